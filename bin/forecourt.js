@@ -15,7 +15,8 @@ const root = join(import.meta.dirname, '..')
 const compiled = join(root, 'dist', 'cli', 'main.js')
 const args = process.argv.slice(2)
 
-const isServe = args.find((argument) => !argument.startsWith('-')) === 'serve'
+const command = args.find((argument) => !argument.startsWith('-'))
+const isServe = command === 'serve'
 // What a checkout has compiled may be older than its source.
 const isCheckout = existsSync(join(root, 'tsconfig.json'))
 const bun = (isServe || isCheckout) && process.env.FORECOURT_RUNTIME !== 'node' ? findBun() : undefined
@@ -25,7 +26,7 @@ if (bun === undefined && !existsSync(compiled)) {
 }
 // npm starts commands in a shell, to which it passes its signals on; the shell ends by them and tells us nothing.
 const isBehindShell = process.env.npm_command !== undefined
-if (isServe && isBehindShell) {
+if (['serve', 'listen', 'demo'].includes(command) && isBehindShell) {
   const shell = process.ppid
   setInterval(() => process.ppid === shell || process.kill(process.pid, 'SIGTERM'), 250).unref()
 }

@@ -11,13 +11,15 @@ export function commandReference(program: CliCommand): string {
 
 Commands that run the service or look after it read the [settings](settings.md) of its environment. Those that work with
 it over the API take its address and an operator key; a key in the environment or in a file is in no list of processes.
+\`delivery replay\`, \`refusals\` and \`listen\` also take an application's id and secret.
 
 Options of every command:
 
 ${optionsOf(program)}
 
 What is asked for goes to standard output, remarks and faults to standard error. With \`--json\`, standard output holds one
-JSON value: what was done, or found, also where that ends with 1 or 4; nothing when nothing could be.
+JSON value: what was done, or found, also where that ends with 1 or 4; nothing when nothing could be. Of \`listen\` and
+\`demo\`, which go on until Ctrl-C, it comes at the end.
 
 | exit code | means |
 | --- | --- |

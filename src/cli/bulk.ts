@@ -6,7 +6,7 @@ import { Argument, Option } from 'commander'
 import type { Import } from '#sdk/api'
 import { ForecourtError } from '#sdk/error'
 import { UserError } from '../runtime/user-error.ts'
-import { collect, wholeNumber } from './arguments.ts'
+import { collect, filtersOf, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, exitCodes, UsageError } from './context.ts'
 import { progressBar } from './progress.ts'
@@ -280,13 +280,4 @@ async function saveWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promi
     if (syscall === 'open' || syscall === 'rename') throw new UserError(`${path} cannot be written (${code}).`)
     throw error
   }
-}
-
-function filtersOf(given: string[] = []): Record<string, string> {
-  const pairs = given.map((text): [string, string] => {
-    const at = text.indexOf('=')
-    if (at < 1) throw new UsageError(`"${text}" is no filter: it is written name=value`)
-    return [text.slice(0, at), text.slice(at + 1)]
-  })
-  return Object.fromEntries(pairs)
 }

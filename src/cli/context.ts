@@ -83,31 +83,53 @@ export class Context {
     return readConfig(this.environment)
   }
 
-  client(): Forecourt {
-    const { url, operatorKey } = this.requireService()
-    return new Forecourt({ baseUrl: url, operatorKey, allowHttp: true })
+  get allowsHttp(): boolean {
+    return this.options.allowHttp === true
   }
 
-  requireService(): { url: string; operatorKey: string } {
+  /** The client that calls with the operator key. */
+  client(): Forecourt {
+    const baseUrl = this.requireAddress('the operator key')
+    const operatorKey = this.secret('--key', this.options.key, 'FORECOURT_OPERATOR_KEY')
+    if (operatorKey === undefined) {
+      throw new UsageError('an operator key is needed: set FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE')
+    }
+    return new Forecourt({ baseUrl, operatorKey, allowHttp: true })
+  }
+
+  /** Whether an operator key is given. */
+  get hasKey(): boolean {
+    return (this.options.key ?? readSecret(this.environment, 'FORECOURT_OPERATOR_KEY')) !== undefined
+  }
+
+  /** The client that calls as an application. */
+  applicationClient(appId: string, givenSecret: string | undefined): Forecourt {
+    const baseUrl = this.requireAddress('the application’s secret')
+    const appSecret = this.secret('--app-secret', givenSecret, 'APP_SECRET')
+    if (appSecret === undefined) {
+      throw new UsageError('the application’s secret is needed beside its id: set APP_SECRET or APP_SECRET_FILE')
+    }
+    return new Forecourt({ baseUrl, appId, appSecret, allowHttp: true })
+  }
+
+  /** A secret, given as an option or in the environment. Warns about an option: the list of processes shows it. */
+  secret(option: string, given: string | undefined, variable: string): string | undefined {
+    if (given === undefined) return readSecret(this.environment, variable)
+    this.remark(`Others on this machine can read ${option} in the list of processes: ${variable} is not in it.`)
+    return given
+  }
+
+  private requireAddress(secret: string): string {
     const { url } = this
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new UsageError(`"${url}" is no address: it begins with http:// or https://, as http://127.0.0.1:8080 does`)
     }
-    if (travelsOpenly(new URL(url)) && !this.options.allowHttp) {
+    if (travelsOpenly(new URL(url)) && !this.allowsHttp) {
       throw new UsageError(
-        `the operator key would travel to ${url} in plain text: take https://, or add --allow-http where the network is trusted`,
+        `${secret} would travel to ${url} in plain text: take https://, or add --allow-http where the network is trusted`,
       )
     }
-    if (this.options.key !== undefined) {
-      this.remark(
-        'Others on this machine can read --key in the list of processes: FORECOURT_OPERATOR_KEY is not in it.',
-      )
-    }
-    const operatorKey = this.options.key ?? readSecret(this.environment, 'FORECOURT_OPERATOR_KEY')
-    if (operatorKey === undefined) {
-      throw new UsageError('an operator key is needed: set FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE')
-    }
-    return { url, operatorKey }
+    return url
   }
 
   /** Tells the outcome on standard output: one JSON value with --json, else these words. */

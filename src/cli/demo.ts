@@ -5,6 +5,7 @@ import { rowsOf } from './all-rows.ts'
 import { wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, exitCodes } from './context.ts'
+import { untilInterrupted } from './interrupts.ts'
 import { progressBar } from './progress.ts'
 
 interface DemoOptions {
@@ -51,9 +52,7 @@ export function demoCommands(program: CliCommand, context: Context): void {
 
 async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: Context): Promise<void> {
   const client = context.client()
-  const ending = new AbortController()
-  const interrupt = () => ending.abort()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+  const ending = untilInterrupted()
   const deadline = seconds === undefined ? Number.POSITIVE_INFINITY : performance.now() + seconds * 1000
   const { demoApplications, demoModels } = await import('./demo-fleet.ts')
   const draw = progressBar(context)
@@ -66,7 +65,7 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
   const members: Member[] = []
   let refused = 0
   for (const [index, application] of demoApplications.entries()) {
-    if (ending.signal.aborted) break
+    if (ending.aborted) break
     const shares = { index, sites: share(sites, index), devices: share(devices, index) }
     const { member, refusals } = await makeMember(client, application, shares, advance)
     refused += refusals
@@ -76,10 +75,10 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
   context.remark(`${members.length} applications are there: ${members.map(({ appName }) => appName).join(', ')}.`)
   let reports = 0
   const states: States = new Map()
-  if (!ending.signal.aborted) reports = await reportAll(client, members, states, ending.signal)
-  if (!once && !ending.signal.aborted) {
+  if (!ending.aborted) reports = await reportAll(client, members, states, ending)
+  if (!once && !ending.aborted) {
     context.remark('The devices report states. Ctrl-C ends it; what was made stays.')
-    reports += await keepReporting(client, members, { states, deadline, signal: ending.signal })
+    reports += await keepReporting(client, members, { states, deadline, signal: ending })
   }
   const applications = members.map(({ devices: serials, ...member }) => ({ ...member, devices: serials.length }))
   const outcome = { applications, reports, refused }

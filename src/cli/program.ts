@@ -6,9 +6,12 @@ import { CliCommand } from './command.ts'
 import { completionCommands } from './completion.ts'
 import type { Context } from './context.ts'
 import { databaseCommands } from './database.ts'
+import { deliveryCommands } from './deliveries.ts'
 import { demoCommands } from './demo.ts'
 import { documentCommands } from './document.ts'
+import { listenCommands } from './listen.ts'
 import { operatorCommands } from './operators.ts'
+import { refusalCommands } from './refusals.ts'
 import { serviceCommands } from './service.ts'
 
 const groups: ((program: CliCommand, context: Context) => void)[] = [
@@ -18,6 +21,9 @@ const groups: ((program: CliCommand, context: Context) => void)[] = [
   applicationCommands,
   operatorCommands,
   bulkCommands,
+  deliveryCommands,
+  refusalCommands,
+  listenCommands,
   demoCommands,
   documentCommands,
   completionCommands,

@@ -42,6 +42,7 @@ function explainAnswer({ code, name, status, reason, errors, requestId }: Foreco
 const remedies: Record<string, string> = {
   tokenInvalid: 'Look at the operator key (--key, FORECOURT_OPERATOR_KEY): it is unknown, expired or deleted.',
   notPermitted: 'Take the key of an operator whose role may do this.',
+  clientInvalid: 'Look at the application’s id and secret (--app-id, APP_SECRET): one of them is wrong.',
   applicationNotFound: '`forecourt app list` shows those that there are.',
   tooManyRequests: 'Try it again in a moment.',
   unavailable: 'Try it again in a moment; `forecourt doctor` looks for the reason.',

@@ -45,6 +45,13 @@ export function isPrivateAddress(address: string): boolean {
 const privateNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|svc|test|invalid|example|arpa)$/i
 
+/** Whether the host of a URL is a private address, or has a name that no public name server knows. */
+export function isPrivateHost(hostname: string): boolean {
+  // The parser has turned every spelling of an IPv4 address (decimal, octal, hexadecimal) into dotted decimal.
+  const host = hostname.replace(/^\[|\]$|\.+$/g, '')
+  return isIP(host) === 0 ? privateNames.test(host) || !host.includes('.') : isPrivateAddress(host)
+}
+
 /** Why a callback URL is refused; undefined for a valid one. Its host is looked up and checked at each connection. */
 export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allow'): Reason | undefined {
   if (!URL.canParse(url) || /^\s|\s$/u.test(url)) return { en: 'must be an absolute URL', zh: '必须是绝对 URL' }
@@ -57,10 +64,7 @@ export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allo
     return { en: 'must not hold a user name or password', zh: '不得包含用户名或密码' }
   }
   if (hash !== '') return { en: 'must not hold a fragment', zh: '不得包含片段（#）' }
-  // The parser has turned every spelling of an IPv4 address (decimal, octal, hexadecimal) into dotted decimal.
-  const host = hostname.replace(/^\[|\]$|\.+$/g, '')
-  const isPrivate = isIP(host) === 0 ? privateNames.test(host) || !host.includes('.') : isPrivateAddress(host)
-  if (isPrivate && !allowed) {
+  if (!allowed && isPrivateHost(hostname)) {
     return { en: 'must not point to a private, local or reserved address', zh: '不得指向私有、本地或保留地址' }
   }
   return undefined

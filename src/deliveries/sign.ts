@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { CallbackRequest } from './client.ts'
 
 /** An application's callback URL, and the secrets that sign its requests. */
@@ -37,7 +37,20 @@ export function composeRequest({ url, secrets }: Callback, message: Message): Ca
   }
 }
 
+/** The text before the base64 of a secret (Standard Webhooks 1.0). */
+const secretPrefix = 'whsec_'
+
+export function newCallbackSecret(): string {
+  return `${secretPrefix}${randomBytes(32).toString('base64')}`
+}
+
+/** A secret as `composeRequest` takes it, from one given with or without its prefix; undefined if it is no base64. */
+export function readCallbackSecret(given: string): string | undefined {
+  const base64 = given.replace(secretPrefix, '')
+  return /^[A-Za-z0-9+/]{2,}={0,2}$/.test(base64) ? secretPrefix + base64 : undefined
+}
+
 function sign(secret: string, content: string): string {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const key = Buffer.from(secret.slice(secretPrefix.length), 'base64')
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
 }

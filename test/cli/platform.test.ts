@@ -2,7 +2,9 @@ import { beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { type Client, newDataDir, newSerial, newToken, target } from '../harness.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
+import { type Client, deviceBody, newApplication, newDataDir, newSerial, newToken, target } from '../harness.ts'
 import { commandLine, forecourt } from './support.ts'
 
 // The commands that call the API, as a script and as a person use them.
@@ -76,6 +78,46 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   expect(listed).toMatchObject({ code: 3, stderr: expect.stringMatching(/^10003 notPermitted: /) })
   const [{ id }] = (await asJson(['key', 'list'])).filter((row: { name: string }) => row.name === name)
   expect(await asJson(['key', 'delete', String(id)])).toMatchObject({ name })
+})
+
+test('refusals shows what was refused, why, and as many as are asked for', async () => {
+  const { appId, appSecret, token } = await newApplication(client)
+  const faulty = { ...deviceBody(appId), deviceName: '' }
+  for (let calls = 0; calls < 3; calls++) await client.call(createDevice, faulty, { token })
+  const { deviceNo } = faulty
+  const asked = ['refusals', '--filter', `deviceNo=${deviceNo}`]
+  // Refusals are written beside the requests.
+  const listed = async () => JSON.parse((await forecourt([...asked, '--app', appId, '--json'], settings)).stdout)
+  expect(await becomesTrue(async () => (await listed()).length === 3)).toBe(true)
+  expect((await listed())[0]).toMatchObject({
+    appId,
+    code: 10001,
+    subject: deviceNo,
+    errors: [{ field: 'deviceName' }],
+  })
+
+  const shown = await forecourt([...asked, '--limit', '2'], { ...settings, APP_ID: appId, APP_SECRET: appSecret })
+  expect(shown).toEqual({ code: 0, stdout: expect.any(String), stderr: expect.stringContaining('There are more') })
+  const row = new RegExp(
+    `^\\d{4}-.+  ${appId}  10001  invalidRequest  createDevice  ${deviceNo}  deviceName: .+  application:`,
+  )
+  expect(shown.stdout.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/^TIME +APPID +CODE +NAME +OPERATION +SUBJECT +WHY +ACTOR +REQUEST$/),
+    expect.stringMatching(row),
+    expect.stringMatching(row),
+  ])
+  // As the application itself, which sees its own.
+  const own = await forecourt(['refusals', '--limit', '3', '--json', '--app-id', appId], {
+    FORECOURT_URL: client.url,
+    APP_SECRET: appSecret,
+  })
+  expect({ code: own.code, stderr: own.stderr, rows: JSON.parse(own.stdout).length }).toEqual({
+    code: 0,
+    stderr: '',
+    rows: 3,
+  })
+  expect(await forecourt(['refusals', '--filter', 'deviceno=x'], settings)).toMatchObject({ code: 3, stdout: '' })
+  expect(await forecourt(['refusals', '--filter', 'deviceNo'], settings)).toMatchObject({ code: 2, stdout: '' })
 })
 
 test('what the service refuses ends with 3, its code and what to do on standard error', async () => {

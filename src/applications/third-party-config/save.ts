@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { Config } from '../../config.ts'
 import type { Statements } from '../../database/open.ts'
 import { callbackUrlFault, hiddenQuery, splitQuery } from '../../deliveries/callback-url.ts'
+import { newCallbackSecret } from '../../deliveries/sign.ts'
 import { syncEndpoint } from '../../deliveries/store.ts'
 import { insertEvent, insertPlatformEvent } from '../../events/store.ts'
 import { etagOf } from '../../http/etag.ts'
@@ -75,10 +75,6 @@ function refuseHiddenQuery(): never {
   const en = `ends in ${hiddenQuery}, which stands for a stored query, but none is stored for this address`
   const reason = { en, zh: `以 ${hiddenQuery} 结尾，表示保留原有查询参数，但此地址没有已保存的查询参数` }
   throw invalidRequest([{ field: 'callbackUrl', reason }])
-}
-
-function newCallbackSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`
 }
 
 /** Saves a checked configuration and its event, in a transaction that has created or locked the application. */

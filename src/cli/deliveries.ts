@@ -1,0 +1,59 @@
+import { InvalidArgumentError, Option } from 'commander'
+import type { ReplayDeliveriesRequest } from '#sdk/api'
+import { wholeNumber } from './arguments.ts'
+import { addCallerOptions, type CallerOptions, callerOfOne } from './caller.ts'
+import type { CliCommand } from './command.ts'
+import { type Context, UsageError } from './context.ts'
+
+interface ReplayOptions extends CallerOptions {
+  id?: number
+  from?: string
+  to?: string
+  status?: NonNullable<ReplayDeliveriesRequest['status']>
+}
+
+/** The states of a delivery in the order of their numbers, from 1. */
+const statuses = ['waiting', 'delivered', 'dead']
+
+/** The commands for callbacks that were sent. */
+export function deliveryCommands(program: CliCommand, context: Context): void {
+  const delivery = program.command('delivery').summary('callbacks').description('Callbacks of an application.')
+  const replay = delivery
+    .command('replay')
+    .description(
+      'Sends one delivery again, or every event of a time range that the callback asks for. The service goes on with it when the command has ended; it runs one replay of an application at a time.',
+    )
+    .option('--id <id>', 'the delivery', wholeNumber(1))
+    .option('--from <time>', 'the range’s first second, "yyyy-MM-dd HH:mm:ss" in the service’s time zone, or RFC 3339')
+    .option('--to <time>', 'its last second')
+    .addOption(
+      new Option('--status <status>', 'of the range only deliveries in this state')
+        .choices(statuses)
+        .argParser(readStatus),
+    )
+    .example('delivery replay --app 0f4a1b9c2d3e4f5a6b7c --id 1795422025367000')
+    .example(
+      'delivery replay --app 0f4a1b9c2d3e4f5a6b7c --from "2026-11-20 00:00:00" --to "2026-11-21 23:59:59" --status dead',
+      'what was given up while the receiver was away',
+    )
+  addCallerOptions(replay, 'whose callback').action((options: ReplayOptions) => replayDeliveries(options, context))
+}
+
+async function replayDeliveries(options: ReplayOptions, context: Context): Promise<void> {
+  const { id, from, to, status } = options
+  const isRange = from !== undefined || to !== undefined || status !== undefined
+  if ((id !== undefined) === isRange || (isRange && (from === undefined || to === undefined))) {
+    throw new UsageError('name a delivery with --id, or a time range with --from and --to')
+  }
+  const { client, appId } = callerOfOne(options, context)
+  const outcome = await client.replayDeliveries({ appId, id, timeFrom: from, timeTo: to, status })
+  const { replayed } = outcome
+  context.result(outcome, `${replayed} ${replayed === 1 ? 'delivery' : 'deliveries'} will be sent again.`)
+}
+
+/** A state by its word, or by its number in the API. */
+function readStatus(given: string): number {
+  const status = statuses.indexOf(given) + 1 || Number(given)
+  if (statuses[status - 1] !== undefined) return status
+  throw new InvalidArgumentError(`It is one of ${statuses.join(', ')}.`)
+}
