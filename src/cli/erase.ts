@@ -2,12 +2,17 @@ import type { Config } from '../config.ts'
 import { Database } from '../database/database.ts'
 import { requireForecourt, requireWrites, waitForDatabase } from '../database/start.ts'
 import { openBesideService } from '../embedded/command-database.ts'
+import { canHoldPersonalData } from '../events/erasure/rules.ts'
 import { type Erasure, eraseSites, findDeletedSite, findDeletedSites } from '../events/erasure/store.ts'
+import { operations } from '../reference/operations.ts'
 import { openLog } from '../runtime/log.ts'
 import { UserError } from '../runtime/user-error.ts'
 
 /** One site, or all sites that were deleted that many days ago. */
 type What = { appId: string; siteId: number } | { appId: string | null; days: number }
+
+/** The operations of which a response with a site is stored for retries. */
+const storingSites = operations.filter(({ idempotent, data }) => idempotent && canHoldPersonalData(data))
 
 /** Erases personal data of deleted sites from the settings' database. */
 export async function eraseFromDatabase(config: Config, what: What, isDryRun: boolean): Promise<Erasure> {
@@ -20,14 +25,15 @@ export async function eraseFromDatabase(config: Config, what: What, isDryRun: bo
     await waitForDatabase(sql, { target, seconds: config.databaseWaitSeconds, log, signal })
     await requireForecourt(sql, target)
     await requireWrites(sql)
-    if ('days' in what) return await eraseSites(sql, await findDeletedSites(sql, what.days, what.appId), isDryRun)
+    const ids = storingSites.map(({ id }) => id)
+    if ('days' in what) return await eraseSites(sql, await findDeletedSites(sql, what.days, what.appId), ids, isDryRun)
     const site = await findDeletedSite(sql, what.appId, what.siteId)
     if (site === undefined) {
       throw new UserError(
         'No event tells that this application deleted such a site: delete it first, or look at the ids.',
       )
     }
-    return await eraseSites(sql, [site], isDryRun)
+    return await eraseSites(sql, [site], ids, isDryRun)
   } finally {
     await database.close()
     await close()

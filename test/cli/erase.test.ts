@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getEvent, pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { deleteSite, saveSite, updateSite } from '../../src/sites/contract.ts'
+import { deleteSite, saveSite, updateSite, updateSites } from '../../src/sites/contract.ts'
 import { type OwnDatabase, Workplace } from '../faults/support.ts'
 import { Client, newApplication, siteBody } from '../harness.ts'
 import { forecourt } from './support.ts'
@@ -27,6 +27,8 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   const { data: gone } = await client.call(saveSite, body, { token, headers })
   const { data: kept } = await client.call(saveSite, siteBody(appId, people), { token })
   await client.call(updateSite, { appId, id: gone.id, contacts: 'Li Na' }, { token })
+  const batch = { appId, sites: [{ id: gone.id, contacts: 'Wang Fang' }] }
+  await client.call(updateSites, batch, { token, headers })
   const one = ['--app', appId, '--site', String(gone.id)]
 
   // Nothing is erased for a site that still exists.
@@ -34,14 +36,14 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   await client.call(deleteSite, { appId, id: gone.id }, { token })
   const eventsOf = async (siteId: number) => (await client.call(pageEvents, { appId, siteId }, { token })).data.list
   const before = await eventsOf(gone.id)
-  expect(before.map(({ type }) => type)).toEqual(['site.created', 'site.updated', 'site.deleted'])
+  expect(before.map(({ type }) => type)).toEqual(['site.created', 'site.updated', 'site.updated', 'site.deleted'])
 
   const dry = await erase(...one, '--dry-run', '--json')
-  expect({ code: dry.code, ...JSON.parse(dry.stdout) }).toEqual({ code: 0, sites: 1, events: 3 })
+  expect({ code: dry.code, ...JSON.parse(dry.stdout) }).toEqual({ code: 0, sites: 1, events: 4 })
   expect(await eventsOf(gone.id)).toEqual(before)
 
   const done = await erase(...one, '--json')
-  expect({ code: done.code, ...JSON.parse(done.stdout) }).toEqual({ code: 0, sites: 1, events: 3 })
+  expect({ code: done.code, ...JSON.parse(done.stdout) }).toEqual({ code: 0, sites: 1, events: 4 })
   expect(done.stderr).toContain('backups still hold it')
   const after = await eventsOf(gone.id)
   const nobody = { contacts: '***', contactsPhone: '***', customerServicePhone: '***' }
@@ -53,8 +55,12 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   expect(replayed.headers.get('idempotency-replayed')).toBe('true')
   expect(replayed.data).toMatchObject({ id: gone.id, ...nobody })
 
+  const replayedBatch = await client.call(updateSites, batch, { token, headers })
+  expect(replayedBatch.headers.get('idempotency-replayed')).toBe('true')
+  expect(replayedBatch.data.results[0]?.data).toMatchObject({ id: gone.id, ...nobody })
+
   const { data: audit } = await client.operate(pageAudit, { appId, type: 'site.erased' })
-  expect(audit.list).toMatchObject([{ appId, actor: 'operator:command line', data: { siteIds: [gone.id], events: 3 } }])
+  expect(audit.list).toMatchObject([{ appId, actor: 'operator:command line', data: { siteIds: [gone.id], events: 4 } }])
   // Repeated, the command finds nothing to erase.
   expect(JSON.parse((await erase(...one, '--json')).stdout)).toEqual({ sites: 0, events: 0 })
   expect((await client.operate(pageAudit, { appId, type: 'site.erased' })).data.list).toHaveLength(1)

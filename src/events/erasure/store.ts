@@ -44,15 +44,21 @@ export interface Erasure {
 
 /**
  * Erases the personal data of these sites from the log and from the responses stored for retries, and records that in
- * the audit trail. Events that hold no personal data any more are skipped and not counted.
+ * the audit trail. Events that hold no personal data any more are skipped and not counted. `operations` are those whose
+ * stored responses can hold a site.
  */
-export async function eraseSites(sql: Sql, sites: readonly DeletedSite[], isDryRun: boolean): Promise<Erasure> {
+export async function eraseSites(
+  sql: Sql,
+  sites: readonly DeletedSite[],
+  operations: readonly string[],
+  isDryRun: boolean,
+): Promise<Erasure> {
   const total: Erasure = { sites: 0, events: 0 }
   for (const appId of new Set(sites.map((site) => site.appId))) {
     const ofApplication = sites.filter((site) => site.appId === appId).map(({ id }) => id)
     for (let first = 0; first < ofApplication.length; first += stepSites) {
       const ids = ofApplication.slice(first, first + stepSites)
-      const { siteIds, events } = await transaction(sql, (tx) => eraseStep(tx, appId, ids, isDryRun))
+      const { siteIds, events } = await transaction(sql, (tx) => eraseStep(tx, { appId, ids, operations, isDryRun }))
       total.sites += siteIds.length
       total.events += events
     }
@@ -60,7 +66,14 @@ export async function eraseSites(sql: Sql, sites: readonly DeletedSite[], isDryR
   return total
 }
 
-async function eraseStep(tx: Statements, appId: string, ids: string[], isDryRun: boolean) {
+interface Step {
+  appId: string
+  ids: string[]
+  operations: readonly string[]
+  isDryRun: boolean
+}
+
+async function eraseStep(tx: Statements, { appId, ids, operations, isDryRun }: Step) {
   // Before the first read, so that a write that was admitted earlier is seen.
   await lockApplication(tx, appId)
   const types = typesOf('site')
@@ -78,7 +91,7 @@ async function eraseStep(tx: Statements, appId: string, ids: string[], isDryRun:
     if (!isDryRun) await tx`update event set data = ${erased} where app_id = ${appId} and id = ${id}`
   }
   if (isDryRun || events === 0) return { siteIds: [...siteIds], events }
-  await eraseResponses(tx, appId, ids)
+  await eraseResponses(tx, appId, ids, operations)
   await insertPlatformEvent(tx, {
     type: 'site.erased',
     actor,
@@ -89,11 +102,16 @@ async function eraseStep(tx: Statements, appId: string, ids: string[], isDryRun:
 }
 
 /** Erases personal data from the responses that are stored for a day with their idempotency keys. */
-async function eraseResponses(tx: Statements, appId: string, ids: string[]): Promise<void> {
+async function eraseResponses(
+  tx: Statements,
+  appId: string,
+  ids: string[],
+  operations: readonly string[],
+): Promise<void> {
   const patterns = textArray(ids.map((id) => `%"id":${id},%`))
   const answers = await tx<{ operation: string; key: string; answer: string }[]>`
     select operation, key, answer from idempotency_key
-    where app_id = ${appId} and operation in ('saveSite', 'saveSites', 'deleteSite') and answer like any(${patterns}::text[])`
+    where app_id = ${appId} and operation = any(${textArray(operations)}::text[]) and answer like any(${patterns}::text[])`
   for (const { operation, key, answer } of answers) {
     const erased = withoutPersonalData(answer)
     if (erased === undefined) continue
