@@ -29,7 +29,7 @@ const quickSteps: Step[] = [
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
   { name: 'types of the console', command: ['tsc', '-p', 'console/tsconfig.json'] },
   { name: 'types of the browser tests', command: ['tsc', '-p', 'test/browser/tsconfig.json'] },
-  { name: 'format, lint and import rules', command: ['biome', 'ci', '.'] },
+  { name: 'format, lint and import rules (`npm run format` formats)', command: ['biome', 'ci', '--colors=off', '.'] },
   { name: 'dead code', command: ['knip'] },
 ]
 

@@ -4,6 +4,7 @@ import { createApplication } from '../src/applications/contract.ts'
 import { revokeToken } from '../src/applications/tokens/contract.ts'
 import { getBillingRule, saveBillingRule } from '../src/billing-rules/contract.ts'
 import { createDevice, getDevice } from '../src/devices/contract.ts'
+import { pageEvents } from '../src/events/contract.ts'
 import { operations } from '../src/reference/operations.ts'
 import { getSite, saveSite } from '../src/sites/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
@@ -23,6 +24,18 @@ const rule = await newRule(client, owner)
 const device = await newDevice(client, owner)
 const site = await newSite(client, owner)
 const inputs = inputsOf({ owner, stranger, rule, device, site })
+
+/** The records that others must not change, and the events that tell of them. */
+async function readRecords() {
+  const { token } = owner
+  const bound = await client.call(getDevice, { deviceNo: device }, { token })
+  const named = await client.call(getBillingRule, { id: rule }, { token })
+  const standing = await client.call(getSite, { id: site }, { token })
+  const told = await client.call(pageEvents, { pageSize: 100 }, { token })
+  expect([bound.code, named.code, standing.code, told.code]).toEqual([0, 0, 0, 0])
+  return [bound.data, named.data, standing.data, told.data.list.map(({ type, data }) => ({ type, data }))]
+}
+const before = await readRecords()
 
 /** One session for each role; the developer is a member of the owner's application. */
 const sessions = Object.fromEntries(
@@ -65,7 +78,7 @@ async function newSite(through: Client, { appId, token }: TestApplication): Prom
 
 function inputOf(operation: Operation): unknown {
   const input = inputs[operation.id]
-  if (input === undefined) throw new Error(`test/isolation.test.ts does not know ${operation.id}`)
+  if (input === undefined) throw new Error(`test/operations.ts has no input of ${operation.id}`)
   return input
 }
 
@@ -102,7 +115,9 @@ for (const operation of operations) {
     })
 
     for (const role of everyRole) {
-      const isAdmitted = admitted[operation.id]?.includes(role.slice(0, 1)) === true
+      const roles = admitted[operation.id]
+      if (roles === undefined) throw new Error(`\`admitted\` of test/operations.ts does not know ${operation.id}`)
+      const isAdmitted = roles.includes(role.slice(0, 1))
       test(`is ${isAdmitted ? 'open' : 'refused'} to the role ${role}`, async () => {
         const answer = await probe(operation, sessions[role] ?? {})
         if (!isAdmitted) expect([answer.status, answer.code, answer.data]).toEqual([403, 10003, null])
@@ -247,12 +262,7 @@ test.each(writesOfOne.map((operation) => [operation.id, operation] as const))(
 )
 
 test('what was refused above has changed nothing', async () => {
-  const bound = await client.call(getDevice, { deviceNo: device }, { token: owner.token })
-  expect(bound.data).toMatchObject({ appId: owner.appId, deviceName: 'East gate barrier', status: 1 })
-  const named = await client.call(getBillingRule, { id: rule }, { token: owner.token })
-  expect(named.data).toMatchObject({ appId: owner.appId, ruleName: 'Occupancy' })
-  const standing = await client.call(getSite, { id: site }, { token: owner.token })
-  expect(standing.data).toMatchObject({ appId: owner.appId, siteName: 'Riverside charging park' })
+  expect(await readRecords()).toEqual(before)
   const fresh = await client.operate(createApplication, { appName: 'probe' })
   expect(fresh.data.status).toBe(1)
 })
