@@ -56,7 +56,8 @@ export function outcomesOf<const Name extends keyof typeof namesOfRows, Schema e
         data: described(schema, 'The record, as the operation for a single row answers it.'),
       }),
     )
-  const refused = () => named(`${title}Refused`, Type.Object({ ...member, code: RefusalCode, msg, data: faults }))
+  const code = described(RefusalCode, 'The code of the refusal: why the row was refused.')
+  const refused = () => named(`${title}Refused`, Type.Object({ ...member, code, msg, data: faults }))
   const outcome = Type.Object(
     { ...member, code: Type.Integer(), msg, data: Type.Union([schema, Type.Null(), FieldFaults]) },
     known === undefined ? { [shownKey]: Type.Union([done(), refused()]) } : {},

@@ -226,8 +226,9 @@ test('what listen cannot do is told before it listens', async () => {
     ],
     [forward, /set APP_SECRET/, { FORECOURT_URL: bed.client.url, APP_ID: appId }],
   ]
-  for (const [args, said, env] of uses) {
-    const { code, stdout, stderr } = await run(args, env)
+  const outcomes = await Promise.all(uses.map(([args, , env]) => run(args, env)))
+  for (const [index, { code, stdout, stderr }] of outcomes.entries()) {
+    const [args, said] = uses[index] as (typeof uses)[number]
     expect({ args, code, stdout, stderr }).toEqual({ args, code: 2, stdout: '', stderr: expect.stringMatching(said) })
   }
   const warned = await run([...forward, '--app-secret', 'wrong', '--secret', secret])
@@ -258,17 +259,10 @@ test('delivery replay sends one delivery again, or those of a time range in a st
   expect({ ...all, stdout: JSON.parse(all.stdout) }).toEqual({ code: 0, stdout: { replayed: 2 }, stderr: '' })
   await bed.receiver.waitFor(app.path, 5)
 
-  for (const wrong of [
-    [],
-    ['--from', '2020-01-01 00:00:00'],
-    [...range, '--id', '1'],
-    [...range, '--status', 'lost'],
-  ]) {
-    expect(await replay(...wrong)).toMatchObject({ code: 2, stdout: '' })
-  }
-  expect(await replay('--id', '1')).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^60003 /) })
-  expect(await replay('--from', 'today', '--to', 'now')).toMatchObject({
-    code: 3,
-    stderr: expect.stringMatching(/timeFrom/),
-  })
+  const wrong = [[], ['--from', '2020-01-01 00:00:00'], [...range, '--id', '1'], [...range, '--status', 'lost']]
+  const outcomes = await Promise.all(wrong.map((args) => replay(...args)))
+  expect(outcomes.map(({ code, stdout }) => ({ code, stdout }))).toEqual(wrong.map(() => ({ code: 2, stdout: '' })))
+  const [unknown, faulty] = await Promise.all([replay('--id', '1'), replay('--from', 'today', '--to', 'now')])
+  expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^60003 /) })
+  expect(faulty).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/timeFrom/) })
 })

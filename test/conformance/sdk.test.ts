@@ -118,6 +118,15 @@ describe('the SDK', () => {
     // The types are tested too: without narrowing by `code`, this would not compile.
     expect(done?.code === 0 ? done.data.deviceNo : undefined).toBe(device.deviceNo)
     expect(refusedRow?.code === 0 ? [] : refusedRow?.data?.errors.map(({ field }) => field)).toEqual(['coordinates'])
+    const changed = await forecourt.updateDevices({
+      appId,
+      devices: [
+        { deviceNo: device.deviceNo, deviceName: 'West gate' },
+        { deviceNo: 'none', deviceName: 'x' },
+      ],
+    })
+    const names = changed.results.map((row) => (row.code === 0 ? row.data.deviceName : row.code))
+    expect(names).toEqual(['West gate', refusals.deviceNotFound.code])
     const serials: string[] = []
     for await (const event of forecourt.pageEvents.all()) {
       if (event.type === 'device.bound') serials.push(event.data.deviceNo)
