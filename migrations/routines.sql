@@ -322,9 +322,10 @@ begin
 end
 $routine$;
 
-create function read_owned_b7350c8f2c74 (
+create function read_owned_8d7885cfc575 (
   p_serials text[]
-) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text)
+) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text,
+  id bigint, site_id bigint, lane_type smallint, lane_name text, placed_at timestamptz, placed_by text, removed_at timestamptz, removed_by text, reason text, site_name text, placement_version text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
 declare
@@ -338,17 +339,23 @@ begin
   foreach v_app in array array(select distinct owner from unnest(v_owners) as owner) loop
     return query
     -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
-    select d.app_id, b.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.row_version
+    select d.app_id, b.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.row_version,
+      p.id, p.site_id, p.lane_type, p.lane_name, p.placed_at, p.placed_by, p.removed_at, p.removed_by, p.reason, p.present_name, p.placement_version
     from unnest(v_serials, v_owners, v_bounds) as b (device_no, app_id, bound_at)
     left join lateral (
       select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.xmin::text as row_version from device d
       where d.app_id = v_app and d.bound_at = b.bound_at and d.device_no = b.device_no limit 1) as d on true
+    left join lateral (
+      select p.*, s.site_name as present_name, concat_ws(' ', p.xmin, s.xmin) as placement_version
+      from placement p cross join lateral (
+        select site_name, xmin from site where app_id = v_app and id = p.site_id limit 1) as s
+      where p.app_id = v_app and p.device_no = b.device_no and p.removed_at is null limit 1) as p on true
     where b.app_id = v_app;
   end loop;
 end
 $routine$;
 
-create function change_owners_7a36f5f38f1c (
+create function change_owners_a0ff0ee027ae (
   p_now timestamptz,
   p_apps text[],
   p_targets text[],
@@ -361,6 +368,7 @@ create function change_owners_7a36f5f38f1c (
   p_caller_apps text[],
   p_caller_tokens text[],
   p_rows text,
+  p_ends text,
   p_records text,
   p_answers text
 ) returns table (device_no text)
@@ -419,12 +427,17 @@ begin
   -- The check holds until the commit: every writer of a device's row takes its application's lock first.
   foreach v_app in array p_apps loop
     v_changed := v_changed || array(
-      select i.device_no from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, row_version xid, target text, lock text)
+      select i.device_no from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, row_version xid, placement_version text, target text, lock text)
       cross join lateral (
         select 1 from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
         limit 1) as same
-      where i.app_id = v_app and i.app_id <> all(v_revoked)
+      left join lateral (
+      select p.*, s.site_name as present_name, concat_ws(' ', p.xmin, s.xmin) as placement_version
+      from placement p cross join lateral (
+        select site_name, xmin from site where app_id = v_app and id = p.site_id limit 1) as s
+      where p.app_id = v_app and p.device_no = i.device_no and p.removed_at is null limit 1) as p on true
+      where i.app_id = v_app and i.app_id <> all(v_revoked) and p.placement_version is not distinct from i.placement_version
         and (i.target is null or i.target = any(v_online)) and (i.lock is null or i.lock <> all(v_used)));
   end loop;
   if v_changed = '{}' then
@@ -434,11 +447,16 @@ begin
   -- A create is composed before it waits for the request that frees the serial, so a binding can begin a little before
   -- the last one ended. In the history it begins where that ends, and never ends before it began, even if the clocks of
   -- two processes differ.
-  for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, actor text, reason text) where i.device_no = any(v_changed) loop
+  for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, actor text, reason text, removed_at timestamptz) where i.device_no = any(v_changed) loop
     v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);
     insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
     values (v_row.device_no, v_row.app_id, greatest(v_row.bound_at, v_last_end),
-      greatest(p_now, v_row.bound_at, v_last_end), v_row.actor, v_row.reason);
+      greatest(p_now, v_row.bound_at, v_row.removed_at, v_last_end), v_row.actor, v_row.reason);
+  end loop;
+  for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, actor text, reason text, placement_id bigint, site_name text, removed_at timestamptz) where i.device_no = any(v_changed) loop
+    continue when v_row.placement_id is null;
+    update placement set removed_at = v_row.removed_at, removed_by = v_row.actor, reason = v_row.reason, site_name = v_row.site_name
+    where app_id = v_row.app_id and id = v_row.placement_id;
   end loop;
 
   foreach v_app in array p_apps loop
@@ -476,8 +494,15 @@ begin
     end if;
   end loop;
 
+  -- Two ids for each device: its placement ends before its binding.
   insert into event (app_id, id, type, time, actor, subject, data)
-  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, case when i.target is null then 'device.unbound' else 'device.transferred' end,
+  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + 2 * i.n - 1, 'device.unplaced', p_now, i.actor, i.device_no, i.record
+  from rows from (json_to_recordset(v_rows) as (app_id text, device_no text, actor text, placement_id bigint),
+      unnest(string_to_array(p_ends, E'
+'))) with ordinality as i (app_id, device_no, actor, placement_id, record, n)
+  where i.placement_id is not null and i.device_no = any(v_changed);
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + 2 * i.n, case when i.target is null then 'device.unbound' else 'device.transferred' end,
     p_now, i.actor, i.device_no, i.record
   from rows from (json_to_recordset(v_rows) as (app_id text, device_no text, target text, actor text),
       unnest(string_to_array(p_records, E'
@@ -485,7 +510,7 @@ begin
   where i.device_no = any(v_changed);
   -- Both logs get an event of a transfer, and neither application learns of the other.
   insert into event (app_id, id, type, time, actor, subject, data)
-  select i.target, v_bases[array_position(p_apps, i.target)] + i.n, 'device.transferred', p_now, i.actor, i.device_no, i.record
+  select i.target, v_bases[array_position(p_apps, i.target)] + 2 * i.n, 'device.transferred', p_now, i.actor, i.device_no, i.record
   from rows from (json_to_recordset(v_rows) as (device_no text, target text, actor text),
       unnest(string_to_array(p_answers, E'
 '))) with ordinality as i (device_no, target, actor, record, n)

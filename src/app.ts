@@ -33,6 +33,7 @@ import { Catalogue } from './devices/models/catalogue.ts'
 import { deviceModelRoutes } from './devices/models/routes.ts'
 import { deviceOwnershipRoutes } from './devices/ownership/routes.ts'
 import { changeOwnersRoutine, readOwnedRoutine } from './devices/ownership/routine.ts'
+import { placementRoutes } from './devices/placement/routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
 import { startPresence } from './devices/state/presence-watcher.ts'
@@ -173,6 +174,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane, ...moments }),
     ...deviceOwnershipRoutes({ sql: writes, log, ...inLane, showMoment }),
+    ...placementRoutes({ sql: writes, log, ...inLane, showMoment }),
     ...deviceStateRoutes({ sql: writes, writer: states, log, readMoment, ...inLane, showMoment }),
     ...eventRoutes(moments),
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),

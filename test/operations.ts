@@ -6,6 +6,7 @@ import { createImport, getImport } from '../src/bulk/contract.ts'
 import { createDevice } from '../src/devices/contract.ts'
 import { importDeviceInventory } from '../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../src/devices/models/contract.ts'
+import { savePlacement } from '../src/devices/placement/contract.ts'
 import { createOperator, createOperatorKey } from '../src/people/operators/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
@@ -62,6 +63,13 @@ const newDevice = async ({ client, owner }: Makers) =>
 const newSite = async ({ client, owner }: Makers) =>
   (await made(client.call(saveSite, siteBody(owner.appId), owner))).id
 const terms = { ruleName: 'Occupancy', ruleType: 3, freeMinutes: 15, unitMinutes: 30, unitPrice: '2.00' }
+/** A new device that stands at the owner's site. */
+const newPlaced = async (world: Makers & { site: number }) => {
+  const deviceNo = await newDevice(world)
+  const { client, owner, site } = world
+  await made(client.call(savePlacement, { appId: owner.appId, deviceNo, siteId: site, laneType: 1 }, owner))
+  return deviceNo
+}
 const newRule = async ({ client, owner }: Makers) =>
   (await made(client.call(saveBillingRule, { appId: owner.appId, ...terms }, owner))).id
 
@@ -204,6 +212,21 @@ export const measured: Record<string, Measured> = {
     targetAppId: world.stranger.appId,
     reason: 'sold',
   })),
+  savePlacement: own(async (world) => ({ deviceNo: await newDevice(world), siteId: world.site, laneType: 1 })),
+  savePlacements: own(async (world) => {
+    const deviceNos = [await newDevice(world), await newDevice(world)]
+    return { placements: deviceNos.map((deviceNo) => ({ deviceNo, siteId: world.site, laneType: 1 })) }
+  }),
+  removePlacement: own(async (world) => ({ deviceNo: await newPlaced(world) })),
+  removePlacements: own(async (world) => ({ deviceNos: [await newPlaced(world), await newPlaced(world)] })),
+  getPlacement: own(async (world) => ({ deviceNo: await newPlaced(world) })),
+  pagePlacements: counting(own(none)),
+  pagePlacementHistory: counting(own(({ site }) => ({ siteId: site }))),
+  summarizePlacements: own(({ site }) => ({ siteIds: site })),
+  suggestPlacements: {
+    ...own(({ site }) => ({ siteId: site })),
+    allowed: { blocks: 5_000, because: 'It searches the devices of the application for those near the site.' },
+  },
   pageEvents: counting(own(none)),
   getEvent: own(({ event }) => ({ id: event })),
   pageDeliveries: counting(own(none)),
@@ -394,6 +417,15 @@ export const inputsOf = ({
   forceUnbindDevice: { deviceNo: device, reason: 'taken over' },
   transferDevice: { deviceNo: device, targetAppId: stranger.appId, reason: 'taken over' },
   transferDevices: { deviceNos: [device], targetAppId: stranger.appId, reason: 'taken over' },
+  savePlacement: { appId: owner.appId, deviceNo: device, siteId: site, laneType: 1 },
+  savePlacements: { appId: owner.appId, placements: [{ deviceNo: device, siteId: site, laneType: 1 }] },
+  removePlacement: { appId: owner.appId, deviceNo: device },
+  removePlacements: { appId: owner.appId, deviceNos: [device] },
+  getPlacement: { appId: owner.appId, deviceNo: device },
+  pagePlacements: { appId: owner.appId },
+  pagePlacementHistory: { appId: owner.appId, deviceNo: device },
+  summarizePlacements: { appId: owner.appId, siteIds: site },
+  suggestPlacements: { appId: owner.appId, siteId: site },
   pageEvents: { appId: owner.appId },
   getEvent: { appId: owner.appId, id: 1 },
   pageDeliveries: { appId: owner.appId },
@@ -482,6 +514,15 @@ export const admitted: Record<string, string> = {
   forceUnbindDevice: 'ao',
   transferDevice: 'ao',
   transferDevices: 'ao',
+  savePlacement: 'aod',
+  savePlacements: 'aod',
+  removePlacement: 'aod',
+  removePlacements: 'aod',
+  getPlacement: 'aovd',
+  pagePlacements: 'aovd',
+  pagePlacementHistory: 'aovd',
+  summarizePlacements: 'aovd',
+  suggestPlacements: 'aovd',
   pageEvents: 'aovd',
   getEvent: 'aovd',
   pageDeliveries: 'aovd',

@@ -17,6 +17,7 @@ export const applicationTables = [
   'site',
   'device',
   'device_presence',
+  'placement',
   'event',
   'event_head',
   'state_change',

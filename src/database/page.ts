@@ -29,6 +29,8 @@ export interface PageSource {
   newestFirst: boolean
   /** Whether the rows belong to several applications: they are then ordered by `app_id` first, and must return it. */
   isAcross?: boolean
+  /** A select of at most one row beside each row of the page, as `page`: what is shown and neither filters nor orders. */
+  beside?: PendingQuery<Row[]>
 }
 
 export interface PageOf<Item> {
@@ -155,15 +157,17 @@ async function readRows(sql: Statements, source: PageSource, { after, offset, pa
 }
 
 function readRange(sql: Statements, source: PageSource, where: PendingQuery<Row[]>, limit: number, offset = 0) {
-  const { rows, key, newestFirst, isAcross } = source
+  const { rows, key, newestFirst, isAcross, beside } = source
   const first = isAcross ? ['page.app_id'] : []
   const order = [...first, ...key.map(({ column }) => `page.${column} ${newestFirst ? 'desc' : 'asc'}`)]
   const texts = [...first, ...key.map(({ column }) => `page.${column}::text`)]
-  return sql<Row[]>`
+  const orderSql = sql`order by ${sql.unsafe(order.join(', '))}`
+  const range = sql<Row[]>`
     select page.*, json_build_array(${sql.unsafe(texts.join(', '))})::text as page_key
-    from (${rows}) as page ${where}
-    order by ${sql.unsafe(order.join(', '))}
-    limit ${limit} offset ${offset}`
+    from (${rows}) as page ${where} ${orderSql} limit ${limit} offset ${offset}`
+  if (beside === undefined) return range
+  return sql<Row[]>`
+    select page.*, beside.* from (${range}) as page left join lateral (${beside}) as beside on true ${orderSql}`
 }
 
 async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {

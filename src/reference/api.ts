@@ -39,6 +39,11 @@ const tags = {
     'Smart entrance devices: barriers and gates (“guard” in the paths). A serial number has one owner, from its creation until it is unbound.',
     integrators,
   ),
+  placements: tag(
+    'Placements',
+    'Which device stands at which site, as which lane and since when. A device stands at one site at most.',
+    integrators,
+  ),
   events: tag('Events', 'The feed of an application’s events: everything that changed, in order.', integrators),
   deliveries: tag('Deliveries', 'What became of each callback, and how to have callbacks sent again.', integrators),
   refusals: tag('Refusals', 'Why writes were refused in the last days.', integrators),

@@ -8,6 +8,7 @@ import * as devices from '../devices/contract.ts'
 import * as deviceInventory from '../devices/inventory/contract.ts'
 import * as deviceModels from '../devices/models/contract.ts'
 import * as deviceOwnership from '../devices/ownership/contract.ts'
+import * as placements from '../devices/placement/contract.ts'
 import * as deviceState from '../devices/state/contract.ts'
 import * as events from '../events/contract.ts'
 import * as refusalLog from '../events/refusal-log/contract.ts'
@@ -54,6 +55,15 @@ export const operations = [
   deviceOwnership.forceUnbindDevice,
   deviceOwnership.transferDevice,
   deviceOwnership.transferDevices,
+  placements.savePlacement,
+  placements.savePlacements,
+  placements.removePlacement,
+  placements.removePlacements,
+  placements.getPlacement,
+  placements.pagePlacements,
+  placements.pagePlacementHistory,
+  placements.summarizePlacements,
+  placements.suggestPlacements,
   events.pageEvents,
   events.getEvent,
   deliveries.pageDeliveries,

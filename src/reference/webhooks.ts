@@ -4,6 +4,7 @@ import { ThirdPartyConfigRecord } from '../applications/third-party-config/contr
 import { BillingRuleRecord } from '../billing-rules/contract.ts'
 import { testType } from '../deliveries/contract.ts'
 import { DeviceRecord, TransferredDevice } from '../devices/contract.ts'
+import { PlacementRecord } from '../devices/placement/contract.ts'
 import { StateChangeRecord } from '../devices/state/contract.ts'
 import { SiteRecord } from '../sites/contract.ts'
 import { type EventType, eventTypes, eventWords, type OwnDataType } from '../vocabulary/event-types.ts'
@@ -28,6 +29,8 @@ const byNoun: Record<Noun<EventType>, Webhook> = {
 /** Types whose data is another record. */
 const byType: Partial<Record<EventType, Webhook>> & Record<OwnDataType, Webhook> = {
   'device.stateChanged': { record: 'DeviceStateChange', data: StateChangeRecord },
+  'device.placed': { record: 'Placement', data: PlacementRecord },
+  'device.unplaced': { record: 'Placement', data: PlacementRecord },
   'device.transferred': { record: 'TransferredDevice', data: TransferredDevice },
 }
 

@@ -92,7 +92,7 @@ export const saveSitesRoutine = routine(
   insert into site (id, ${columnNamesSql}, created_at)
   select v_ids[i.n], ${columnNamesSql}, p_now from ${rowsSql(columnTypes)} where v_ids[i.n] is not null;
   insert into event (app_id, id, type, time, actor, subject, data)
-  select i.app_id, ${eventIdOfRow}, 'site.created', p_now, i.actor, v_ids[i.n]::text, '{"id":' || v_ids[i.n] || i.record
+  select i.app_id, ${eventIdOfRow()}, 'site.created', p_now, i.actor, v_ids[i.n]::text, '{"id":' || v_ids[i.n] || i.record
   from ${rowsSql({ app_id: text, actor: text })} where v_ids[i.n] is not null;
   if p_keys <> '{}' then
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)

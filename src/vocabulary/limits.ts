@@ -19,6 +19,20 @@ export const limits = {
    * Seen by: bench/fairness.ts.
    */
   batchRowsInLane: 128,
+  /** Sites. The database, from one summary. Past it: 400 10001. Seen by: test/conformance/placement-pages.test.ts. */
+  sitesSummarized: 100,
+  /**
+   * Meters. The database: how far from a site a device may lie that is suggested for it. Past it: 400 10001. Seen by:
+   * test/conformance/placement-pages.test.ts.
+   */
+  suggestMeters: 5000,
+  /** Suggestions. The database. Past it: the nearest are answered. Seen by: test/conformance/placement-pages.test.ts. */
+  suggestions: 100,
+  /**
+   * Placements. The database: those that one statement ends when a site is deleted. Past it: another statement follows.
+   * Seen by: test/conformance/placement-ends.test.ts.
+   */
+  placementsAtOnce: 1000,
   /**
    * Levels. The parser’s stack; no operation takes a deeper body. Past it: 400 10001. Seen by:
    * test/faults/file-bombs.test.ts.

@@ -326,6 +326,18 @@ export const refusals = {
       zh: '从 `deviceInventory/page` 中取序列号。',
     },
   },
+  placementNotFound: {
+    code: 20030,
+    status: 404,
+    en: 'The device stands at no site.',
+    zh: '该设备未安放在任何站点。',
+    when: 'The device is the application’s, and no placement of it lasts.',
+    whenZh: '设备属于该应用，但当前没有安放在任何站点。',
+    todo: {
+      en: 'Place it by `placement/save`. Where it stood before is in `placement/history`.',
+      zh: '用 `placement/save` 安放设备。此前的安放记录见 `placement/history`。',
+    },
+  },
   siteNotFound: {
     code: 30002,
     status: 404,

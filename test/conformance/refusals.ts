@@ -23,6 +23,7 @@ export const contractRefusals = {
   deviceBoundElsewhere: { code: 20013, status: 409 },
   deviceUnknown: { code: 20014, status: 422 },
   deviceAlreadyYours: { code: 20017, status: 409 },
+  placementNotFound: { code: 20030, status: 404 },
   siteNotFound: { code: 30002, status: 404 },
   thirdPartyConfigMissing: { code: 30003, status: 409 },
   billingRuleNotFound: { code: 40002, status: 409 },

@@ -8,6 +8,7 @@ import type { Sql } from '../../database/open.ts'
 import { requireMatch } from '../../http/etag.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
+import { ended, showPlacement } from '../placement/rules.ts'
 import { deviceTag, deviceText, showDevice } from '../rules.ts'
 import { changeOwners, type Owned, type OwnerChange, readOwned } from './routine.ts'
 import { findOnlineStatus } from './store.ts'
@@ -110,7 +111,11 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
     const { device } = known
     requireMatch(ifMatch, deviceTag(device))
     const before = showDevice(device, showMoment)
-    const change = { known, target, actor, reason, keyOwner, idempotency }
+    const over = known.placement && ended(known.placement, now, actor, reason)
+    const change = {
+      ...{ known, target, actor, reason, keyOwner, idempotency },
+      over: over && { placement: over, record: JSON.stringify(showPlacement(over, showMoment)) },
+    }
     if (target === null) {
       const record = deviceText(before)
       return { ...change, record, answer: record }

@@ -7,6 +7,8 @@ import { keyName, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../../database/routine.ts'
 import { deviceColumns, deviceTypes, toDevice } from '../columns.ts'
+import type { Placement } from '../placement/rules.ts'
+import { placementTypes, toPlacement } from '../placement/store.ts'
 import { lockPresenceSql } from '../routine.ts'
 import { sortedByDevice } from '../rules.ts'
 import type { KnownDevice } from './store.ts'
@@ -20,6 +22,8 @@ export interface OwnerChange {
   reason: string | null
   keyOwner: string
   idempotency: RequestKey | undefined
+  /** The placement that the change ends, as it ends, and its record as JSON text; null for a device that stands nowhere. */
+  over: { placement: Placement; record: string } | null
   /** The record for the former owner's log, and the record of the response, as JSON texts. */
   record: string
   answer: string
@@ -34,6 +38,10 @@ interface OwnerRow {
   target: string | null
   actor: string
   reason: string | null
+  placement_id: number | null
+  placement_version: string | null
+  site_name: string | null
+  removed_at: string | null
   lock: string | null
   key_owner: string
   operation: string | null
@@ -51,6 +59,10 @@ const toRow = (change: OwnerChange): OwnerRow => ({
   target: change.target,
   actor: change.actor,
   reason: change.reason,
+  placement_id: change.over?.placement.id ?? null,
+  placement_version: change.known.placementVersion,
+  site_name: change.over?.placement.siteName ?? null,
+  removed_at: change.over?.placement.removedAt?.toISOString() ?? null,
   lock: lockOf(change) ?? null,
   key_owner: change.keyOwner,
   operation: change.idempotency?.operation ?? null,
@@ -76,6 +88,14 @@ const forEachSql = (
     ${statements}
   end loop;`
 const isRowSql = 'app_id = v_row.app_id and device_no = v_row.device_no'
+/** Reads the lasting placement of a device of the application `v_app`, with the name of its site and a version of both rows. */
+const placementSql = (deviceNo: string) => `
+      select p.*, s.site_name as present_name, concat_ws(' ', p.xmin, s.xmin) as placement_version
+      from placement p cross join lateral (
+        select site_name, xmin from site where app_id = v_app and id = p.site_id limit 1) as s
+      where p.app_id = v_app and p.device_no = ${deviceNo} and p.removed_at is null limit 1`
+/** The columns of a placement as `read_owned` returns them: under names of their own. */
+const placementColumns = Object.keys(placementTypes).filter((column) => !(column in deviceTypes))
 const copiedColumns = deviceColumns.filter((column) => !['app_id', 'bound_at'].includes(column))
 
 /**
@@ -86,7 +106,8 @@ const copiedColumns = deviceColumns.filter((column) => !['app_id', 'bound_at'].i
 export const readOwnedRoutine = routine(
   'read_owned',
   { p_serials: 'text[]' },
-  `${deviceColumns.map((column) => `${column} ${deviceTypes[column]}`).join(', ')}, row_version text`,
+  `${deviceColumns.map((column) => `${column} ${deviceTypes[column]}`).join(', ')}, row_version text,
+  ${placementColumns.map((column) => `${column} ${placementTypes[column]}`).join(', ')}, site_name text, placement_version text`,
   `  v_serials text[];
   v_owners text[];
   v_bounds timestamptz[];
@@ -96,11 +117,13 @@ export const readOwnedRoutine = routine(
   foreach v_app in array array(select distinct owner from unnest(v_owners) as owner) loop
     return query
     -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
-    select ${deviceColumns.map((column) => (column === 'device_no' ? 'b.device_no' : `d.${column}`)).join(', ')}, d.row_version
+    select ${deviceColumns.map((column) => (column === 'device_no' ? 'b.device_no' : `d.${column}`)).join(', ')}, d.row_version,
+      ${placementColumns.map((column) => `p.${column}`).join(', ')}, p.present_name, p.placement_version
     from unnest(v_serials, v_owners, v_bounds) as b (device_no, app_id, bound_at)
     left join lateral (
       select ${deviceColumns.map((column) => `d.${column}`).join(', ')}, d.xmin::text as row_version from device d
       where d.app_id = v_app and d.bound_at = b.bound_at and d.device_no = b.device_no limit 1) as d on true
+    left join lateral (${placementSql('b.device_no')}) as p on true
     where b.app_id = v_app;
   end loop;`,
 )
@@ -118,14 +141,20 @@ export async function readOwned(sql: Statements, serials: readonly string[]): Pr
     rows.filter((row) => row.row_version === null),
   ]
   return {
-    devices: new Map(there.map((row) => [row.device_no, { device: toDevice(row), rowVersion: row.row_version }])),
+    devices: new Map(there.map((row) => [row.device_no, toKnown(row)])),
     moving: new Set(moving.map((row) => row.device_no)),
   }
 }
 
+function toKnown(row: Row): KnownDevice {
+  const { row_version: rowVersion, placement_version: placementVersion } = row
+  const placement = placementVersion === null ? null : toPlacement(row, row.app_id)
+  return { device: toDevice(row), rowVersion, placement, placementVersion }
+}
+
 /**
- * Unbinds devices or transfers them, in one transaction: the locks of old and new owners, bindings, devices, presence,
- * events and idempotency keys. It skips a device whose row has changed since it was read, one whose target is not
+ * Unbinds devices or transfers them, in one transaction: the locks of old and new owners, bindings, placements, devices,
+ * presence, events and idempotency keys. It skips a device whose row or placement has changed since it was read, one whose target is not
  * online, one whose key was used meanwhile, and one of an application of which a caller has lost its access. Returns
  * the serials of the others.
  */
@@ -142,6 +171,7 @@ export const changeOwnersRoutine = routine(
     p_keys: 'text[]',
     ...callerParameters,
     p_rows: text,
+    p_ends: text,
     p_records: text,
     p_answers: text,
   },
@@ -178,12 +208,13 @@ export const changeOwnersRoutine = routine(
   -- The check holds until the commit: every writer of a device's row takes its application's lock first.
   foreach v_app in array p_apps loop
     v_changed := v_changed || array(
-      select i.device_no from ${rowsSql({ ...device, row_version: 'xid', target: text, lock: text })}
+      select i.device_no from ${rowsSql({ ...device, row_version: 'xid', placement_version: text, target: text, lock: text })}
       cross join lateral (
         select 1 from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
         limit 1) as same
-      where i.app_id = v_app and i.app_id <> all(v_revoked)
+      left join lateral (${placementSql('i.device_no')}) as p on true
+      where i.app_id = v_app and i.app_id <> all(v_revoked) and p.placement_version is not distinct from i.placement_version
         and (i.target is null or i.target = any(v_online)) and (i.lock is null or i.lock <> all(v_used)));
   end loop;
   if v_changed = '{}' then
@@ -194,11 +225,17 @@ export const changeOwnersRoutine = routine(
   -- the last one ended. In the history it begins where that ends, and never ends before it began, even if the clocks of
   -- two processes differ.
   ${forEachSql(
-    { ...device, actor: text, reason: text },
+    { ...device, actor: text, reason: text, removed_at: 'timestamptz' },
     `v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);
     insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
     values (v_row.device_no, v_row.app_id, greatest(v_row.bound_at, v_last_end),
-      greatest(p_now, v_row.bound_at, v_last_end), v_row.actor, v_row.reason);`,
+      greatest(p_now, v_row.bound_at, v_row.removed_at, v_last_end), v_row.actor, v_row.reason);`,
+  )}
+  ${forEachSql(
+    { ...device, actor: text, reason: text, placement_id: 'bigint', site_name: text, removed_at: 'timestamptz' },
+    `continue when v_row.placement_id is null;
+    update placement set removed_at = v_row.removed_at, removed_by = v_row.actor, reason = v_row.reason, site_name = v_row.site_name
+    where app_id = v_row.app_id and id = v_row.placement_id;`,
   )}
 
   foreach v_app in array p_apps loop
@@ -231,14 +268,19 @@ export const changeOwnersRoutine = routine(
     end if;`,
   )}
 
+  -- Two ids for each device: its placement ends before its binding.
   insert into event (app_id, id, type, time, actor, subject, data)
-  select i.app_id, ${eventIdOfRow}, case when i.target is null then 'device.unbound' else 'device.transferred' end,
+  select i.app_id, ${eventIdOfRow({ number: '2 * i.n - 1' })}, 'device.unplaced', p_now, i.actor, i.device_no, i.record
+  from ${rowsWithSql('p_ends', { app_id: text, device_no: text, actor: text, placement_id: 'bigint' })}
+  where i.placement_id is not null and i.device_no = any(v_changed);
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, ${eventIdOfRow({ number: '2 * i.n' })}, case when i.target is null then 'device.unbound' else 'device.transferred' end,
     p_now, i.actor, i.device_no, i.record
   from ${rowsWithSql('p_records', { app_id: text, device_no: text, target: text, actor: text })}
   where i.device_no = any(v_changed);
   -- Both logs get an event of a transfer, and neither application learns of the other.
   insert into event (app_id, id, type, time, actor, subject, data)
-  select i.target, ${eventIdOfRow.replace('i.app_id', 'i.target')}, 'device.transferred', p_now, i.actor, i.device_no, i.record
+  select i.target, ${eventIdOfRow({ owner: 'i.target', number: '2 * i.n' })}, 'device.transferred', p_now, i.actor, i.device_no, i.record
   from ${rowsWithSql('p_answers', { device_no: text, target: text, actor: text })}
   where i.target is not null and i.device_no = any(v_changed);
   if p_locks <> '{}' then
@@ -269,13 +311,14 @@ export async function changeOwners(
     now.toISOString(),
     distinct([...apps]),
     distinct([...targets]),
-    changes.length,
+    2 * changes.length,
     distinct(keyed.map(lockOf)),
     textArray(keyed.map(({ keyOwner }) => keyOwner)),
     textArray(keyed.map(({ idempotency }) => idempotency?.operation ?? null)),
     textArray(keyed.map(({ idempotency }) => idempotency?.key ?? null)),
     ...callerValues(callers),
     JSON.stringify(sorted.map(toRow)),
+    sorted.map(({ over }) => over?.record ?? '').join('\n'),
     sorted.map(({ record }) => record).join('\n'),
     sorted.map(({ answer }) => answer).join('\n'),
   ])

@@ -4,6 +4,7 @@ import { ofApplications } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { readActor } from '../../events/rules.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
+import type { Placement } from '../placement/rules.ts'
 import type { Device } from '../rules.ts'
 import type { Binding } from './contract.ts'
 
@@ -12,6 +13,10 @@ export interface KnownDevice {
   device: Device
   /** Differs after every change of the row. Opaque. */
   rowVersion: string
+  /** Where the device stands; null for nowhere. */
+  placement: Placement | null
+  /** Differs after every change of the placement and of its site. Opaque. */
+  placementVersion: string | null
 }
 
 /** Reads the `onlineStatus` of applications, by their ids. */

@@ -329,11 +329,11 @@ export const changeStatesRoutine = routine(
 
   ${insertChangesSql(
     arrayRows({ ...owned, ...reported, ...stateArrays, actor: 'p_actors', before: 'p_befores' }),
-    eventIdOfRow,
+    eventIdOfRow(),
     'i.before is not null and',
   )}
   if p_events <> '[]' then
-    ${insertChangesSql(eventRowsSql, `${eventIdOfRow} + cardinality(p_serials)`, '')}
+    ${insertChangesSql(eventRowsSql, `${eventIdOfRow()} + cardinality(p_serials)`, '')}
   end if;
 
   -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry changes.

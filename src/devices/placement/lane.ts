@@ -1,0 +1,85 @@
+import {
+  type ApplyChanges,
+  type ChangeLaneParts,
+  type ChangeOutcome,
+  changeLane,
+  decided,
+} from '../../callers/change-lane.ts'
+import type { Statements } from '../../database/open.ts'
+import { insertEvents } from '../../events/store.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import {
+  decidePlacement,
+  type Placement,
+  type PlacementChange,
+  type PlacementStep,
+  placementTag,
+  type Standing,
+  showPlacement,
+} from './rules.ts'
+import { endPlacementsAt, readStanding, writePlacements } from './store.ts'
+
+/** Decides changes of an application's placements, in order; writes nothing. Its transaction must hold the application's lock. */
+async function planPlacements(
+  tx: Statements,
+  appId: string,
+  changes: Parameters<ApplyChanges<PlacementChange, Placement>>[2],
+): Promise<{ outcomes: ChangeOutcome<Placement>[]; steps: PlacementStep[] }> {
+  const serials = new Set(changes.map(({ body }) => body.deviceNo))
+  const siteIds = new Set(changes.flatMap(({ body }) => body.to?.siteId ?? []))
+  const standing: Standing = await readStanding(tx, appId, changes.length, [...serials], [...siteIds])
+  const steps: PlacementStep[] = []
+  const outcomes = changes.map(({ body, actor, ifMatch }) =>
+    decided(() => {
+      const change = decidePlacement(standing, body, actor, ifMatch)
+      steps.push(...change.steps)
+      return { item: change.placement, isChanged: change.steps.length > 0 }
+    }),
+  )
+  return { outcomes, steps }
+}
+
+/** Returns the function that changes placements of an application in a transaction that holds its lock. */
+function placementChanges(showMoment: ShowMoment): ApplyChanges<PlacementChange, Placement> {
+  return async (tx, appId, changes) => {
+    const { outcomes, steps } = await planPlacements(tx, appId, changes)
+    // Of a placement that changes twice, what it is at last.
+    const last = new Map(steps.map(({ placement }) => [placement.id, placement]))
+    await writePlacements(tx, appId, [...last.values()])
+    await insertEvents(tx, appId, steps.map(toEvent(showMoment)))
+    return outcomes
+  }
+}
+
+const toEvent =
+  (showMoment: ShowMoment) =>
+  ({ type, actor, placement }: PlacementStep) => ({
+    type,
+    actor,
+    subject: placement.deviceNo,
+    data: showPlacement(placement, showMoment),
+  })
+
+/** Opens the lane of placements, of single requests and of batches. Returns its submit function. */
+export function placementLane(parts: ChangeLaneParts & { showMoment: ShowMoment }) {
+  const { showMoment } = parts
+  return changeLane(parts, 'placements', placementChanges(showMoment), (placement) => ({
+    record: JSON.stringify(showPlacement(placement, showMoment)),
+    etag: placementTag(placement),
+  }))
+}
+
+/** Ends the placements at a site that is to be deleted, with an event for each. The transaction must hold the application's lock. */
+export async function clearSite(
+  tx: Statements,
+  site: { appId: string; id: number },
+  actor: string,
+  showMoment: ShowMoment,
+): Promise<void> {
+  for (;;) {
+    const over = await endPlacementsAt(tx, site, actor)
+    if (over.length === 0) return
+    const steps = over.map((placement) => ({ type: 'device.unplaced' as const, actor, placement }))
+    await insertEvents(tx, site.appId, steps.map(toEvent(showMoment)))
+  }
+}

@@ -1,0 +1,135 @@
+import type { Logger } from 'pino'
+import type { ChangeLaneParts } from '../../callers/change-lane.ts'
+import { requireApplicationOf } from '../../callers/permissions.ts'
+import { JsonText } from '../../http/answer.ts'
+import { runBatch } from '../../http/batch.ts'
+import { tagged } from '../../http/etag.ts'
+import { type Handler, handle, read } from '../../http/handler.ts'
+import { validator } from '../../http/validate.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { invalidRequest } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import { DeviceNamed } from '../ownership/contract.ts'
+import {
+  getPlacement,
+  PlacementBatchRow,
+  pagePlacementHistory,
+  pagePlacements,
+  removePlacement,
+  removePlacements,
+  savePlacement,
+  savePlacements,
+  suggestPlacements,
+  summarizePlacements,
+} from './contract.ts'
+import { placementLane } from './lane.ts'
+import { placementPages } from './pages.ts'
+import { type PlacementChange, placementTag, showPlacement } from './rules.ts'
+import { pageOfHistory, requirePlacement, suggestDevices, suggestSites, summarizeSites } from './store.ts'
+
+interface Parts extends ChangeLaneParts {
+  log: Logger
+  showMoment: ShowMoment
+}
+
+const readRow = validator(PlacementBatchRow, 'placement', undefined)
+const readNamed = validator(DeviceNamed, 'device', undefined)
+
+/** The distance within which devices are suggested by default. */
+const defaultMeters = 500
+
+export function placementRoutes(parts: Parts): Handler[] {
+  const { sql, showMoment } = parts
+  const change = placementLane(parts)
+  const readPage = placementPages(parts)
+
+  return [
+    handle(savePlacement, async ({ caller, actor, body, header }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      const asked = { caller, actor, appId, body: placing(body), ifMatch: header('if-match'), idempotency: undefined }
+      const { record, etag } = await change(asked)
+      return new JsonText(record, etag === null ? {} : { etag })
+    }),
+
+    handle(savePlacements, async ({ caller, actor, body, ...request }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      return runBatch(parts, request, {
+        owner: appId,
+        rows: body.placements,
+        name: 'deviceNo',
+        readRow,
+        write: async (row, idempotency) =>
+          (await change({ caller, actor, appId, body: placing(row), ifMatch: null, idempotency })).record,
+      })
+    }),
+
+    handle(removePlacement, async ({ caller, actor, body, idempotency }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      const asked = { deviceNo: body.deviceNo, to: null, reason: given(body.reason) }
+      return new JsonText((await change({ caller, actor, appId, body: asked, ifMatch: null, idempotency })).record)
+    }),
+
+    handle(removePlacements, async ({ caller, actor, body, ...request }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      const reason = given(body.reason)
+      return runBatch(parts, request, {
+        owner: appId,
+        rows: body.deviceNos.map((deviceNo) => ({ deviceNo })),
+        name: 'deviceNo',
+        readRow: readNamed,
+        write: async ({ deviceNo }, idempotency) => {
+          const asked = { deviceNo, to: null, reason }
+          return (await change({ caller, actor, appId, body: asked, ifMatch: null, idempotency })).record
+        },
+      })
+    }),
+
+    read(getPlacement, async ({ sql, caller, query }) => {
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      const placement = await requirePlacement(sql, appId, query.deviceNo)
+      return tagged(showPlacement(placement, showMoment), placementTag(placement))
+    }),
+
+    read(pagePlacements, ({ sql, caller, query }) => readPage(sql, caller, query)),
+
+    read(pagePlacementHistory, async ({ sql, caller, query }) => {
+      requireOneOf(query)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      const filter = { ...query, appId, deviceNo: given(query.deviceNo), siteId: given(query.siteId) }
+      return pageOfHistory(sql, filter, showMoment)
+    }),
+
+    read(summarizePlacements, async ({ sql, caller, query }) => {
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      return { list: await summarizeSites(sql, appId, query.siteIds.split(',').map(Number)) }
+    }),
+
+    read(suggestPlacements, async ({ sql, caller, query }) => {
+      requireOneOf(query)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      const [siteId, deviceNo] = [given(query.siteId), given(query.deviceNo)]
+      const meters = given(query.meters) ?? defaultMeters
+      return {
+        list:
+          siteId === null
+            ? await suggestSites(sql, appId, deviceNo as string, meters)
+            : await suggestDevices(sql, appId, siteId, meters),
+      }
+    }),
+  ]
+}
+
+/** The change that a save asks for. */
+function placing({ deviceNo, siteId, laneType, laneName }: PlacementBatchRow): PlacementChange {
+  return { deviceNo, to: { siteId, laneType, laneName: given(laneName) }, reason: null }
+}
+
+/** Throws 10001 unless exactly one of a device and a site is named. */
+function requireOneOf(query: { deviceNo?: string | null; siteId?: number | '' | null }): void {
+  if ((given(query.deviceNo) === null) !== (given(query.siteId) === null)) return
+  const reason = {
+    en: 'is required, or its counterpart: one of deviceNo and siteId',
+    zh: '必须且只能给出 deviceNo 与 siteId 之一',
+  }
+  throw invalidRequest(['deviceNo', 'siteId'].map((field) => ({ field, reason })))
+}

@@ -1,0 +1,154 @@
+import { readActor } from '../../events/rules.ts'
+import { etagOfText, requireMatch } from '../../http/etag.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import type { PlacementRecord } from './contract.ts'
+
+// What a placement becomes, independent of how it is stored.
+
+/** A stay of a device at a site; while it lasts, `removedAt`, `removedBy` and `reason` are null. */
+export interface Placement {
+  id: number
+  appId: string
+  deviceNo: string
+  /** When the binding began under which the device stands there. */
+  boundAt: Date
+  siteId: number
+  siteName: string
+  laneType: number
+  laneName: string | null
+  placedAt: Date
+  /** Actors as the log stores them. */
+  placedBy: string
+  removedAt: Date | null
+  removedBy: string | null
+  reason: string | null
+}
+
+export function showPlacement(placement: Placement, showMoment: ShowMoment): PlacementRecord {
+  const { removedAt, removedBy } = placement
+  return {
+    deviceNo: placement.deviceNo,
+    appId: placement.appId,
+    siteId: placement.siteId,
+    siteName: placement.siteName,
+    laneType: placement.laneType,
+    laneName: placement.laneName,
+    placedTime: showMoment(placement.placedAt),
+    placedBy: readActor(placement.placedBy).actor,
+    removedTime: removedAt === null ? null : showMoment(removedAt),
+    removedBy: removedBy === null ? null : readActor(removedBy).actor,
+    reason: placement.reason,
+  }
+}
+
+/** The entity tag of a placement. It covers what a save can change, but not the site's name: a renaming fails no edit. */
+export function placementTag({ id, laneType, laneName, removedAt }: Placement): string {
+  return etagOfText(`${id}\n${laneType}\n${laneName ?? ''}\n${removedAt?.getTime() ?? ''}`)
+}
+
+/** The placement after its end. It never ends before it began, even if the clocks of two processes differ. */
+export function ended(placement: Placement, at: Date, removedBy: string, reason: string | null): Placement {
+  return { ...placement, removedAt: latest(at, placement.placedAt), removedBy, reason }
+}
+
+function latest(at: Date, ...others: (Date | null | undefined)[]): Date {
+  return others.reduce<Date>((found, other) => (other != null && other > found ? other : found), at)
+}
+
+/** What a change of a placement asks for: a site and a lane, or null to end it. */
+export interface PlacementChange {
+  deviceNo: string
+  to: { siteId: number; laneType: number; laneName: string | null } | null
+  reason: string | null
+}
+
+/** What is known of an application's devices and sites while its lock is held; `decidePlacement` keeps it up to date. */
+export interface Standing {
+  appId: string
+  now: Date
+  /** By serial: when the device was bound, and since when nobody else has held the serial. */
+  bindings: Map<string, { boundAt: Date; heldSince: Date }>
+  siteNames: Map<number, string>
+  /** By serial: the newest placement, which lasts or is the last that ended. */
+  newest: Map<string, Placement>
+  /** Ids for new placements, one for each change. */
+  freeIds: number[]
+}
+
+/** A step of a change, each with its event: a placement that began, that has another lane, or that ended. */
+export interface PlacementStep {
+  type: 'device.placed' | 'device.unplaced'
+  actor: string
+  placement: Placement
+}
+
+/**
+ * Decides one change. Returns the placement after it, and its steps in order: none where all is so already. Throws 20002,
+ * 30002, 20030 and 10009.
+ */
+export function decidePlacement(
+  standing: Standing,
+  { deviceNo, to, reason }: PlacementChange,
+  actor: string,
+  ifMatch: string | null,
+): { placement: Placement; steps: PlacementStep[] } {
+  const binding = standing.bindings.get(deviceNo)
+  if (binding === undefined) throw new Refusal('deviceNotFound')
+  const siteName = to && standing.siteNames.get(to.siteId)
+  if (siteName === undefined) throw new Refusal('siteNotFound')
+  const newest = standing.newest.get(deviceNo)
+  const lasting = newest?.removedAt === null ? newest : undefined
+  requirePresent(ifMatch, lasting)
+  if (to === null && lasting === undefined) throw new Refusal('placementNotFound')
+  if (to !== null && lasting !== undefined && isSame(lasting, to)) return { placement: lasting, steps: [] }
+
+  const steps: PlacementStep[] = []
+  const step = (type: PlacementStep['type'], placement: Placement) => {
+    steps.push({ type, actor, placement })
+    standing.newest.set(deviceNo, placement)
+    return placement
+  }
+  if (to !== null && lasting?.siteId === to.siteId) {
+    return { placement: step('device.placed', { ...lasting, ...to }), steps }
+  }
+  const over = lasting && step('device.unplaced', ended(lasting, standing.now, actor, reason))
+  if (to === null || siteName === null) return { placement: over as Placement, steps }
+  const placement: Placement = {
+    id: standing.freeIds.shift() as number,
+    appId: standing.appId,
+    deviceNo,
+    boundAt: binding.boundAt,
+    ...to,
+    siteName,
+    placedAt: latest(standing.now, newest?.removedAt, over?.removedAt, binding.heldSince),
+    placedBy: actor,
+    removedAt: null,
+    removedBy: null,
+    reason: null,
+  }
+  return { placement: step('device.placed', placement), steps }
+}
+
+const isSame = (placement: Placement, to: NonNullable<PlacementChange['to']>) =>
+  placement.siteId === to.siteId && placement.laneType === to.laneType && placement.laneName === to.laneName
+
+/** Throws 10009, also for a device that stands nowhere: it has no tag that could match (RFC 9110 §13.1.1). */
+function requirePresent(ifMatch: string | null, lasting: Placement | undefined): void {
+  if (lasting !== undefined) requireMatch(ifMatch, placementTag(lasting))
+  else if (ifMatch !== null) throw new Refusal('preconditionFailed')
+}
+
+/** How far the rectangle round a point reaches, for a search by an index; null where it would cross a pole or the 180th meridian. */
+export function boxAround(longitude: number, latitude: number, meters: number) {
+  const degrees = (meters / earthRadiusMeters) * (180 / Math.PI) * 1.001
+  const [minLat, maxLat] = [latitude - degrees, latitude + degrees]
+  const widest = Math.max(Math.abs(minLat), Math.abs(maxLat))
+  const wide = widest >= 90 ? Number.POSITIVE_INFINITY : degrees / Math.cos((widest * Math.PI) / 180)
+  const [minLng, maxLng] = [longitude - wide, longitude + wide]
+  const isWhole = minLng < -180 || maxLng > 180
+  return { minLng: isWhole ? -180 : minLng, maxLng: isWhole ? 180 : maxLng, minLat, maxLat }
+}
+
+/** The mean radius (IUGG). */
+export const earthRadiusMeters = 6_371_008.8

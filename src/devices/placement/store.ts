@@ -1,0 +1,386 @@
+import type { Row } from 'postgres'
+import type { Sql, Statements } from '../../database/open.ts'
+import { byId, folded, type PageQuery, readPage } from '../../database/page.ts'
+import { textArray } from '../../database/routine.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import { readCoordinates } from '../../vocabulary/values.ts'
+import { requireDevice } from '../store.ts'
+import {
+  type PlacedDeviceRecord,
+  pagePlacementHistory,
+  pagePlacements,
+  type SiteSummary,
+  type Suggestion,
+} from './contract.ts'
+import { boxAround, earthRadiusMeters, ended, type Placement, type Standing, showPlacement } from './rules.ts'
+
+/** The columns of a placement, with their types, but for its application and the name of its site. */
+export const placementTypes: Readonly<Record<string, string>> = {
+  id: 'bigint',
+  device_no: 'text',
+  bound_at: 'timestamptz',
+  site_id: 'bigint',
+  lane_type: 'smallint',
+  lane_name: 'text',
+  placed_at: 'timestamptz',
+  placed_by: 'text',
+  removed_at: 'timestamptz',
+  removed_by: 'text',
+  reason: 'text',
+}
+const columnNames = Object.keys(placementTypes)
+
+/** SQL: the columns of a placement of the application `$1`, from the table's `alias`, with the name of its site. */
+const columnsSql = (alias: string, appId = '$1') => `${columnNames.map((column) => `${alias}.${column}`).join(', ')},
+    coalesce(${alias}.site_name, (select site_name from site where app_id = ${appId} and id = ${alias}.site_id)) as site_name`
+
+export function toPlacement(row: Row, appId: string): Placement {
+  return {
+    id: row.id,
+    appId,
+    deviceNo: row.device_no,
+    boundAt: row.bound_at,
+    siteId: row.site_id,
+    siteName: row.site_name,
+    laneType: row.lane_type,
+    laneName: row.lane_name,
+    placedAt: row.placed_at,
+    placedBy: row.placed_by,
+    removedAt: row.removed_at,
+    removedBy: row.removed_by,
+    reason: row.reason,
+  }
+}
+
+/** The present moment by the database's clock, in whole milliseconds. */
+async function readClock(tx: Statements): Promise<Date> {
+  const [row] = await tx<[{ now: Date }]>`select clock_timestamp() as now`
+  return row.now
+}
+
+/** What is known of an application's devices and sites. The transaction must hold the application's lock. */
+export async function readStanding(
+  tx: Statements,
+  appId: string,
+  changes: number,
+  serials: readonly string[],
+  siteIds: readonly number[],
+): Promise<Standing> {
+  const prepared = { prepare: true }
+  const [now, bindings, sites, newest, ids] = await Promise.all([
+    readClock(tx),
+    tx.unsafe(
+      `select device_no, bound_at,
+        (select max(unbound_at) from past_binding p where p.device_no = b.device_no) as held_since
+      from device_binding b where device_no = any($2::text[]) and app_id = $1`,
+      [appId, textArray(serials)],
+      prepared,
+    ),
+    // Each by its whole key: for a list, a planner without statistics reads all rows of the application.
+    tx.unsafe(
+      `select s.id, s.site_name from unnest($2::bigint[]) as i (id)
+      cross join lateral (select id, site_name from site where app_id = $1 and id = i.id limit 1) as s`,
+      [appId, textArray(siteIds)],
+      prepared,
+    ),
+    tx.unsafe(
+      `select ${columnsSql('p')} from unnest($2::text[]) as i (device_no)
+      cross join lateral (
+        select * from placement where app_id = $1 and device_no = i.device_no order by id desc limit 1) as p`,
+      [appId, textArray(serials)],
+      prepared,
+    ),
+    tx`select nextval('placement_id') as id from generate_series(1, ${changes}::int)`,
+  ])
+  return {
+    appId,
+    now,
+    bindings: new Map(
+      bindings.map((row) => [row.device_no, { boundAt: row.bound_at, heldSince: row.held_since ?? row.bound_at }]),
+    ),
+    siteNames: new Map(sites.map((row) => [row.id, row.site_name])),
+    newest: new Map(newest.map((row) => [row.device_no, toPlacement(row, appId)])),
+    freeIds: ids.map(({ id }) => id),
+  }
+}
+
+/** Writes placements of an application as they are now, new ones and others. The transaction must hold its lock. */
+export async function writePlacements(tx: Statements, appId: string, placements: readonly Placement[]): Promise<void> {
+  if (placements.length === 0) return
+  const rows = placements.map((one) => ({
+    id: one.id,
+    device_no: one.deviceNo,
+    bound_at: one.boundAt,
+    site_id: one.siteId,
+    lane_type: one.laneType,
+    lane_name: one.laneName,
+    placed_at: one.placedAt,
+    placed_by: one.placedBy,
+    removed_at: one.removedAt,
+    removed_by: one.removedBy,
+    reason: one.reason,
+    site_name: one.removedAt === null ? null : one.siteName,
+  }))
+  const typed = Object.entries({ ...placementTypes, site_name: 'text' })
+  const names = typed.map(([name]) => name).join(', ')
+  const changing = ['lane_type', 'lane_name', 'removed_at', 'removed_by', 'reason', 'site_name']
+  // One statement for all: the promise that a device stands at one site is checked at each row, so those that end come first.
+  await tx.unsafe(
+    `insert into placement (app_id, ${names})
+    select $1, ${names} from json_to_recordset($2::text::json) as i (${typed.map(([name, type]) => `${name} ${type}`).join(', ')})
+    order by removed_at nulls last
+    on conflict (app_id, id) do update set ${changing.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    [appId, JSON.stringify(rows)],
+    { prepare: true },
+  )
+}
+
+/** The placement of a device that lasts. Throws 20002 for a device that is not the application's, and 20030. */
+export async function requirePlacement(sql: Statements, appId: string, deviceNo: string): Promise<Placement> {
+  const [row] = await sql.unsafe(
+    `select ${columnsSql('p')} from placement p where app_id = $1 and device_no = $2 and removed_at is null`,
+    [appId, deviceNo],
+  )
+  if (row !== undefined) return toPlacement(row, appId)
+  const [binding] = await sql`select 1 from device_binding where device_no = ${deviceNo} and app_id = ${appId}`
+  throw new Refusal(binding === undefined ? 'deviceNotFound' : 'placementNotFound')
+}
+
+/** Ends placements at a site that is to be deleted, at most `limits.placementsAtOnce`. Returns them as they ended. */
+export async function endPlacementsAt(
+  tx: Statements,
+  { appId, id }: { appId: string; id: number },
+  actor: string,
+): Promise<Placement[]> {
+  const rows = await tx.unsafe(
+    `select ${columnsSql('p')} from placement p
+    where app_id = $1 and site_id = $2 and removed_at is null order by id limit $3`,
+    [appId, id, limits.placementsAtOnce],
+    { prepare: true },
+  )
+  if (rows.length === 0) return []
+  const now = await readClock(tx)
+  const over = rows.map((row) => ended(toPlacement(row, appId), now, actor, null))
+  await writePlacements(tx, appId, over)
+  return over
+}
+
+export interface PlacementFilter extends PageQuery {
+  appId: string
+  siteId: number | null
+  /** A part of the serial, in upper or lower case. */
+  deviceNo: string | null
+  laneType: number | null
+  status: number | null
+  onlineStatus: number | null
+  runStatus: number | null
+  /** Of the site. */
+  provinceCode: string | null
+  cityCode: string | null
+  districtCode: string | null
+}
+
+/** Reads one page of the placements that last, newest first, with what is shown of their devices. */
+export function pageOfPlacements(sql: Sql, filter: PlacementFilter, showMoment: ShowMoment) {
+  const { appId, siteId, deviceNo, laneType } = filter
+  const device = equal(sql, {
+    status: filter.status,
+    online_status: filter.onlineStatus,
+    run_status: filter.runStatus,
+  })
+  const site = equal(sql, {
+    province_code: filter.provinceCode,
+    city_code: filter.cityCode,
+    district_code: filter.districtCode,
+  })
+  const conditions = [
+    siteId === null ? sql`` : sql`and site_id = ${siteId}`,
+    deviceNo === null ? sql`` : sql`and strpos(${sql.unsafe(folded('device_no', deviceNo))}, lower(${deviceNo})) > 0`,
+    laneType === null ? sql`` : sql`and lane_type = ${laneType}`,
+    device.length === 0
+      ? sql``
+      : sql`and exists (
+          select 1 from device d
+          where d.app_id = ${appId} and d.bound_at = p.bound_at and d.device_no = p.device_no ${device})`,
+    site.length === 0 ? sql`` : sql`and site_id in (select s.id from site s where s.app_id = ${appId} ${site})`,
+  ]
+  const rows = sql`select * from placement p where app_id = ${appId} and removed_at is null ${conditions}`
+  const beside = sql`
+    select s.site_name as present_name, d.device_name, d.status, d.online_status, d.run_status, d.status_remark,
+      (select reported_at from device_presence where app_id = ${appId} and device_no = page.device_no) as reported_at
+    from (select site_name from site where app_id = ${appId} and id = page.site_id limit 1) as s
+    cross join (
+      select device_name, status, online_status, run_status, status_remark from device
+      where app_id = ${appId} and bound_at = page.bound_at and device_no = page.device_no limit 1) as d`
+  const source = { operation: pagePlacements.id, rows, key: byId, newestFirst: true, beside }
+  return readPage(sql, source, filter, (row): PlacedDeviceRecord => {
+    const placement = toPlacement({ ...row, site_name: row.present_name } as unknown as Row, appId)
+    return {
+      ...showPlacement(placement, showMoment),
+      deviceName: row.device_name,
+      status: row.status,
+      onlineStatus: row.online_status,
+      runStatus: row.run_status,
+      statusRemark: row.status_remark,
+      lastReportTime: row.reported_at === null ? null : showMoment(row.reported_at),
+    }
+  })
+}
+
+function equal(sql: Sql, values: Record<string, string | number | null>) {
+  return Object.entries(values).flatMap(([column, value]) =>
+    value === null ? [] : [sql`and ${sql.unsafe(column)} = ${value}`],
+  )
+}
+
+export interface HistoryFilter extends PageQuery {
+  appId: string
+  deviceNo: string | null
+  siteId: number | null
+}
+
+/** Reads one page of the placements of a device or at a site, those that ended too, newest first. */
+export function pageOfHistory(sql: Sql, filter: HistoryFilter, showMoment: ShowMoment) {
+  const { appId, deviceNo, siteId } = filter
+  const rows = sql`
+    select * from placement where app_id = ${appId}
+    ${deviceNo === null ? sql`` : sql`and device_no = ${deviceNo}`} ${siteId === null ? sql`` : sql`and site_id = ${siteId}`}`
+  const beside = sql`select site_name as present_name from site where app_id = ${appId} and id = page.site_id limit 1`
+  const source = { operation: pagePlacementHistory.id, rows, key: byId, newestFirst: true, beside }
+  return readPage(sql, source, filter, (row) => {
+    const site_name = row.site_name ?? row.present_name
+    return showPlacement(toPlacement({ ...row, site_name } as unknown as Row, appId), showMoment)
+  })
+}
+
+/** Counts the devices at these sites, by state and lane, in the order of the ids. Throws 30002. */
+export async function summarizeSites(
+  sql: Statements,
+  appId: string,
+  siteIds: readonly number[],
+): Promise<SiteSummary[]> {
+  const isEntrance = 'p.lane_type in (1, 3)'
+  const isExit = 'p.lane_type in (2, 3)'
+  const isOnline = 'd.online_status = 1'
+  const rows = await sql.unsafe(
+    `select i.id, counts.* from unnest($2::bigint[]) with ordinality as i (id, n)
+    cross join lateral (select 1 from site where app_id = $1 and id = i.id limit 1) as s
+    cross join lateral (
+      select count(*) as devices, count(*) filter (where ${isOnline}) as online,
+        count(*) filter (where d.online_status = 2) as offline, count(*) filter (where d.status = 2) as fault,
+        count(*) filter (where d.run_status = 1) as open, count(*) filter (where d.run_status = 0) as closed,
+        count(*) filter (where d.run_status = 2) as stopped,
+        count(*) filter (where ${isEntrance}) as entrances, count(*) filter (where ${isExit}) as exits,
+        count(*) filter (where ${isEntrance} and ${isOnline}) as entrances_online,
+        count(*) filter (where ${isExit} and ${isOnline}) as exits_online
+      from placement p cross join lateral (
+        select status, online_status, run_status from device
+        where app_id = $1 and bound_at = p.bound_at and device_no = p.device_no limit 1) as d
+      where p.app_id = $1 and p.site_id = i.id and p.removed_at is null) as counts
+    order by i.n`,
+    [appId, textArray(siteIds)],
+  )
+  if (rows.length < siteIds.length) throw new Refusal('siteNotFound')
+  return rows.map(({ id: siteId, entrances_online: entrancesOnline, exits_online: exitsOnline, ...counts }) => {
+    const { devices, online, offline, fault, open, closed, stopped, entrances, exits } = counts
+    return {
+      siteId,
+      devices,
+      online,
+      offline,
+      fault,
+      open,
+      closed,
+      stopped,
+      entrances,
+      exits,
+      entrancesOnline,
+      exitsOnline,
+    }
+  })
+}
+
+/** Where something is; without coordinates its district alone is known. */
+interface Whereabouts {
+  longitude: number | null
+  latitude: number | null
+  districtCode: string
+}
+
+/**
+ * SQL: the great-circle distance in meters between `$2,$3` and two columns; haversine, which is exact for short distances. A
+ * lateral look-up, so that it is computed once.
+ */
+const distanceSql = (longitude: string, latitude: string) => `cross join lateral (
+      select ${2 * earthRadiusMeters} * asin(least(1, sqrt(
+        sin(radians(${latitude} - $3::float8) / 2) ^ 2
+        + cos(radians($3::float8)) * cos(radians(${latitude})) * sin(radians(${longitude} - $2::float8) / 2) ^ 2))) as meters
+    ) as distance`
+
+/** The values from `$2` on: the point, the distance and the rectangle that holds all points within it. */
+function pointValues(longitude: number, latitude: number, meters: number) {
+  const { minLng, maxLng, minLat, maxLat } = boxAround(longitude, latitude, meters)
+  return [longitude, latitude, meters, minLng, maxLng, minLat, maxLat]
+}
+
+const toSuggestion = (row: Row): Suggestion => ({
+  deviceNo: row.device_no,
+  deviceName: row.device_name,
+  siteId: row.site_id,
+  siteName: row.site_name,
+  distanceMeters: row.meters === null ? null : Math.round(row.meters),
+})
+
+/** The devices that stand nowhere and lie near a site, nearest first. Throws 30002. */
+export async function suggestDevices(
+  sql: Statements,
+  appId: string,
+  siteId: number,
+  meters: number,
+): Promise<Suggestion[]> {
+  const [site] = await sql<(Whereabouts & { site_name: string })[]>`
+    select site_name, longitude, latitude, district_code as "districtCode" from site where app_id = ${appId} and id = ${siteId}`
+  if (site === undefined) throw new Refusal('siteNotFound')
+  const { longitude, latitude, districtCode } = site
+  const nowhere = `not exists (
+      select 1 from placement p where p.app_id = $1 and p.device_no = d.device_no and p.removed_at is null)`
+  const rows =
+    longitude === null || latitude === null
+      ? await sql.unsafe(
+          `select device_no, device_name, null as meters from device d
+          where app_id = $1 and district_code = $2 and ${nowhere}
+          order by bound_at desc, device_no desc limit ${limits.suggestions}`,
+          [appId, districtCode],
+        )
+      : await sql.unsafe(
+          `select d.device_no, d.device_name, distance.meters from device d ${distanceSql('d.location[0]', 'd.location[1]')}
+          where d.app_id = $1 and d.location[0] between $5 and $6 and d.location[1] between $7 and $8
+            and distance.meters <= $4 and ${nowhere}
+          order by distance.meters, d.device_no limit ${limits.suggestions}`,
+          [appId, ...pointValues(longitude, latitude, meters)],
+        )
+  return rows.map((row) => toSuggestion({ ...row, site_id: siteId, site_name: site.site_name } as unknown as Row))
+}
+
+/** The sites near a device, nearest first; behind them those of its district that have no coordinates. Throws 20002. */
+export async function suggestSites(
+  sql: Statements,
+  appId: string,
+  deviceNo: string,
+  meters: number,
+): Promise<Suggestion[]> {
+  const device = await requireDevice(sql, appId, deviceNo)
+  const { longitude, latitude } = readCoordinates(device.coordinates)
+  const rows = await sql.unsafe(
+    `select s.id as site_id, s.site_name, distance.meters from site s ${distanceSql('s.longitude', 's.latitude')}
+    where s.app_id = $1 and (s.longitude between $5 and $6 and s.latitude between $7 and $8 and distance.meters <= $4
+      or s.longitude is null and s.district_code = $9)
+    order by distance.meters nulls last, s.id desc limit ${limits.suggestions}`,
+    [appId, ...pointValues(longitude as number, latitude as number, meters), device.districtCode],
+  )
+  return rows.map((row) =>
+    toSuggestion({ ...row, device_no: deviceNo, device_name: device.deviceName } as unknown as Row),
+  )
+}

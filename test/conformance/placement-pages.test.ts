@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  getPlacement,
+  pagePlacementHistory,
+  pagePlacements,
+  suggestPlacements,
+  summarizePlacements,
+} from '../../src/devices/placement/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
+import { newApplication, newSerial } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import { detail, history, newDevice, newPlaced, newSite, page, place, remove } from './placement-support.ts'
+import { client, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
+
+const app = await newApplication(client)
+const other = await newApplication(client)
+
+const report = async (deviceNo: string, state: Record<string, unknown>) =>
+  expectSuccess(await client.call(reportDeviceState, { deviceNo, ...state }, app))
+
+describe('pagePlacements', () => {
+  test('answers placements newest first, with what is shown of their devices now', async () => {
+    const site = await newSite(app)
+    const [one, two] = [await newPlaced(app, site, { deviceName: 'One' }), await newPlaced(app, site)]
+    const remark = { status: 2, runStatus: 1, statusRemark: 'E17' }
+    await report(one, remark)
+    const { list, total, nextCursor } = await page(app, { siteId: site })
+    expect([list.map(({ deviceNo }) => deviceNo), total, nextCursor]).toEqual([[two, one], 2, null])
+    const shown = expectSuccess(await detail(app, one))
+    const { lastReportTime } = list[1] ?? {}
+    expectNow(lastReportTime as string)
+    expect(list[1]).toEqual({ ...shown, deviceName: 'One', onlineStatus: 1, ...remark, lastReportTime } as never)
+    expect(list[0]).toMatchObject({
+      status: 1,
+      onlineStatus: 2,
+      runStatus: 0,
+      statusRemark: null,
+      lastReportTime: null,
+    })
+  })
+
+  test('filters by site, part of the serial, lane, state of the device and region of the site, and by all of them together', async () => {
+    const own = await newApplication(client)
+    const [north, south] = [
+      await newSite(own, { provinceCode: '110000', cityCode: '110100', districtCode: '110101' }),
+      await newSite(own, { provinceCode: '440000', cityCode: '440100', districtCode: '440103' }),
+    ]
+    const devices: Record<string, string> = {}
+    for (const [name, site, laneType] of [
+      ['a', north, 1],
+      ['b', north, 2],
+      ['c', south, 1],
+      ['d', south, 4],
+    ] as const) {
+      devices[name] = newSerial(`Part-${name}`)
+      await newDevice(own, { deviceNo: devices[name] })
+      expectSuccess(await place(own, devices[name], site, { laneType }))
+    }
+    const state = (name: string, members: object) =>
+      client.call(reportDeviceState, { deviceNo: devices[name], ...members }, own)
+    expectSuccess(await state('a', { status: 2 }))
+    expectSuccess(await state('c', { runStatus: 2 }))
+    const names = async (filter: Record<string, unknown>) =>
+      (await page(own, filter)).list.map(({ deviceNo }) => deviceNo.slice(5, 6)).join('')
+    expect(await names({})).toBe('dcba')
+    expect(await names({ siteId: north })).toBe('ba')
+    expect(await names({ deviceNo: 'pART-C' })).toBe('c')
+    expect(await names({ laneType: 1 })).toBe('ca')
+    expect(await names({ status: 2 })).toBe('a')
+    expect(await names({ onlineStatus: 1 })).toBe('ca')
+    expect(await names({ onlineStatus: 2 })).toBe('db')
+    expect(await names({ runStatus: 2 })).toBe('c')
+    expect(await names({ provinceCode: '440000' })).toBe('dc')
+    expect(await names({ cityCode: '110100' })).toBe('ba')
+    expect(await names({ districtCode: '440103', laneType: 4 })).toBe('d')
+    const all = { siteId: south, deviceNo: 'part', laneType: 1, status: 1, onlineStatus: 1, runStatus: 2 }
+    expect(await names({ ...all, provinceCode: '440000', cityCode: '440100', districtCode: '440103' })).toBe('c')
+    expect(await names({ siteId: south, provinceCode: '110000' })).toBe('')
+  })
+
+  test('walks by cursor, which belongs to its filters', async () => {
+    const own = await newApplication(client)
+    const site = await newSite(own)
+    const placed: string[] = []
+    for (let index = 0; index < 5; index++) placed.unshift(await newPlaced(own, site))
+    const walked: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { list, nextCursor }: Awaited<ReturnType<typeof page>> = await page(own, { pageSize: 2, cursor })
+      walked.push(...list.map(({ deviceNo }) => deviceNo))
+      cursor = nextCursor
+    }
+    expect(walked).toEqual(placed)
+    const { nextCursor: cursor } = await page(own, { pageSize: 2 })
+    expectFaults(await client.call(pagePlacements, { cursor, siteId: site }, own), ['cursor'])
+  })
+
+  test('of what isn’t there is empty, and what isn’t a filter is refused', async () => {
+    const foreign = await newSite(other)
+    await newPlaced(other, foreign)
+    for (const siteId of [foreign, 999_999_999_999]) expect((await page(app, { siteId })).list).toEqual([])
+    expect((await page(app, { deviceNo: newSerial() })).list).toEqual([])
+    const faulty = { siteId: 0, laneType: 5, status: 3, onlineStatus: 0, runStatus: 3, deviceno: 'x' }
+    expectFaults(await client.call(pagePlacements, faulty, app), Object.keys(faulty))
+  })
+})
+
+describe('pagePlacementHistory', () => {
+  test('of a site tells what stood and what stands there, newest first, each as it was', async () => {
+    const site = await newSite(app)
+    const [one, two] = [await newPlaced(app, site), await newPlaced(app, site)]
+    const over = expectSuccess(await remove(app, one, { reason: 'x' }))
+    const again = expectSuccess(await place(app, one, site, { laneType: 3 }))
+    const lasting = expectSuccess(await detail(app, two))
+    expect(await history(app, { siteId: site })).toEqual([again, lasting, over])
+    expect(await history(app, { deviceNo: one })).toEqual([again, over])
+  })
+
+  test('of what isn’t there is empty', async () => {
+    const foreign = await newSite(other)
+    const deviceNo = await newPlaced(other, foreign)
+    for (const filter of [{ deviceNo }, { siteId: foreign }, { deviceNo: newSerial() }, { siteId: 999_999_999 }]) {
+      expect(await history(app, filter)).toEqual([])
+    }
+  })
+
+  test('wants one of deviceNo and siteId', async () => {
+    for (const filter of [{}, { deviceNo: newSerial(), siteId: 1 }, { deviceNo: '', siteId: '' }]) {
+      expectFaults(await client.call(pagePlacementHistory, filter, app), ['deviceNo', 'siteId'])
+      expectFaults(await client.call(suggestPlacements, filter, app), ['deviceNo', 'siteId'])
+    }
+  })
+})
+
+describe('summarizePlacements', () => {
+  const summary = async (siteIds: string) =>
+    expectSuccess(await client.call(summarizePlacements, { siteIds }, app)).list
+
+  test('counts devices by state and lane, in the order asked; a lane for both counts as both', async () => {
+    const [empty, full] = [await newSite(app), await newSite(app)]
+    for (const [laneType, state] of [
+      [1, { status: 2, runStatus: 1 }],
+      [1, undefined],
+      [2, { runStatus: 2 }],
+      [3, {}],
+      [4, undefined],
+    ] as const) {
+      const deviceNo = await newDevice(app)
+      expectSuccess(await place(app, deviceNo, full, { laneType }))
+      if (state !== undefined) await report(deviceNo, state)
+    }
+    expectSuccess(await remove(app, await newPlaced(app, full)))
+    const counts = { devices: 5, online: 3, offline: 2, fault: 1, open: 1, closed: 3, stopped: 1 }
+    const lanes = { entrances: 3, exits: 2, entrancesOnline: 2, exitsOnline: 2 }
+    const of = { siteId: full, ...counts, ...lanes }
+    const none = Object.fromEntries(Object.keys(of).map((member) => [member, 0]))
+    expect(await summary(`${full},${empty}`)).toEqual([of, { ...none, siteId: empty }] as never)
+    expect((await summary(`${empty},${full}`)).map(({ siteId }) => siteId)).toEqual([empty, full])
+    expect(Object.keys((await summary(`${full}`))[0] ?? {})).toEqual(Object.keys(of))
+  })
+
+  test('refuses a site that isn’t the application’s, and anything but 1 to 100 ids', async () => {
+    const [own, foreign] = [await newSite(app), await newSite(other)]
+    for (const siteIds of [`${own},${foreign}`, '9999999999999999']) {
+      expectRefusal(await client.call(summarizePlacements, { siteIds }, app), 'siteNotFound')
+    }
+    expectRefusal(await client.operate(summarizePlacements, { appId: other.appId, siteIds: own }), 'siteNotFound')
+    expect(await summary(Array(100).fill(own).join(','))).toHaveLength(100)
+    for (const siteIds of ['', 'x', '1,', ',1', '1, 2', '0', '-1', Array(101).fill(own).join(',')]) {
+      expectFaults(await client.call(summarizePlacements, { siteIds }, app), ['siteIds'])
+    }
+    expectFaults(await client.call(summarizePlacements, {}, app), ['siteIds'])
+  })
+})
+
+describe('suggestPlacements', () => {
+  const suggest = async (by: Awaited<ReturnType<typeof newApplication>>, query: Record<string, unknown>) =>
+    expectSuccess(await client.call(suggestPlacements, query, by)).list
+
+  test('answers devices that stand nowhere and lie within the distance, nearest first, and places nothing', async () => {
+    const own = await newApplication(client)
+    const site = await newSite(own, { coordinates: '115.9, 28.7' })
+    const elsewhere = await newSite(own)
+    // A degree of latitude is 111,195 m.
+    const at = (meters: number) => ({ coordinates: `115.9,${28.7 + meters / 111_195}` })
+    const far = await newDevice(own, at(600))
+    const near = await newDevice(own, { ...at(100), deviceName: 'Near' })
+    const here = await newDevice(own, at(0))
+    const edge = await newDevice(own, at(499))
+    await newPlaced(own, elsewhere, at(50))
+    const found = await suggest(own, { siteId: site })
+    expect(found.map(({ deviceNo, distanceMeters }) => [deviceNo, distanceMeters])).toEqual([
+      [here, 0],
+      [near, 100],
+      [edge, 499],
+    ])
+    const [, second] = found
+    const record = { deviceNo: near, deviceName: 'Near', siteId: site, siteName: second?.siteName, distanceMeters: 100 }
+    expect(second).toEqual(record as never)
+    expect((await suggest(own, { siteId: site, meters: 50 })).map(({ deviceNo }) => deviceNo)).toEqual([here])
+    expect(await suggest(own, { siteId: site, meters: 5000 })).toHaveLength(4)
+    expectRefusal(await detail(own, near), 'placementNotFound')
+    expectSuccess(await place(own, here, site))
+    expect((await suggest(own, { siteId: site, meters: 5000 })).map(({ deviceNo }) => deviceNo)).toEqual([
+      near,
+      edge,
+      far,
+    ])
+  })
+
+  test('measures along the great circle, across the 180th meridian too', async () => {
+    const own = await newApplication(client)
+    const site = await newSite(own, { coordinates: '179.999,60' })
+    const deviceNo = await newDevice(own, { coordinates: '-179.999,60' })
+    // 0.002 degrees of longitude at 60 degrees north.
+    expect(await suggest(own, { siteId: site })).toMatchObject([{ deviceNo, distanceMeters: 111 }])
+    expect(await suggest(own, { deviceNo })).toMatchObject([{ siteId: site, distanceMeters: 111 }])
+    const pole = await newSite(own, { coordinates: '0,90' })
+    const across = await newDevice(own, { coordinates: '135,89.999' })
+    expect(await suggest(own, { siteId: pole })).toMatchObject([{ deviceNo: across, distanceMeters: 111 }])
+  })
+
+  test('of a site without coordinates answers the devices of its district, without a distance', async () => {
+    const own = await newApplication(client)
+    const site = await newSite(own, { districtCode: '360103' })
+    const inside = await newDevice(own, { districtCode: '360103' })
+    await newDevice(own, { districtCode: '360104' })
+    const [only, ...others] = await suggest(own, { siteId: site })
+    expect([only, others]).toMatchObject([{ deviceNo: inside, siteId: site, distanceMeters: null }, []])
+  })
+
+  test('of a device answers the sites near it', async () => {
+    const own = await newApplication(client)
+    const deviceNo = await newDevice(own, { coordinates: '115.9,28.7', deviceName: 'Gate' })
+    const near = await newSite(own, { coordinates: '115.9,28.702', siteName: 'Near', districtCode: '360104' })
+    const nearest = await newSite(own, { coordinates: '115.9,28.7', siteName: 'Here', districtCode: '360104' })
+    await newSite(own, { coordinates: '115.9,28.8', siteName: 'Far' })
+    const found = await suggest(own, { deviceNo })
+    expect(found.map(({ siteId, siteName }) => [siteId, siteName])).toEqual([
+      [nearest, 'Here'],
+      [near, 'Near'],
+    ])
+    expect(found[0]).toEqual({ deviceNo, deviceName: 'Gate', siteId: nearest, siteName: 'Here', distanceMeters: 0 })
+  })
+
+  test('answers 100 at most', async () => {
+    const own = await newApplication(client)
+    const site = await newSite(own, { coordinates: '115.899918,28.676493' })
+    await Promise.all(Array.from({ length: 101 }, () => newDevice(own)))
+    expect(await suggest(own, { siteId: site })).toHaveLength(100)
+  })
+
+  test('refuses what isn’t the application’s, and distances beyond 5,000 m', async () => {
+    const [site, deviceNo] = [await newSite(other), await newDevice(other)]
+    expectRefusal(await client.call(suggestPlacements, { siteId: site }, app), 'siteNotFound')
+    expectRefusal(await client.call(suggestPlacements, { deviceNo }, app), 'deviceNotFound')
+    const own = await newSite(app)
+    for (const meters of [0, 5001, 1.5, 'x']) {
+      expectFaults(await client.call(suggestPlacements, { siteId: own, meters }, app), ['meters'])
+    }
+  })
+})
+
+test('a developer sees and changes the placements of their own applications only', async () => {
+  const headers = await signIn(client, await newPerson(client, 'developer', [app.appId]))
+  const site = await newSite(app)
+  const deviceNo = await newPlaced(app, site)
+  expectSuccess(await client.call(getPlacement, { appId: app.appId, deviceNo }, { headers }))
+  expectRefusal(await client.call(getPlacement, { appId: other.appId, deviceNo }, { headers }), 'notPermitted')
+  expectRefusal(await client.call(pagePlacements, { appId: other.appId }, { headers }), 'notPermitted')
+})
