@@ -30,13 +30,3 @@ create index placement_by_site on placement (site_id, id) where removed_at is nu
 -- The history of a device and of a site.
 create index placement_of_device on placement (app_id, device_no, id);
 create index placement_of_site on placement (app_id, site_id, id);
-
--- On a cluster, where an application's other rows are.
-do $$
-begin
-  if exists (select 1 from pg_extension where extname = 'citus') then
-    if exists (select 1 from pg_dist_partition where logicalrelid = 'application_lock'::regclass) then
-      perform create_distributed_table('placement', 'app_id', colocate_with => 'application_lock');
-    end if;
-  end if;
-end $$;

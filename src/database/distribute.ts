@@ -30,6 +30,12 @@ export const applicationTables = [
 /** Tables distributed by serial number: only the owner of a serial concerns more than one application. */
 export const serialTables = ['device_binding', 'past_binding']
 
+/** The distributed tables, with the column that decides the node. */
+const distributed = [
+  { column: 'app_id', tables: applicationTables },
+  { column: 'device_no', tables: serialTables },
+]
+
 /** Tables that the coordinator alone has. */
 export const localTables = [
   'access_token',
@@ -105,8 +111,7 @@ export async function distribute(sql: Sql): Promise<void> {
       throw new UserError('The database holds data, and only an empty one can be distributed: name a new one.')
     }
     for (const table of referenceTables) await tx`select create_reference_table(${table})`
-    await distributeBy(tx, 'app_id', applicationTables)
-    await distributeBy(tx, 'device_no', serialTables)
+    for (const { column, tables } of distributed) await distributeBy(tx, column, tables)
     await setForNodes(tx)
   })
 }
@@ -137,6 +142,24 @@ export async function requireNodeSettings(sql: Statements): Promise<void> {
   throw new UserError(
     `Sessions on the nodes of the cluster lack settings; set them at the coordinator: ${row.statements}`,
   )
+}
+
+/**
+ * Distributes the tables that a migration has made in a database that is distributed already, in the migration's
+ * transaction. In any other database it does nothing.
+ */
+export async function distributeNew(tx: Statements): Promise<void> {
+  if (!(await findDistributed(tx))) return
+  await tx`set local citus.multi_shard_modify_mode = 'sequential'`
+  for (const { tables, column } of distributed) {
+    const [first = '', ...others] = tables
+    for (const table of others) {
+      const [found] = await tx`
+        select 1 where to_regclass(${table}) is not null
+          and not exists (select 1 from pg_dist_partition where logicalrelid = to_regclass(${table}))`
+      if (found !== undefined) await tx`select create_distributed_table(${table}, ${column}, colocate_with => ${first})`
+    }
+  }
 }
 
 async function distributeBy(tx: Statements, column: string, [first = '', ...others]: string[]): Promise<void> {

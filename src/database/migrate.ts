@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { UserError } from '../runtime/user-error.ts'
+import { distributeNew } from './distribute.ts'
 import type { Sql, Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 
@@ -118,6 +119,7 @@ async function applyNext(
   announce(next)
   try {
     await (next.text.startsWith(outsideMarker) ? runOutside(tx, openAlone(), next.text) : runInside(tx, next.text))
+    await distributeNew(tx)
   } catch (error) {
     if (error instanceof Error) error.message = `${next.file}: ${error.message}`
     throw error

@@ -5,6 +5,7 @@ import { testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
+import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
 import { getOpenApi } from '../../src/service/contract.ts'
@@ -103,6 +104,13 @@ async function withPassword() {
   return { ...person, id }
 }
 
+async function placed() {
+  const { deviceNo } = await made.device()
+  const { id: siteId } = await made.site()
+  expectSuccess(await client.call(savePlacement, { deviceNo, siteId, laneType: 1 }, { token }))
+  return { deviceNo }
+}
+
 const fresh = () => ({ deviceNo: newSerial('FC-GATE') })
 const secrets = { client_id: appId, client_secret: appSecret }
 
@@ -129,6 +137,16 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   unbindDevices: async () => ({ deviceNos: [(await made.device()).deviceNo] }),
   transferDevice: async () => ({ ...(await made.device()), targetAppId: other.appId }),
   transferDevices: async () => ({ deviceNos: [(await made.device()).deviceNo], targetAppId: other.appId }),
+  savePlacements: async () => ({
+    placements: [{ ...(await made.device()), siteId: (await made.site()).id, laneType: 1 }],
+  }),
+  savePlacement: async () => ({ ...(await made.device()), siteId: (await made.site()).id }),
+  removePlacement: placed,
+  removePlacements: async () => ({ deviceNos: [(await placed()).deviceNo] }),
+  getPlacement: placed,
+  pagePlacementHistory: placed,
+  summarizePlacements: async () => ({ siteIds: (await made.site()).id }),
+  suggestPlacements: async () => ({ siteId: (await made.site()).id }),
   createSession: async () => ({ name: (await withPassword()).name }),
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),

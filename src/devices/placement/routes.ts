@@ -48,7 +48,7 @@ export function placementRoutes(parts: Parts): Handler[] {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const asked = { caller, actor, appId, body: placing(body), ifMatch: header('if-match'), idempotency: undefined }
       const { record, etag } = await change(asked)
-      return new JsonText(record, etag === null ? {} : { etag })
+      return new JsonText(record, { etag })
     }),
 
     handle(savePlacements, async ({ caller, actor, body, ...request }) => {
