@@ -14,6 +14,8 @@ create table placement (
   placed_at timestamptz(3) not null,
   placed_by text not null,
   removed_at timestamptz(3),
+  -- What the indexes of lasting stays are of: without statistics a planner takes "is null" for so rare that it uses any of them.
+  lasts boolean not null generated always as (removed_at is null) stored,
   removed_by text,
   reason text,
   -- The site's name when the stay ended: the site may be gone. Null while it lasts.
@@ -23,10 +25,10 @@ create table placement (
   check ((removed_at is null) = (removed_by is null) and (removed_at is null) = (site_name is null))
 );
 -- The promise that a device stands at one site at most.
-create unique index placement_by_device on placement (app_id, device_no) where removed_at is null;
+create unique index placement_by_device on placement (app_id, device_no) where lasts;
 -- What lasts, in the order of its pages, and at one site. A site's id is unique among all applications.
-create index placement_that_lasts on placement (app_id, id) where removed_at is null;
-create index placement_by_site on placement (site_id, id) where removed_at is null;
+create index placement_that_lasts on placement (app_id, id) where lasts;
+create index placement_by_site on placement (site_id, id) where lasts;
 -- The history of a device and of a site.
 create index placement_of_device on placement (app_id, device_no, id);
 create index placement_of_site on placement (app_id, site_id, id);

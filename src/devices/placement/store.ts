@@ -140,7 +140,7 @@ export async function writePlacements(tx: Statements, appId: string, placements:
 /** The placement of a device that lasts. Throws 20002 for a device that is not the application's, and 20030. */
 export async function requirePlacement(sql: Statements, appId: string, deviceNo: string): Promise<Placement> {
   const [row] = await sql.unsafe(
-    `select ${columnsSql('p')} from placement p where app_id = $1 and device_no = $2 and removed_at is null`,
+    `select ${columnsSql('p')} from placement p where app_id = $1 and device_no = $2 and lasts`,
     [appId, deviceNo],
   )
   if (row !== undefined) return toPlacement(row, appId)
@@ -156,7 +156,7 @@ export async function endPlacementsAt(
 ): Promise<Placement[]> {
   const rows = await tx.unsafe(
     `select ${columnsSql('p')} from placement p
-    where app_id = $1 and site_id = $2 and removed_at is null order by id limit $3`,
+    where app_id = $1 and site_id = $2 and lasts order by id limit $3`,
     [appId, id, limits.placementsAtOnce],
     { prepare: true },
   )
@@ -206,7 +206,7 @@ export function pageOfPlacements(sql: Sql, filter: PlacementFilter, showMoment: 
           where d.app_id = ${appId} and d.bound_at = p.bound_at and d.device_no = p.device_no ${device})`,
     site.length === 0 ? sql`` : sql`and site_id in (select s.id from site s where s.app_id = ${appId} ${site})`,
   ]
-  const rows = sql`select * from placement p where app_id = ${appId} and removed_at is null ${conditions}`
+  const rows = sql`select * from placement p where app_id = ${appId} and lasts ${conditions}`
   const beside = sql`
     select s.site_name as present_name, d.device_name, d.status, d.online_status, d.run_status, d.status_remark,
       (select reported_at from device_presence where app_id = ${appId} and device_no = page.device_no) as reported_at
@@ -278,7 +278,7 @@ export async function summarizeSites(
       from placement p cross join lateral (
         select status, online_status, run_status from device
         where app_id = $1 and bound_at = p.bound_at and device_no = p.device_no limit 1) as d
-      where p.app_id = $1 and p.site_id = i.id and p.removed_at is null) as counts
+      where p.app_id = $1 and p.site_id = i.id and p.lasts) as counts
     order by i.n`,
     [appId, textArray(siteIds)],
   )
@@ -344,21 +344,26 @@ export async function suggestDevices(
     select site_name, longitude, latitude, district_code as "districtCode" from site where app_id = ${appId} and id = ${siteId}`
   if (site === undefined) throw new Refusal('siteNotFound')
   const { longitude, latitude, districtCode } = site
-  const nowhere = `not exists (
-      select 1 from placement p where p.app_id = $1 and p.device_no = d.device_no and p.removed_at is null)`
+  // The nearest first, and each looked up by its key until enough of them stand nowhere.
+  const nowhere = (candidates: string) => `
+    select near.* from (${candidates}) as near left join lateral (
+      select true as stands from placement where app_id = $1 and device_no = near.device_no and lasts limit 1) as at on true
+    where at.stands is null limit ${limits.suggestions}`
   const rows =
     longitude === null || latitude === null
       ? await sql.unsafe(
-          `select device_no, device_name, null as meters from device d
-          where app_id = $1 and district_code = $2 and ${nowhere}
-          order by bound_at desc, device_no desc limit ${limits.suggestions}`,
+          nowhere(`
+            select device_no, device_name, null as meters from device where app_id = $1 and district_code = $2
+            order by bound_at desc, device_no desc`),
           [appId, districtCode],
         )
       : await sql.unsafe(
-          `select d.device_no, d.device_name, distance.meters from device d ${distanceSql('d.location[0]', 'd.location[1]')}
-          where d.app_id = $1 and d.location[0] between $5 and $6 and d.location[1] between $7 and $8
-            and distance.meters <= $4 and ${nowhere}
-          order by distance.meters, d.device_no limit ${limits.suggestions}`,
+          nowhere(`
+            select d.device_no, d.device_name, distance.meters
+            from device d ${distanceSql('d.location[0]', 'd.location[1]')}
+            where d.app_id = $1 and d.location[0] between $5 and $6 and d.location[1] between $7 and $8
+              and distance.meters <= $4
+            order by distance.meters, d.device_no`),
           [appId, ...pointValues(longitude, latitude, meters)],
         )
   return rows.map((row) => toSuggestion({ ...row, site_id: siteId, site_name: site.site_name } as unknown as Row))
