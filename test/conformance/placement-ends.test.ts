@@ -150,8 +150,8 @@ test('the deletion of a site ends what stands there, with an event for each befo
 test('the deletion of a site with 2,500 devices ends every placement', async () => {
   const doomed = await newSite(app)
   const serials = Array.from({ length: 2500 }, () => newSerial())
-  for (let from = 0; from < serials.length; from += 1000) {
-    const some = serials.slice(from, from + 1000)
+  for (let from = 0; from < serials.length; from += 250) {
+    const some = serials.slice(from, from + 250)
     const devices = some.map((deviceNo) => ({ ...deviceBody(''), appId: undefined, deviceNo }))
     expectSuccess(await client.call(createDevices, { devices }, app))
     const placements = some.map((deviceNo) => ({ deviceNo, siteId: doomed, laneType: 4 }))
