@@ -80,7 +80,9 @@ async function run(
     Array.from({ length: sideBySide }, async () => {
       while (left-- > 0) {
         const answers = await round()
-        wrong.push(...answers.filter(({ code }) => code !== 0 && !allowed.includes(code)).map(({ text }) => text))
+        // A busy machine may refuse a request for having waited too long.
+        const expected = [0, 50003, ...allowed]
+        wrong.push(...answers.filter(({ code }) => !expected.includes(code)).map(({ text }) => text))
         const outcome = answers.map(({ code }) => code).join(' ')
         counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
       }
@@ -215,23 +217,33 @@ test(
     for (let kill = 0; kill < atScale(2, 20); kill++) {
       const doomed = await place.startService({ env })
       const client = new Client(doomed)
-      const answered = new Map<string, number>()
+      /** By serial: the lane that the last answer told, 0 for none, and the one that was asked for without an answer. */
+      const told = new Map<string, { answered: number | undefined; asked: number }>()
       const writers = serials.map(async (deviceNo, index) => {
         for (let turn = 0; ; turn++) {
-          const laneType = 1 + ((turn + index) % 4)
-          const placement = { deviceNo, siteId: site, laneType }
+          const asked = turn % 3 === 2 ? 0 : 1 + ((turn + index) % 4)
+          told.set(deviceNo, { answered: told.get(deviceNo)?.answered, asked })
           const sent =
-            turn % 3 === 2
+            asked === 0
               ? client.call(removePlacement, { deviceNo }, app)
-              : client.call(savePlacement, placement, app)
+              : client.call(savePlacement, { deviceNo, siteId: site, laneType: asked }, app)
           const answer = await sent.catch(() => undefined)
-          if (answer === undefined) return answered.delete(deviceNo)
-          if (answer.code === 0) answered.set(deviceNo, turn % 3 === 2 ? 0 : laneType)
+          if (answer === undefined) return
+          if (answer.code === 0) told.set(deviceNo, { answered: asked, asked })
         }
       })
       await Bun.sleep(300 + random() * 300)
       await doomed.kill('SIGKILL')
       await Promise.all(writers)
+      const rows = await database.run(
+        (sql) => sql`select device_no, lane_type from placement where app_id = ${app.appId} and lasts`,
+      )
+      const lanes = new Map(rows.map((row) => [row.device_no, row.lane_type]))
+      const lost = [...told].filter(([deviceNo, { answered, asked }]) => {
+        const lane = lanes.get(deviceNo) ?? 0
+        return answered !== undefined && lane !== answered && lane !== asked
+      })
+      expect(lost, said).toEqual([])
       expect(await database.run((sql) => placementFaults(sql)), said).toEqual([])
     }
   },
