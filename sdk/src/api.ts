@@ -1452,7 +1452,7 @@ export type PlacementPage = Page & {
 export interface PlacementRefused {
   /** The value by which the row is known; null if the row has none. */
   deviceNo: string | null
-  /** The code of a region. */
+  /** The code of the refusal: why the row was refused. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
