@@ -101,6 +101,8 @@ const anyDevice: DeviceFilter = {
   status: null,
   onlineStatus: null,
   runStatus: null,
+  siteId: null,
+  isPlaced: null,
   bound: { from: null, before: null },
   bbox: null,
 }

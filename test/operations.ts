@@ -350,6 +350,7 @@ export const variants: Record<string, Measured> = {
   'pageEvents: of one type': own(() => ({ type: 'site.created' })),
   'pageEvents: behind the first': counting(own(({ event }) => ({ afterId: event, pageSize: 1 }))),
   'getDevice: of any application': asOperator(({ device }) => ({ deviceNo: device })),
+  'pageDevices: at a site': own(({ site }) => ({ siteId: site })),
   'pageDevices: over all applications': acrossAll(asOperator(none)),
   'pageSites: by a billing rule': own(({ rule }) => ({ billingRuleId: rule })),
   'pageAudit: of one application': counting(asOperator(({ spare }) => ({ appId: spare.appId }))),

@@ -215,6 +215,10 @@ export interface CreateExportQuery {
   onlineStatus?: OnlineStatus | undefined
   /** 0 closed, 1 open, 2 stopped. */
   runStatus?: RunStatus | undefined
+  /** Only rows about this site. */
+  siteId?: number | undefined
+  /** true: only devices that stand at a site; false: only those that stand nowhere. */
+  isPlaced?: 'true' | 'false' | undefined
   /** a part of the name, in upper or lower case */
   ruleName?: string | undefined
   /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
@@ -227,8 +231,6 @@ export interface CreateExportQuery {
   order?: 'asc' | 'desc' | undefined
   /** One type of event or several, with commas between the types. */
   type?: string | undefined
-  /** Only rows about this site. */
-  siteId?: number | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
 }
@@ -1165,6 +1167,10 @@ export interface PageDevicesQuery {
   onlineStatus?: OnlineStatus | undefined
   /** 0 closed, 1 open, 2 stopped. */
   runStatus?: RunStatus | undefined
+  /** Only devices that stand at this site. */
+  siteId?: number | undefined
+  /** true: only devices that stand at a site; false: only those that stand nowhere. */
+  isPlaced?: 'true' | 'false' | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */

@@ -14,6 +14,7 @@ import {
   divisionCode,
   extended,
   freeText,
+  integer,
   lengths,
   moment,
   name,
@@ -24,6 +25,7 @@ import {
   ownAppId,
   shownKey,
   tag,
+  textOneOf,
 } from '../vocabulary/values.ts'
 
 /** The document's defaults (§4.2). They apply even if the given district lies in another province. */
@@ -231,6 +233,10 @@ export const pageDevices = operation({
     status: optional(DeviceStatus),
     onlineStatus: optional(OnlineStatus),
     runStatus: optional(RunStatus),
+    siteId: optional(described(integer(1), 'Only devices that stand at this site.')),
+    isPlaced: optional(
+      textOneOf(['true', 'false'], 'true: only devices that stand at a site; false: only those that stand nowhere.'),
+    ),
     ...timeRange,
     bbox: optional(bbox),
   }),

@@ -16,6 +16,7 @@ export function devicePages({ showMoment, readTimeRange }: { showMoment: ShowMom
     { appId, ...query }: Static<NonNullable<typeof pageDevices.query>> & PageQuery,
   ) => {
     const bbox = given(query.bbox)
+    const isPlaced = given(query.isPlaced)
     const filter = {
       appIds: await requireApplicationsOf(sql, caller, appId),
       deviceNo: given(query.deviceNo),
@@ -28,6 +29,8 @@ export function devicePages({ showMoment, readTimeRange }: { showMoment: ShowMom
       status: given(query.status),
       onlineStatus: given(query.onlineStatus),
       runStatus: given(query.runStatus),
+      siteId: given(query.siteId),
+      isPlaced: isPlaced === null ? null : isPlaced === 'true',
       bound: readTimeRange(query),
       bbox: bbox === null ? null : readBbox(bbox),
     }

@@ -124,6 +124,9 @@ export interface DeviceFilter {
   status: number | null
   onlineStatus: number | null
   runStatus: number | null
+  /** Where the device stands, and whether it stands anywhere. */
+  siteId: number | null
+  isPlaced: boolean | null
   bound: TimeRange
   bbox: Box | null
 }
@@ -154,12 +157,12 @@ function statement(write: (add: AddParameter) => string): Statement {
 }
 
 /** The condition on the owner. A statement repeats it for each of its tables, so that it reads no other's rows. */
-function ownerSql({ appIds }: DeviceFilter, add: AddParameter): string {
+function ownerSql({ appIds }: DeviceFilter, add: AddParameter, table = 'device'): string {
   if (appIds === null) return 'true'
-  return appIds.length === 0 ? 'false' : `device.app_id in (${appIds.map(add).join(', ')})`
+  return appIds.length === 0 ? 'false' : `${table}.app_id in (${appIds.map(add).join(', ')})`
 }
 
-/** The conditions of a filter. The index `device_by_age` holds every column that they read, except long tags. */
+/** The conditions of a filter. The index `device_by_age` holds every column of devices that they read, except long tags. */
 function conditionsSql(filter: DeviceFilter, add: AddParameter): string {
   const { deviceNo, deviceName, tag, bound, bbox } = filter
   const found = [ownerSql(filter, add)]
@@ -183,6 +186,15 @@ function conditionsSql(filter: DeviceFilter, add: AddParameter): string {
     found.push(`strpos(${folded(column, value)}, ${folded(add(value), value)}) > 0`)
   if (deviceNo !== null) part('device_no', deviceNo)
   if (deviceName !== null) part('device_name', deviceName)
+  const lasting = () => `from placement where ${ownerSql(filter, add, 'placement')} and placement.lasts`
+  if (filter.siteId !== null) {
+    found.push(`(device.app_id, device.bound_at, device.device_no) in (
+      select app_id, bound_at, device_no ${lasting()} and site_id = ${add(filter.siteId)})`)
+  }
+  if (filter.isPlaced !== null) {
+    found.push(`${filter.isPlaced ? '' : 'not '}exists (
+      select 1 ${lasting()} and placement.app_id = device.app_id and placement.device_no = device.device_no)`)
+  }
   if (bbox !== null) {
     found.push(`location[0] between ${add(bbox.minLng)} and ${add(bbox.maxLng)}`)
     found.push(`location[1] between ${add(bbox.minLat)} and ${add(bbox.maxLat)}`)

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { createExport } from '../../src/bulk/contract.ts'
+import { pageDevices } from '../../src/devices/contract.ts'
 import {
   getPlacement,
   pagePlacementHistory,
@@ -101,6 +103,37 @@ describe('pagePlacements', () => {
     expect((await page(app, { deviceNo: newSerial() })).list).toEqual([])
     const faulty = { siteId: 0, laneType: 5, status: 3, onlineStatus: 0, runStatus: 3, deviceno: 'x' }
     expectFaults(await client.call(pagePlacements, faulty, app), Object.keys(faulty))
+  })
+})
+
+describe('pageDevices and exports of devices', () => {
+  test('filter by site and by whether a device stands anywhere, with other filters too', async () => {
+    const own = await newApplication(client)
+    const [site, empty, foreign] = [await newSite(own), await newSite(own), await newSite(other)]
+    const [one, two] = [await newPlaced(own, site), await newPlaced(own, site, { tag: 'two' })]
+    const nowhere = await newDevice(own)
+    await newPlaced(other, foreign)
+    const removed = await newPlaced(own, site)
+    expectSuccess(await remove(own, removed))
+    const found = async (filter: Record<string, unknown>) =>
+      expectSuccess(await client.call(pageDevices, filter, own)).list.map(({ deviceNo }) => deviceNo)
+    expect(await found({ siteId: site })).toEqual([two, one])
+    expect(await found({ siteId: site, tag: 'two' })).toEqual([two])
+    for (const siteId of [empty, foreign, 999_999_999]) expect(await found({ siteId })).toEqual([])
+    expect(await found({ isPlaced: 'true' })).toEqual([two, one])
+    expect(await found({ isPlaced: 'false' })).toEqual([removed, nowhere])
+    expect(await found({ isPlaced: 'false', siteId: site })).toEqual([])
+    expect(await found({ isPlaced: 'true', pageSize: 1, pageNo: 2 })).toEqual([one])
+    const across = await client.operate(pageDevices, { siteId: foreign })
+    expect(expectSuccess(across).list.map(({ appId }) => appId)).toEqual([other.appId])
+    const exported = await client.call(createExport, { kind: 'devices', format: 'ndjson', siteId: site }, own)
+    expect(
+      exported.text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).deviceNo),
+    ).toEqual([two, one])
+    expectFaults(await client.call(pageDevices, { siteId: 'x', isPlaced: 'yes' }, own), ['siteId', 'isPlaced'])
   })
 })
 

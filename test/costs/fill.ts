@@ -68,6 +68,13 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
       district_code, district_name, created_at)
     select case when i % 2 = 0 then ${appId} else ${other} end, 1000000 + i, 'Site ' || i, 'Person', '1', '1', 'always',
       '00:00:00', '24:00:00', 1000000 + i % 100, '360000', 'x', '360100', 'x', '360102', 'x', ${bound} from ${some(2)}`
+  // Every other device stands at a site; each of them has stood there once before.
+  await sql`
+    insert into placement (app_id, id, device_no, bound_at, site_id, lane_type, placed_at, placed_by, removed_at, removed_by, site_name)
+    select ${appId}, 1000000000 + 2 * i + ended, 'FILL-' || md5(i::text), ${bound}, 1000000 + i / 20 * 2, 1 + i % 4,
+      ${bound} + ended * interval '-1 hour', 'operatorKey', case when ended = 1 then ${bound} end,
+      case when ended = 1 then 'operatorKey' end, case when ended = 1 then 'Site' end
+    from ${all} cross join generate_series(0, 1) as ended where i % 2 = 0`
   await sql`
     insert into billing_rule (app_id, id, rule_name, rule_type, unit_price, created_at, periods)
     select ${appId}, 1000000 + i, 'Rule ' || i, 3, '1', ${bound}, null from ${some(10)}`
