@@ -178,7 +178,7 @@ export interface CreateDevicesRequest {
 
 export interface CreateExportQuery {
   /** What the rows of the file are. */
-  kind: 'sites' | 'devices' | 'billingRules' | 'events' | 'deliveries'
+  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'events' | 'deliveries'
   /** The format of the file; csv by default. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
@@ -187,11 +187,11 @@ export interface CreateExportQuery {
   siteName?: string | undefined
   /** a part of the contact person’s name, in upper or lower case */
   contacts?: string | undefined
-  /** The province’s code. */
+  /** The code of the site’s province. */
   provinceCode?: string | undefined
-  /** The city’s code. */
+  /** The code of the site’s city. */
   cityCode?: string | undefined
-  /** The district’s code. */
+  /** The code of the site’s district. */
   districtCode?: string | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
@@ -219,6 +219,8 @@ export interface CreateExportQuery {
   siteId?: number | undefined
   /** true: only devices that stand at a site; false: only those that stand nowhere. */
   isPlaced?: 'true' | 'false' | undefined
+  /** 1 entrance, 2 exit, 3 both, 4 door. */
+  laneType?: LaneType | undefined
   /** a part of the name, in upper or lower case */
   ruleName?: string | undefined
   /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */

@@ -2,6 +2,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { pageBillingRules } from '../billing-rules/contract.ts'
 import { pageDeliveries } from '../deliveries/contract.ts'
 import { DeviceBatchRow, pageDevices } from '../devices/contract.ts'
+import { pagePlacements } from '../devices/placement/contract.ts'
 import { pageEvents } from '../events/contract.ts'
 import { pageSites, SiteBatchRow } from '../sites/contract.ts'
 import { limits } from '../vocabulary/limits.ts'
@@ -167,6 +168,7 @@ export const getImportResult = operation({
 export const exportPages = {
   sites: pageSites,
   devices: pageDevices,
+  placements: pagePlacements,
   billingRules: pageBillingRules,
   events: pageEvents,
   deliveries: pageDeliveries,

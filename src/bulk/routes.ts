@@ -7,6 +7,7 @@ import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { deliveryPages } from '../deliveries/pages.ts'
 import { devicePages } from '../devices/pages.ts'
+import { placementPages } from '../devices/placement/pages.ts'
 import { eventPages } from '../events/pages.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { fileReply } from '../http/answer.ts'
@@ -248,6 +249,7 @@ function exportReader(parts: Parts) {
   const readers: Record<ExportKind, (sql: Sql, caller: Caller, query: never) => Promise<ExportPage>> = {
     sites: sitePages(parts),
     devices: devicePages(parts),
+    placements: placementPages(parts),
     billingRules: billingRulePages(parts),
     events: eventPages(parts),
     deliveries: async (sql, caller, query) => (await deliveries(sql, caller, query)).page,

@@ -137,6 +137,25 @@ describe('pageDevices and exports of devices', () => {
   })
 })
 
+test('an export of placements has the rows of the page, by the same filters', async () => {
+  const own = await newApplication(client)
+  const [site, elsewhere] = [await newSite(own), await newSite(own)]
+  for (let index = 0; index < 3; index++) await newPlaced(own, site)
+  await newPlaced(own, elsewhere)
+  const exported = (filter: Record<string, unknown>) =>
+    client.call(createExport, { kind: 'placements', siteId: site, ...filter }, own)
+  const { text } = await exported({ format: 'ndjson' })
+  const rows = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(rows).toEqual((await page(own, { siteId: site })).list)
+  const [head, ...lines] = (await exported({})).text.replace('\ufeff', '').trim().split('\r\n')
+  expect(head).toStartWith('deviceNo,appId,siteId,siteName,laneType,laneName,placedTime,placedBy')
+  expect(lines).toHaveLength(3)
+  expectFaults(await exported({ format: 'geojson' }), ['format'])
+})
+
 describe('pagePlacementHistory', () => {
   test('of a site tells what stood and what stands there, newest first, each as it was', async () => {
     const site = await newSite(app)
