@@ -68,6 +68,9 @@ import { countTimeoutMs } from './service/overview/store.ts'
 import { readinessOf } from './service/readiness.ts'
 import { serviceRoutes } from './service/routes.ts'
 import { startUpkeep } from './service/upkeep.ts'
+import { priceKeeper } from './sites/price-changes/keeper.ts'
+import { PriceApplier } from './sites/price-changes/price-applier.ts'
+import { priceChangeRoutes } from './sites/price-changes/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/routine.ts'
 import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moments.ts'
@@ -123,6 +126,8 @@ export const routines: Routine[] = [
 
 interface App {
   handler: HttpHandler
+  /** Writes down the prices that changed while no process ran, and goes on with those that will. */
+  startPrices(): Promise<void>
   /** Ends the callbacks that are under way, within 2 seconds; requests go on. */
   stopCallbacks(): Promise<void>
   /** Stops what runs beside requests. */
@@ -164,13 +169,25 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const { isDistributed } = database
   // Each feature writes through its own pool; reads get a connection with the request.
   const { control, writes, background, creates, states } = pools
-  const readiness = readinessOf({ sql: control, background, inFlight, peers, config, schemaVersion, isDistributed })
+  const readiness = readinessOf({
+    sql: control,
+    background,
+    inFlight,
+    peers,
+    config,
+    schemaVersion,
+    isDistributed,
+    arePricesWritten: () => applier.isCaughtUp,
+  })
+  const prices = priceKeeper({ sql: writes, showMoment })
+  const applier = new PriceApplier({ sql: writes, log, showMoment })
   const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
   const inLane = { openLane, callers, metrics, config }
   const handlers = [
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),
     ...siteRoutes({ sql: writes, writer: creates, log, ...inLane, ...moments }),
-    ...billingRuleRoutes({ sql: writes, ...moments }),
+    ...billingRuleRoutes({ sql: writes, prices, ...moments }),
+    ...priceChangeRoutes({ prices, readMoment, onScheduled: () => applier.wake(), ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane, ...moments }),
     ...deviceOwnershipRoutes({ sql: writes, log, ...inLane, showMoment }),
@@ -249,9 +266,13 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const presence = startPresence({ sql: background, log, config })
   return {
     handler: withConsole(handler, config.mapTileUrl),
+    async startPrices() {
+      await applier.catchUp()
+      applier.start()
+    },
     stopCallbacks: () => worker.stop(),
     async stop() {
-      await Promise.all([worker.stop(), imports.stop()])
+      await Promise.all([worker.stop(), imports.stop(), applier.stop()])
       upkeep.stop()
       await Promise.all([recorder.stop(), refusalRecorder.stop()])
       presence.stop()
@@ -266,6 +287,7 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
   const { config, log } = parts
   const app = createApp(parts)
   life.onStop(() => app.stop())
+  await app.startPrices()
   const trustedProxies = config.trustedProxies && listOf(config.trustedProxies)
   const listener = await listen(config.host, config.port, app.handler, {
     log,

@@ -139,10 +139,34 @@ export interface CancelImportRequest {
   id: number
 }
 
+export interface CancelPriceChangeRequest {
+  appId?: string | null | undefined
+  /** The id of the record. */
+  id: number
+  /** The reason, in words. */
+  reason: string
+}
+
 export interface ChangePasswordRequest {
   /** The present password. */
   password: string
   newPassword: string
+}
+
+/** `ids`, or `all`, or any of the others, all of which must fit. The sites are those that fit when the change is scheduled: 10000 at most. */
+export interface ChosenSites {
+  /** The ids of the sites. */
+  ids?: Array<number> | null | undefined
+  /** true: every site of the application. */
+  all?: boolean | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | null | undefined
+  /** The city’s code. */
+  cityCode?: string | null | undefined
+  /** The district’s code. */
+  districtCode?: string | null | undefined
+  /** The sites that name this billing rule. */
+  billingRuleId?: number | null | undefined
 }
 
 export interface CreateApplicationRequest {
@@ -369,7 +393,7 @@ export type DeliveryPage = Page & {
 /** 1 waiting for an attempt, 2 delivered, 3 dead. */
 export type DeliveryStatus = 1 | 2 | 3
 
-export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
+export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
 
 export type Device = UnownedDevice & {
   appId: string
@@ -475,7 +499,7 @@ export type DevicePage = Page & {
 export interface DeviceRefused {
   /** The value by which the row is known; null if the row has none. */
   deviceNo: string | null
-  /** The code of the refusal: why the row was refused. */
+  /** The code of a region. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -553,24 +577,7 @@ export type DeviceStateChangeEvent = EventHead & {
 /** 1 normal, 2 fault. */
 export type DeviceStatus = 1 | 2
 
-export interface DeviceUpdateRow {
-  deviceNo: string
-  /** The device’s name. */
-  deviceName?: string | undefined
-  /** Free text for the integrator’s own use. */
-  tag?: string | null | undefined
-  /** The province’s code. */
-  provinceCode?: string | null | undefined
-  /** The city’s code. */
-  cityCode?: string | null | undefined
-  /** The district’s code. */
-  districtCode?: string | undefined
-  /** The address below the district: street and number. */
-  detailAddress?: string | null | undefined
-  coordinates?: string | undefined
-}
-
-export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | PlacementEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
+export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | BillingRuleEvent | PriceChangeEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
   /** the id, ascending within an application */
@@ -590,7 +597,7 @@ export type EventPage = Page & {
   list: Array<Event>
 }
 
-export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
+export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
 
 export interface FieldFault {
   /** The path of the faulty member, for example devices[2].coordinates. */
@@ -742,11 +749,11 @@ export interface GetOverviewResult {
   events: Array<AuditEntry>
 }
 
-export interface GetPlacementQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+export interface GetPriceChangeQuery {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
-  deviceNo: string
+  /** The id of the record. */
+  id: number
 }
 
 export interface GetReadinessResult {
@@ -842,6 +849,16 @@ export interface GetTemplateQuery {
 export interface GetThirdPartyConfigQuery {
   /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
+}
+
+/** At least one of the three. A field that is left out stays as each site has it, and null takes the rule away. */
+export interface GivenRules {
+  /** The id of the billing rule for fast charging, which has type 1. */
+  fastChargeBillRuleId?: number | null | undefined
+  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
+  rushingBillRuleId?: number | null | undefined
+  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
+  placeholderBillRuleId?: number | null | undefined
 }
 
 export interface HandOverOperatorKeyRequest {
@@ -941,9 +958,6 @@ export interface IssueTokenResult {
   /** Seconds until the token ends. */
   expiresIn: number
 }
-
-/** 1 entrance, 2 exit, 3 both, 4 door. */
-export type LaneType = 1 | 2 | 3 | 4
 
 export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled'
 
@@ -1257,8 +1271,8 @@ export interface PageOperatorsQuery {
   appId?: string | undefined
 }
 
-export interface PagePlacementHistoryQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+export interface PagePriceChangesQuery {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
   /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
@@ -1266,39 +1280,16 @@ export interface PagePlacementHistoryQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The device; instead of `siteId`. */
-  deviceNo?: string | undefined
-  /** The site; instead of `deviceNo`. */
+  /** 1 waiting, 2 in force or has been, 3 cancelled. */
+  status?: PriceChangeStatus | undefined
+  /** Only changes of this rule’s terms, or that give this rule to sites. */
+  billingRuleId?: number | undefined
+  /** Only changes of the rules of this site. */
   siteId?: number | undefined
-}
-
-export interface PagePlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
-  appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
-  pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
-  pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
-  cursor?: string | undefined
-  /** Only rows about this site. */
-  siteId?: number | undefined
-  /** a part of the serial number, in upper or lower case */
-  deviceNo?: string | undefined
-  /** 1 entrance, 2 exit, 3 both, 4 door. */
-  laneType?: LaneType | undefined
-  /** 1 normal, 2 fault. */
-  status?: DeviceStatus | undefined
-  /** 1 online, 2 offline. */
-  onlineStatus?: OnlineStatus | undefined
-  /** 0 closed, 1 open, 2 stopped. */
-  runStatus?: RunStatus | undefined
-  /** The code of the site’s province. */
-  provinceCode?: string | undefined
-  /** The code of the site’s city. */
-  cityCode?: string | undefined
-  /** The code of the site’s district. */
-  districtCode?: string | undefined
+  /** Only changes that take effect at this moment or later. */
+  timeFrom?: string | undefined
+  /** Only changes that take effect at this moment or earlier, including all of its second. */
+  timeTo?: string | undefined
 }
 
 export interface PageRefusalsQuery {
@@ -1375,138 +1366,6 @@ export interface Period {
   servicePrice: string
 }
 
-export type PlacedDevice = Placement & {
-  /** The device’s name. */
-  deviceName: string
-  status: DeviceStatus
-  onlineStatus: OnlineStatus
-  runStatus: RunStatus
-  /** What the device says about its status. */
-  statusRemark: string | null
-  /** When the device reported last. */
-  lastReportTime: string | null
-}
-
-export type PlacedDevicePage = Page & {
-  /** The rows of this page. */
-  list: Array<PlacedDevice>
-}
-
-export interface Placement {
-  deviceNo: string
-  appId: string
-  /** The id of the site at which the device stands. */
-  siteId: number
-  /** The site’s name; after the end, the name at that time. */
-  siteName: string
-  laneType: LaneType
-  /** The name of the lane, as people on the spot call it. */
-  laneName: string | null
-  /** Since when the device stands at the site; a change of the lane keeps it. */
-  placedTime: string
-  /** Who placed the device. */
-  placedBy: string
-  /** When the placement ended; null while it lasts. */
-  removedTime: string | null
-  /** Who ended the placement; null while it lasts. */
-  removedBy: string | null
-  /** Why the placement ended; null if no reason was given. */
-  reason: string | null
-}
-
-export interface PlacementBatchRow {
-  deviceNo: string
-  /** The id of the site at which the device stands. */
-  siteId: number
-  laneType: LaneType
-  /** The name of the lane, as people on the spot call it. */
-  laneName?: string | null | undefined
-}
-
-export type PlacementCallback = Callback & {
-  /** What happened. */
-  type: 'device.placed' | 'device.unplaced'
-  data: Placement
-}
-
-export interface PlacementDone {
-  /** The value by which the row is known; null if the row has none. */
-  deviceNo: string | null
-  /** 0: the row was carried out. */
-  code: 0
-  /** For people: success, or why the row was refused. */
-  msg: string
-  /** The record, as the operation for a single row answers it. */
-  data: Placement
-}
-
-export type PlacementEvent = EventHead & {
-  /** What happened. */
-  type: 'device.placed' | 'device.unplaced'
-  /** The record, as the operations on such records answer it. */
-  data: Placement
-}
-
-export interface PlacementOutcomes {
-  /** One outcome for each row, in the order of the rows. */
-  results: Array<PlacementDone | PlacementRefused>
-}
-
-export type PlacementPage = Page & {
-  /** The rows of this page. */
-  list: Array<Placement>
-}
-
-export interface PlacementRefused {
-  /** The value by which the row is known; null if the row has none. */
-  deviceNo: string | null
-  /** The code of the refusal: why the row was refused. */
-  code: RefusalCode
-  /** For people: success, or why the row was refused. */
-  msg: string
-  /** The faulty members of the row; null if none is faulty. */
-  data: FieldFaults | null
-}
-
-export interface PlacementSuggestion {
-  deviceNo: string
-  /** The device’s name. */
-  deviceName: string
-  /** The id of the site. */
-  siteId: number
-  /** The site’s name. */
-  siteName: string
-  /** The distance in meters, as the crow flies; null if the site has no coordinates. */
-  distanceMeters: number | null
-}
-
-export interface PlacementSummary {
-  /** The id of the site. */
-  siteId: number
-  /** How many devices stand at the site. */
-  devices: number
-  /** How many of them are online. */
-  online: number
-  /** How many of them are offline. */
-  offline: number
-  /** How many of them report a fault. */
-  fault: number
-  /** How many of them are open. */
-  open: number
-  /** How many of them are closed. */
-  closed: number
-  /** How many of them are stopped. */
-  stopped: number
-  /** How many of them stand in an entrance, or in a lane for both. */
-  entrances: number
-  /** How many of them stand in an exit, or in a lane for both. */
-  exits: number
-  /** How many of the entrances are online. */
-  entrancesOnline: number
-  /** How many of the exits are online. */
-  exitsOnline: number
-}
-
 export interface PlatformCounts {
   /** How many sites there are. */
   sites: number
@@ -1534,8 +1393,72 @@ export interface PlatformCounts {
   callbacksStopped: number
 }
 
+export interface PriceChange {
+  /** The id of the record. */
+  id: number
+  appId: string
+  status: PriceChangeStatus
+  /** When it takes effect. */
+  effectiveTime: string
+  /** The instant of `effectiveTime` in RFC 3339. */
+  effectiveAt: string
+  /** the rule that gets new terms; null for other rules at sites */
+  billingRuleId: number | null
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
+  periods: Array<Period> | null
+  /** For type 3: how many minutes after charging cost nothing. */
+  freeMinutes: number | null
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  unitMinutes: number | null
+  /** For type 3: the price of one unit, in yuan. */
+  unitPrice: string | null
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  dailyCap: string | null
+  /** The rules that the sites get. */
+  rules: GivenRules | null
+  /** how many sites get other rules; a deleted site is counted no longer */
+  siteCount: number | null
+  /** of an undo: how many sites are not put back */
+  skippedCount: number | null
+  /** The reason, in words. */
+  reason: string | null
+  /** the price change that this one undoes */
+  undoOf: number | null
+  /** When the record was created. */
+  createTime: string
+  /** Who scheduled it. */
+  createdBy: string
+  /** when all of it was written down and told */
+  appliedTime: string | null
+  /** when it was cancelled */
+  cancelTime: string | null
+  /** who cancelled it */
+  cancelledBy: string | null
+}
+
+export type PriceChangeCallback = Callback & {
+  /** What happened. */
+  type: 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied'
+  data: PriceChange
+}
+
+export type PriceChangeEvent = EventHead & {
+  /** What happened. */
+  type: 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied'
+  /** The record, as the operations on such records answer it. */
+  data: PriceChange
+}
+
+export type PriceChangePage = Page & {
+  /** The rows of this page. */
+  list: Array<PriceChange>
+}
+
+/** 1 waiting, 2 in force or has been, 3 cancelled. */
+export type PriceChangeStatus = 1 | 2 | 3
+
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 60002 | 60003 | 70002 | 70003 | 49999 | 50003
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 49999 | 50003
 
 export interface RefusedWrite {
   time: string
@@ -1548,7 +1471,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the name of the refusal’s code */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
@@ -1576,21 +1499,6 @@ export interface Region {
 
 /** 1 province, 2 city, 3 district. */
 export type RegionLevel = 1 | 2 | 3
-
-export interface RemovePlacementRequest {
-  appId?: string | null | undefined
-  deviceNo: string
-  /** The reason, in words. */
-  reason?: string | null | undefined
-}
-
-export interface RemovePlacementsRequest {
-  appId?: string | null | undefined
-  /** The serial numbers of the devices. */
-  deviceNos: Array<string>
-  /** The reason, in words. */
-  reason?: string | null | undefined
-}
 
 export interface ReplayDeliveriesRequest {
   appId?: string | null | undefined
@@ -1684,16 +1592,6 @@ export interface SaveDeviceModelRequest {
   deviceTypeName?: string | null | undefined
 }
 
-export type SavePlacementRequest = PlacementBatchRow & {
-  appId?: string | null | undefined
-}
-
-export interface SavePlacementsRequest {
-  appId?: string | null | undefined
-  /** placements, each as `savePlacement` takes it but without `appId` */
-  placements: Array<PlacementBatchRow>
-}
-
 export interface SaveSitesRequest {
   appId?: string | null | undefined
   /** sites, each as `saveSite` takes it but without `appId` */
@@ -1710,6 +1608,75 @@ export interface SaveThirdPartyConfigRequest {
   callbackUrl?: string | null | undefined
   /** The types of event that are sent. */
   callbackEvents?: Array<EventType> | null | undefined
+}
+
+export interface SchedulePriceChangeRequest {
+  appId?: string | null | undefined
+  /** When it takes effect: in whole seconds, later than now and at most 731 days ahead. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  effectiveTime: string
+  /** The reason, in words. */
+  reason?: string | null | undefined
+  /** true: answers what would be scheduled, with `id` null, and writes nothing. */
+  dryRun?: boolean | null | undefined
+  /** The rule that gets new terms. */
+  billingRuleId?: number | null | undefined
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
+  periods?: Array<Period> | null | undefined
+  /** For type 3: how many minutes after charging cost nothing. */
+  freeMinutes?: number | null | undefined
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  unitMinutes?: number | null | undefined
+  /** For type 3: the price of one unit, in yuan. */
+  unitPrice?: string | null | undefined
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  dailyCap?: string | null | undefined
+  /** How many sites there are. */
+  sites?: ChosenSites | null | undefined
+  /** The rules that the sites get. */
+  rules?: GivenRules | null | undefined
+}
+
+export interface ScheduledPriceChange {
+  /** the id; null for a dry run */
+  id: number | null
+  appId: string
+  status: PriceChangeStatus
+  /** When it takes effect. */
+  effectiveTime: string
+  /** The instant of `effectiveTime` in RFC 3339. */
+  effectiveAt: string
+  /** the rule that gets new terms; null for other rules at sites */
+  billingRuleId: number | null
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
+  periods: Array<Period> | null
+  /** For type 3: how many minutes after charging cost nothing. */
+  freeMinutes: number | null
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  unitMinutes: number | null
+  /** For type 3: the price of one unit, in yuan. */
+  unitPrice: string | null
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  dailyCap: string | null
+  /** The rules that the sites get. */
+  rules: GivenRules | null
+  /** how many sites get other rules; a deleted site is counted no longer */
+  siteCount: number | null
+  /** of an undo: how many sites are not put back */
+  skippedCount: number | null
+  /** The reason, in words. */
+  reason: string | null
+  /** the price change that this one undoes */
+  undoOf: number | null
+  /** When the record was created. */
+  createTime: string
+  /** Who scheduled it. */
+  createdBy: string
+  /** when all of it was written down and told */
+  appliedTime: string | null
+  /** when it was cancelled */
+  cancelTime: string | null
+  /** who cancelled it */
+  cancelledBy: string | null
 }
 
 export interface Session {
@@ -1881,7 +1848,7 @@ export type SitePage = Page & {
 export interface SiteRefused {
   /** The value by which the row is known; null if the row has none. */
   siteName: string | null
-  /** The code of the refusal: why the row was refused. */
+  /** The code of a region. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -1891,78 +1858,6 @@ export interface SiteRefused {
 
 export type SiteRegistration = SiteBatchRow & {
   appId: string
-}
-
-export interface SiteUpdateDone {
-  /** The value by which the row is known; null if the row has none. */
-  id: number | null
-  /** 0: the row was carried out. */
-  code: 0
-  /** For people: success, or why the row was refused. */
-  msg: string
-  /** The record, as the operation for a single row answers it. */
-  data: Site
-}
-
-export interface SiteUpdateOutcomes {
-  /** One outcome for each row, in the order of the rows. */
-  results: Array<SiteUpdateDone | SiteUpdateRefused>
-}
-
-export interface SiteUpdateRefused {
-  /** The value by which the row is known; null if the row has none. */
-  id: number | null
-  /** The code of the refusal: why the row was refused. */
-  code: RefusalCode
-  /** For people: success, or why the row was refused. */
-  msg: string
-  /** The faulty members of the row; null if none is faulty. */
-  data: FieldFaults | null
-}
-
-export interface SiteUpdateRow {
-  /** The id of the record. */
-  id: number
-  /** The site’s name. */
-  siteName?: string | undefined
-  /** Who is responsible for the site. */
-  contacts?: string | undefined
-  /** The responsible person’s telephone. */
-  contactsPhone?: string | undefined
-  /** The telephone that drivers call. */
-  customerServicePhone?: string | undefined
-  /** The days on which the site is open, in words. */
-  businessWeekDay?: string | undefined
-  /** When the site opens, HH:mm:ss. */
-  businessStartTime?: string | undefined
-  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
-  businessClosingTime?: string | undefined
-  /** The addresses of pictures of the site, with commas between them. */
-  sitePictureUrl?: string | null | undefined
-  /** The id of the billing rule for fast charging, which has type 1. */
-  fastChargeBillRuleId?: number | null | undefined
-  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
-  rushingBillRuleId?: number | null | undefined
-  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
-  placeholderBillRuleId?: number | null | undefined
-  /** The ids of the site’s network cameras (IPC), with commas between them. */
-  ipcIds?: string | null | undefined
-  /** The province’s code. */
-  provinceCode?: string | undefined
-  /** The province’s name. */
-  provinceName?: string | undefined
-  /** The city’s code. */
-  cityCode?: string | undefined
-  /** The city’s name. */
-  cityName?: string | undefined
-  /** The district’s code. */
-  districtCode?: string | undefined
-  /** The district’s name. */
-  districtName?: string | undefined
-  /** The address below the district: street and number. */
-  detailAddress?: string | null | undefined
-  /** `longitude,latitude`, as the caller sent it. */
-  coordinates?: string | null | undefined
 }
 
 export interface StateReport {
@@ -1983,34 +1878,6 @@ export interface StateReport {
   batteryStatus?: number | null | undefined
   /** the battery’s charge, as a percentage, for example 87% */
   batteryEnergy?: string | null | undefined
-}
-
-export interface SuggestPlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
-  appId?: string | undefined
-  /** The site; instead of `deviceNo`. */
-  siteId?: number | undefined
-  /** The device; instead of `siteId`. */
-  deviceNo?: string | undefined
-  /** How far away the device may lie from the site, in meters; 500 by default. */
-  meters?: number | undefined
-}
-
-export interface SuggestPlacementsResult {
-  /** The rows, in order. */
-  list: Array<PlacementSuggestion>
-}
-
-export interface SummarizePlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
-  appId?: string | undefined
-  /** The ids of 1 to 100 sites, with commas between them. */
-  siteIds: string
-}
-
-export interface SummarizePlacementsResult {
-  /** The rows, in order. */
-  list: Array<PlacementSummary>
 }
 
 export interface TakeApplicationOfflineRequest {
@@ -2195,14 +2062,22 @@ export interface UpdateBillingRuleRequest {
   dailyCap?: string | null | undefined
 }
 
-export type UpdateDeviceRequest = DeviceUpdateRow & {
+export interface UpdateDeviceRequest {
   appId?: string | null | undefined
-}
-
-export interface UpdateDevicesRequest {
-  appId?: string | null | undefined
-  /** devices, each as `updateDevice` takes it but without `appId` */
-  devices: Array<DeviceUpdateRow>
+  deviceNo: string
+  /** The device’s name. */
+  deviceName?: string | undefined
+  /** Free text for the integrator’s own use. */
+  tag?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | null | undefined
+  /** The city’s code. */
+  cityCode?: string | null | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** The address below the district: street and number. */
+  detailAddress?: string | null | undefined
+  coordinates?: string | undefined
 }
 
 export interface UpdateOperatorRequest {
@@ -2217,18 +2092,54 @@ export interface UpdateOperatorRequest {
   appIds?: Array<string> | null | undefined
 }
 
-export type UpdateSiteRequest = SiteUpdateRow & {
+export interface UpdateSiteRequest {
   appId?: string | null | undefined
-}
-
-export interface UpdateSitesRequest {
-  appId?: string | null | undefined
-  /** sites, each as `updateSite` takes it but without `appId` */
-  sites: Array<SiteUpdateRow>
+  /** The id of the record. */
+  id: number
+  /** The site’s name. */
+  siteName?: string | undefined
+  /** Who is responsible for the site. */
+  contacts?: string | undefined
+  /** The responsible person’s telephone. */
+  contactsPhone?: string | undefined
+  /** The telephone that drivers call. */
+  customerServicePhone?: string | undefined
+  /** The days on which the site is open, in words. */
+  businessWeekDay?: string | undefined
+  /** When the site opens, HH:mm:ss. */
+  businessStartTime?: string | undefined
+  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
+  businessClosingTime?: string | undefined
+  /** The addresses of pictures of the site, with commas between them. */
+  sitePictureUrl?: string | null | undefined
+  /** The id of the billing rule for fast charging, which has type 1. */
+  fastChargeBillRuleId?: number | null | undefined
+  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
+  rushingBillRuleId?: number | null | undefined
+  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
+  placeholderBillRuleId?: number | null | undefined
+  /** The ids of the site’s network cameras (IPC), with commas between them. */
+  ipcIds?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | undefined
+  /** The province’s name. */
+  provinceName?: string | undefined
+  /** The city’s code. */
+  cityCode?: string | undefined
+  /** The city’s name. */
+  cityName?: string | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** The district’s name. */
+  districtName?: string | undefined
+  /** The address below the district: street and number. */
+  detailAddress?: string | null | undefined
+  /** `longitude,latitude`, as the caller sent it. */
+  coordinates?: string | null | undefined
 }
 
 /** What an application’s callback is told: the record, as its operation answers it. */
-export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | PlacementCallback | BillingRuleCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
+export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | BillingRuleCallback | PriceChangeCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
 
 /** One method for each operation. */
 export interface Methods {
@@ -2244,8 +2155,6 @@ export interface Methods {
   saveSites: Method<SaveSitesRequest, SiteOutcomes>
   /** Changes the given members of a site; null clears an optional member. */
   updateSite: Method<UpdateSiteRequest, Site>
-  /** Changes up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others. */
-  updateSites: Method<UpdateSitesRequest, SiteUpdateOutcomes>
   /** Deletes a site and answers its last record. */
   deleteSite: Method<DeleteSiteRequest, Site>
   /** Answers one site. */
@@ -2262,6 +2171,14 @@ export interface Methods {
   getBillingRule: Method<GetBillingRuleQuery, BillingRule>
   /** Pages through an application’s billing rules, newest first; those of several applications are sorted by `appId` first. */
   pageBillingRules: PageMethod<PageBillingRulesQuery, BillingRulePage>
+  /** Schedules new terms of a billing rule (`billingRuleId` and the rule’s whole terms), or other rules at sites (`sites` and `rules`), from a moment on. Which terms are in force follows from the time alone. */
+  schedulePriceChange: Method<SchedulePriceChangeRequest, ScheduledPriceChange>
+  /** Cancels a price change that waits: it never takes effect. Refused once its moment has come. */
+  cancelPriceChange: Method<CancelPriceChangeRequest, PriceChange>
+  /** Answers one price change. */
+  getPriceChange: Method<GetPriceChangeQuery, PriceChange>
+  /** Pages through an application’s price changes, latest `effectiveTime` first; those of several applications are sorted by `appId` first. */
+  pagePriceChanges: PageMethod<PagePriceChangesQuery, PriceChangePage>
   /** Creates or replaces the third-party configuration of an application. */
   saveThirdPartyConfig: Method<SaveThirdPartyConfigRequest, ThirdPartyConfig>
   /** Answers the third-party configuration of an application. */
@@ -2274,8 +2191,6 @@ export interface Methods {
   createDevices: Method<CreateDevicesRequest, DeviceOutcomes>
   /** Changes the given members of a device; null clears an optional member, or restores its default. */
   updateDevice: Method<UpdateDeviceRequest, Device>
-  /** Changes up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
-  updateDevices: Method<UpdateDevicesRequest, DeviceOutcomes>
   /** Answers one device. The state that the device reports does not change the `ETag`. */
   getDevice: Method<GetDeviceQuery, Device>
   /** Pages through an application’s devices, newest first; those of several applications are sorted by `appId` first. */
@@ -2298,24 +2213,6 @@ export interface Methods {
   transferDevice: Method<TransferDeviceRequest, Device>
   /** Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others. */
   transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
-  /** Says at which site a device stands, and in which lane. A device stands at one site at most: another site moves it. The same again changes nothing. */
-  savePlacement: Method<SavePlacementRequest, Placement>
-  /** Places up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
-  savePlacements: Method<SavePlacementsRequest, PlacementOutcomes>
-  /** Ends the placement of a device, and answers the placement as it ended. */
-  removePlacement: Method<RemovePlacementRequest, Placement>
-  /** Ends the placements of up to 1000 devices. Answers one outcome for each serial number, in order; a refusal does not stop the others. */
-  removePlacements: Method<RemovePlacementsRequest, PlacementOutcomes>
-  /** Answers at which site a device stands. */
-  getPlacement: Method<GetPlacementQuery, Placement>
-  /** Pages through the placements that last, newest first, each with the present state of its device. */
-  pagePlacements: PageMethod<PagePlacementsQuery, PlacedDevicePage>
-  /** Pages through the placements of one device or at one site, those that ended and those that last, newest first. */
-  pagePlacementHistory: PageMethod<PagePlacementHistoryQuery, PlacementPage>
-  /** Counts the devices of up to 100 sites by their state and lane, in the order of the ids. */
-  summarizePlacements: Method<SummarizePlacementsQuery, SummarizePlacementsResult>
-  /** Suggests the devices that stand nowhere and lie near a site, or the sites near a device; the nearest 100, nearest first. Without the site’s coordinates its district decides. It places nothing. */
-  suggestPlacements: Method<SuggestPlacementsQuery, SuggestPlacementsResult>
   /** The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events. */
   pageEvents: PageMethod<PageEventsQuery, EventPage>
   /** Answers one event of an application. */
@@ -2434,7 +2331,6 @@ export const operations = {
   saveSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/save', isIdempotent: true },
   saveSites: { method: 'POST', path: '/api/charging/v1/siteManageThird/saveBatch', isIdempotent: true },
   updateSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/update' },
-  updateSites: { method: 'POST', path: '/api/charging/v1/siteManageThird/updateBatch', isIdempotent: true },
   deleteSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/delete', isIdempotent: true },
   getSite: { method: 'GET', path: '/api/charging/v1/siteManageThird/detail' },
   pageSites: { method: 'GET', path: '/api/charging/v1/siteManageThird/page', isPage: true },
@@ -2443,13 +2339,16 @@ export const operations = {
   deleteBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/delete', isIdempotent: true },
   getBillingRule: { method: 'GET', path: '/api/charging/v1/billingRule/detail' },
   pageBillingRules: { method: 'GET', path: '/api/charging/v1/billingRule/page', isPage: true },
+  schedulePriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/schedule', isIdempotent: true },
+  cancelPriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/cancel', isIdempotent: true },
+  getPriceChange: { method: 'GET', path: '/api/charging/v1/priceChange/detail' },
+  pagePriceChanges: { method: 'GET', path: '/api/charging/v1/priceChange/page', isPage: true },
   saveThirdPartyConfig: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/save', isIdempotent: true },
   getThirdPartyConfig: { method: 'GET', path: '/api/charging/v1/thirdPartyConfig/detail' },
   rotateCallbackSecret: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/rotateSecret', isIdempotent: true },
   createDevice: { method: 'POST', path: '/api/device/entrance/guard/create', isIdempotent: true },
   createDevices: { method: 'POST', path: '/api/device/entrance/guard/createBatch', isIdempotent: true },
   updateDevice: { method: 'POST', path: '/api/device/entrance/guard/update' },
-  updateDevices: { method: 'POST', path: '/api/device/entrance/guard/updateBatch', isIdempotent: true },
   getDevice: { method: 'GET', path: '/api/device/entrance/guard/detail' },
   pageDevices: { method: 'GET', path: '/api/device/entrance/guard/page', isPage: true },
   reportDeviceState: { method: 'POST', path: '/api/device/entrance/guard/state' },
@@ -2461,15 +2360,6 @@ export const operations = {
   forceUnbindDevice: { method: 'POST', path: '/api/platform/v1/device/forceUnbind', isIdempotent: true },
   transferDevice: { method: 'POST', path: '/api/platform/v1/device/transfer', isIdempotent: true },
   transferDevices: { method: 'POST', path: '/api/platform/v1/device/transferBatch', isIdempotent: true },
-  savePlacement: { method: 'POST', path: '/api/device/entrance/placement/save' },
-  savePlacements: { method: 'POST', path: '/api/device/entrance/placement/saveBatch', isIdempotent: true },
-  removePlacement: { method: 'POST', path: '/api/device/entrance/placement/remove', isIdempotent: true },
-  removePlacements: { method: 'POST', path: '/api/device/entrance/placement/removeBatch', isIdempotent: true },
-  getPlacement: { method: 'GET', path: '/api/device/entrance/placement/detail' },
-  pagePlacements: { method: 'GET', path: '/api/device/entrance/placement/page', isPage: true },
-  pagePlacementHistory: { method: 'GET', path: '/api/device/entrance/placement/history', isPage: true },
-  summarizePlacements: { method: 'GET', path: '/api/device/entrance/placement/summary' },
-  suggestPlacements: { method: 'GET', path: '/api/device/entrance/placement/suggest' },
   pageEvents: { method: 'GET', path: '/api/event/v1/event/page', isPage: true },
   getEvent: { method: 'GET', path: '/api/event/v1/event/detail' },
   pageDeliveries: { method: 'GET', path: '/api/event/v1/delivery/page', isPage: true },
@@ -2553,12 +2443,14 @@ export const codeNames: Record<number, string> = {
   20017: 'deviceAlreadyYours',
   20021: 'deviceModelNotFound',
   20022: 'inventoryEntryNotFound',
-  20030: 'placementNotFound',
   30002: 'siteNotFound',
   30003: 'thirdPartyConfigMissing',
   40002: 'billingRuleNotFound',
   40003: 'billingRuleWrongType',
   40004: 'billingRuleInUse',
+  40005: 'priceChangeNotFound',
+  40006: 'priceChangeWrongState',
+  40007: 'priceChangeClash',
   60002: 'eventNotFound',
   60003: 'deliveryNotFound',
   70002: 'importNotFound',

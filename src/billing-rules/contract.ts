@@ -38,15 +38,16 @@ export type Period = Static<typeof Period>
 export const mostPeriods = 32
 export const mostMinutes = 525_600
 
-const ruleMembers = {
-  ruleName: name,
-  ruleType: RuleType,
+/** The members that say what a rule costs; each type takes its own. */
+export const ruleTerms = {
   periods: optional(Type.Array(Period, { minItems: 1, maxItems: mostPeriods })),
   freeMinutes: optional(integer(0, mostMinutes)),
   unitMinutes: optional(integer(1, mostMinutes)),
   unitPrice: optional(money),
   dailyCap: optional(money),
 }
+
+const ruleMembers = { ruleName: name, ruleType: RuleType, ...ruleTerms }
 
 export const BillingRuleRecord = named(
   'BillingRule',

@@ -1,6 +1,7 @@
+import type { Caller } from '../callers/caller.ts'
 import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
-import type { Sql } from '../database/open.ts'
+import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
@@ -9,23 +10,34 @@ import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
 import { billingRulePages } from './pages.ts'
-import { changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
+import { areSameTerms, changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
 import {
   insertBillingRule,
   isRuleInUse,
+  keepPastTerms,
   removeBillingRule,
   requireBillingRule,
+  requireBillingRuleInForce,
   saveChangedBillingRule,
 } from './store.ts'
 
+/** What of price changes concerns rules. */
+interface RulePrices {
+  /** Runs a write under the application's lock, as of a moment, once all that is due then is written down. */
+  write<Data>(caller: Caller, appId: string, write: (tx: Statements, now: Date) => Promise<Data>): Promise<Data>
+  isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
+  cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<void>
+}
+
 interface Parts {
   sql: Sql
+  prices: RulePrices
   showMoment: ShowMoment
   readTimeRange: ReadTimeRange
 }
 
 export function billingRuleRoutes(parts: Parts): Handler[] {
-  const { sql, showMoment } = parts
+  const { sql, prices, showMoment } = parts
   const readPage = billingRulePages(parts)
 
   return [
@@ -51,13 +63,13 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
       updateBillingRule,
       async ({ caller, actor, body, header }) => {
         const appId = applicationOf(caller, body.appId)
-        const rule = await transaction(sql, async (tx) => {
-          await lockApplicationFor(tx, caller, appId)
+        const rule = await prices.write(caller, appId, async (tx, now) => {
           const before = await requireBillingRule(tx, appId, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(before))
           const { changed, faults } = changeRule(before, body)
           if (faults.length > 0) throw invalidRequest(faults)
           if (etagOf(changed) === etagOf(before)) return before
+          if (!areSameTerms(before, changed)) await keepPastTerms(tx, before, { until: now, changeId: null })
           await saveChangedBillingRule(tx, changed)
           await insertEvent(tx, { appId, type: 'billingRule.updated', actor, subject: changed.id, data: changed })
           return changed
@@ -69,23 +81,26 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
 
     handle(deleteBillingRule, async ({ caller, actor, body, header, idempotency }) => {
       const appId = applicationOf(caller, body.appId)
-      return transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
-        return once(tx, idempotency, appId, async () => {
+      return prices.write(caller, appId, (tx, now) =>
+        once(tx, idempotency, appId, async () => {
           const rule = await requireBillingRule(tx, appId, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(rule))
           // A site that names the rule is written under the same lock, so none can appear between this and the commit.
-          if (await isRuleInUse(tx, appId, rule.id)) throw new Refusal('billingRuleInUse')
+          const { id } = rule
+          const isInUse = (await isRuleInUse(tx, appId, id)) || (await prices.isGivenByWaiting(tx, appId, id))
+          if (isInUse) throw new Refusal('billingRuleInUse')
+          await prices.cancelOfRule(tx, appId, id, actor)
+          await keepPastTerms(tx, rule, { until: now, changeId: null })
           await removeBillingRule(tx, rule)
-          await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: rule.id, data: rule })
+          await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: id, data: rule })
           return rule
-        })
-      })
+        }),
+      )
     }),
 
     read(getBillingRule, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return tagged(await requireBillingRule(sql, appId, query.id, showMoment))
+      return tagged(await requireBillingRuleInForce(sql, appId, query.id, showMoment))
     }),
 
     read(pageBillingRules, ({ sql, caller, query }) => readPage(sql, caller, query)),

@@ -21,6 +21,18 @@ export interface RuleTerms {
   dailyCap: string | null
 }
 
+/** The terms among the members of a record, in one order: two that say the same have the same JSON text. */
+export const termsOf = ({ periods, freeMinutes, unitMinutes, unitPrice, dailyCap }: RuleTerms): RuleTerms => ({
+  periods,
+  freeMinutes,
+  unitMinutes,
+  unitPrice,
+  dailyCap,
+})
+
+export const areSameTerms = (one: RuleTerms, other: RuleTerms) =>
+  JSON.stringify(termsOf(one)) === JSON.stringify(termsOf(other))
+
 const required: Reason = { en: 'is required for this rule type', zh: '此类型的规则必填' }
 
 /** The faults that show only when the members of a rule are checked together. */

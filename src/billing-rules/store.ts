@@ -58,6 +58,50 @@ export async function requireBillingRule(
   return toRecord(row, showMoment)
 }
 
+/** SQL: a price change that is to be written down: its moment has come, and it was not cancelled. */
+export const isDueSql = `applied_at is null and cancelled_at is null and effective_at <= statement_timestamp()`
+
+/**
+ * The rule with the terms that are in force by the database's clock, whether they are written down yet or not. Throws as
+ * `requireBillingRule` does, which reads what is written: what a write that holds the application's lock starts from.
+ */
+export async function requireBillingRuleInForce(
+  sql: Statements,
+  appId: string,
+  id: number,
+  showMoment: ShowMoment,
+): Promise<BillingRuleRecord> {
+  for (;;) {
+    const [row] = await sql`
+      select rule.*, due.*
+      from (select ${sql.unsafe(columnsSql)} from billing_rule where app_id = ${appId} and id = ${id}) as rule
+      left join lateral (
+        select id as due_id, periods as due_periods, free_minutes as due_free_minutes, unit_minutes as due_unit_minutes,
+          unit_price as due_unit_price, daily_cap as due_daily_cap
+        from price_change
+        where app_id = ${appId} and billing_rule_id = ${id} and ${sql.unsafe(isDueSql)}
+        order by effective_at desc limit 1) as due on true`
+    if (row === undefined) throw new Refusal('billingRuleNotFound', { status: 404 })
+    if (row.due_id === null) return toRecord(row, showMoment)
+    if (await takesEffect(sql, appId, row.due_id)) {
+      const due = Object.entries(row).flatMap(([column, value]) =>
+        column.startsWith('due_') ? [[column.slice('due_'.length), value]] : [],
+      )
+      return toRecord({ ...row, ...Object.fromEntries(due), id: row.id }, showMoment)
+    }
+  }
+}
+
+/**
+ * Whether a price change whose moment has come takes effect. Waits for a cancel that was decided before the moment and is
+ * about to commit; a cancel that begins later is refused. Writing it down does not make it wait.
+ */
+export async function takesEffect(sql: Statements, appId: string, changeId: number): Promise<boolean> {
+  const [standing] = await sql`
+    select 1 from price_change where app_id = ${appId} and id = ${changeId} and cancelled_at is null for key share`
+  return standing !== undefined
+}
+
 /** Writes the members that an update can change. The transaction must hold the application's lock. */
 export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRecord): Promise<void> {
   const periods = rule.periods === null ? null : JSON.stringify(rule.periods)
@@ -66,6 +110,33 @@ export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRe
       free_minutes = ${rule.freeMinutes}, unit_minutes = ${rule.unitMinutes}, unit_price = ${rule.unitPrice},
       daily_cap = ${rule.dailyCap}
     where app_id = ${rule.appId} and id = ${rule.id}`
+}
+
+/**
+ * Keeps the terms that a rule had until a moment, before they change or the rule goes. A later row of a rule is later than
+ * those before it, also when the database's clock was set back. The transaction must hold the application's lock.
+ */
+export async function keepPastTerms(
+  tx: Statements,
+  rule: BillingRuleRecord,
+  { until, changeId }: { until: Date; changeId: number | null },
+): Promise<void> {
+  const { appId, id } = rule
+  const [last] = await tx`
+    select until_at from past_terms where app_id = ${appId} and rule_id = ${id} order by until_at desc limit 1`
+  const [{ created_at: createdAt } = {}] = await tx`
+    select created_at from billing_rule where app_id = ${appId} and id = ${id}`
+  await tx`
+    insert into past_terms (app_id, rule_id, until_at, rule_name, periods, free_minutes, unit_minutes, unit_price,
+      daily_cap, created_at, change_id)
+    values (${appId}, ${id}, ${laterThan(last?.until_at, until)}, ${rule.ruleName},
+      ${rule.periods === null ? null : JSON.stringify(rule.periods)}::text::json, ${rule.freeMinutes},
+      ${rule.unitMinutes}, ${rule.unitPrice}, ${rule.dailyCap}, ${createdAt}, ${changeId})`
+}
+
+/** A moment, or the first millisecond behind the last one where it is not later. */
+export function laterThan(last: Date | null | undefined, moment: Date): Date {
+  return last == null || last < moment ? moment : new Date(last.getTime() + 1)
 }
 
 /** Whether a site names the billing rule. The result stays valid only under the application's lock. */
@@ -107,7 +178,7 @@ export interface BillingRuleFilter extends PageQuery {
   created: TimeRange
 }
 
-export function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMoment: ShowMoment) {
+export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMoment: ShowMoment) {
   const { appIds } = filter
   const { from, before } = filter.created
   const ruleName = given(filter.ruleName)
@@ -120,5 +191,30 @@ export function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMome
       and (${from}::timestamptz is null or created_at >= ${from})
       and (${before}::timestamptz is null or created_at < ${before})`
   const source = { operation: pageBillingRules.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
-  return readPage(sql, source, filter, (row) => toRecord(row, showMoment))
+  // Before the page: what comes due after this look need not be in it.
+  const due = await findDueRules(sql, appIds)
+  const page = await readPage(sql, source, filter, (row) => toRecord(row, showMoment))
+  if (due.size === 0) return page
+  for (const [place, rule] of page.list.entries()) {
+    if (due.has(rule.id)) page.list[place] = await inForceOrGone(sql, rule, showMoment)
+  }
+  return page
+}
+
+/** The ids of rules whose terms in force are not written down yet: nearly always none. */
+async function findDueRules(sql: Statements, appIds: readonly string[] | null): Promise<Set<number>> {
+  const rows = await sql`
+    select billing_rule_id from price_change
+    where ${ofApplications(sql, appIds)} and ${sql.unsafe(isDueSql)} and billing_rule_id is not null`
+  return new Set(rows.map((row) => row.billing_rule_id))
+}
+
+/** The rule as it is in force; as it was on the page, if it was deleted meanwhile. */
+async function inForceOrGone(sql: Statements, rule: BillingRuleRecord, showMoment: ShowMoment) {
+  try {
+    return await requireBillingRuleInForce(sql, rule.appId, rule.id, showMoment)
+  } catch (error) {
+    if (error instanceof Refusal) return rule
+    throw error
+  }
 }

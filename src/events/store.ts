@@ -34,9 +34,9 @@ export async function insertEvents(
   tx: Statements,
   appId: string,
   events: readonly (Pick<NewEvent, 'type' | 'actor' | 'data'> & { subject: string })[],
+  time = new Date(),
 ): Promise<void> {
   if (events.length === 0) return
-  const time = new Date()
   const firstId = await drawEventIds(tx, appId, time, events.length)
   const listed = (member: 'type' | 'actor' | 'subject') => textArray(events.map((event) => event[member]))
   await tx.unsafe(

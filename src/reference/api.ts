@@ -29,6 +29,11 @@ const tags = {
     'What charging and occupancy cost: prices by the time of day, or by minutes.',
     integrators,
   ),
+  priceChanges: tag(
+    'Price changes',
+    'Prices from a date on: new terms of a billing rule, or other rules at sites, from a moment that was chosen before.',
+    integrators,
+  ),
   thirdPartyConfig: tag(
     'Third-party configuration',
     'An application’s configuration: its operating company and its callback. Without one it can create no sites.',

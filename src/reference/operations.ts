@@ -18,6 +18,7 @@ import * as regions from '../regions/contract.ts'
 import * as service from '../service/contract.ts'
 import * as overview from '../service/overview/contract.ts'
 import * as sites from '../sites/contract.ts'
+import * as priceChanges from '../sites/price-changes/contract.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 
 /** Every operation, in the order of the API reference. The service refuses to start when one has no handler. */
@@ -37,6 +38,10 @@ export const operations = [
   billingRules.deleteBillingRule,
   billingRules.getBillingRule,
   billingRules.pageBillingRules,
+  priceChanges.schedulePriceChange,
+  priceChanges.cancelPriceChange,
+  priceChanges.getPriceChange,
+  priceChanges.pagePriceChanges,
   thirdPartyConfig.saveThirdPartyConfig,
   thirdPartyConfig.getThirdPartyConfig,
   thirdPartyConfig.rotateCallbackSecret,

@@ -7,6 +7,7 @@ import { DeviceRecord, TransferredDevice } from '../devices/contract.ts'
 import { PlacementRecord } from '../devices/placement/contract.ts'
 import { StateChangeRecord } from '../devices/state/contract.ts'
 import { SiteRecord } from '../sites/contract.ts'
+import { PriceChangeRecord } from '../sites/price-changes/contract.ts'
 import { type EventType, eventTypes, eventWords, type OwnDataType } from '../vocabulary/event-types.ts'
 
 interface Webhook {
@@ -22,6 +23,7 @@ const byNoun: Record<Noun<EventType>, Webhook> = {
   site: { record: 'Site', data: SiteRecord },
   device: { record: 'Device', data: DeviceRecord },
   billingRule: { record: 'BillingRule', data: BillingRuleRecord },
+  priceChange: { record: 'PriceChange', data: PriceChangeRecord },
   application: { record: 'Application', data: ApplicationRecord },
   thirdPartyConfig: { record: 'ThirdPartyConfig', data: ThirdPartyConfigRecord },
 }

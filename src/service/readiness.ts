@@ -15,13 +15,15 @@ interface Parts {
   config: Pick<Config, 'statementTimeoutMs' | 'workers'>
   schemaVersion: number
   isDistributed: boolean
+  /** Whether the prices that changed while the database was away are written down. */
+  arePricesWritten(): boolean
 }
 
 /** Whether the service can serve: each check by name. */
 export type Readiness = () => Promise<Check[]>
 
 interface Check {
-  name: 'database' | 'writable' | 'migrations' | 'capacity' | 'workers' | 'nodes'
+  name: 'database' | 'writable' | 'migrations' | 'capacity' | 'workers' | 'prices' | 'nodes'
   ok: boolean
 }
 
@@ -42,7 +44,7 @@ export function probeMs({ statementTimeoutMs }: Pick<Config, 'statementTimeoutMs
 }
 
 export function readinessOf(parts: Parts): Readiness {
-  const { sql, background, inFlight, peers, config, schemaVersion, isDistributed } = parts
+  const { sql, background, inFlight, peers, config, schemaVersion, isDistributed, arePricesWritten } = parts
   // One after the other: a refused write closes its connection, and other queries on it with it.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
   // Anybody may ask, as often as they like, and tokens and sign-ins are on these connections too.
@@ -57,6 +59,7 @@ export function readinessOf(parts: Parts): Readiness {
       { name: 'capacity', ok: !inFlight.isFull },
       // Only until all have started: later, the others serve while one is started again.
       { name: 'workers', ok: peers.workers.isStarted },
+      { name: 'prices', ok: arePricesWritten() },
       ...(isDistributed ? [{ name: 'nodes', ok: areFit } as const] : []),
     ]
   }

@@ -6,6 +6,9 @@ import { etagOf, requireMatch } from '../http/etag.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { SiteRecord, SiteUpdate } from './contract.ts'
+import { writeDueBefore } from './price-changes/effect.ts'
+import { formerRules } from './price-changes/rules.ts'
+import { keepPastRules } from './prices/store.ts'
 import { changeSite, type NamedRules, ruleFaults, ruleRefusal, rulesGiven, type Site, showSite } from './rules.ts'
 import { findSites, saveChangedSites } from './store.ts'
 
@@ -36,7 +39,11 @@ interface PlannedChanges {
   outcomes: ChangeOutcome<Site>[]
   /** A site for each change that has an effect, in order; of a site that changes twice, two. */
   steps: { site: Site; record: SiteRecord; actor: string }[]
+  /** The sites as they were. */
+  before: ReadonlyMap<number, Site>
 }
+
+const idsOf = (changes: readonly Change<SiteUpdate>[]) => [...new Set(changes.map(({ body }) => body.id))]
 
 /** Reads the sites of changes and applies these, in order; writes nothing. Refuses with 30002, 10009, 40002 and 40003. */
 async function planSiteChanges(
@@ -45,7 +52,8 @@ async function planSiteChanges(
   changes: readonly Change<SiteUpdate>[],
   showMoment: ShowMoment,
 ): Promise<PlannedChanges> {
-  const now = await findSites(tx, appId, [...new Set(changes.map(({ body }) => body.id))])
+  const before = await findSites(tx, appId, idsOf(changes))
+  const now = new Map(before)
   const refusalOf = await ruleChecker(
     tx,
     appId,
@@ -54,25 +62,25 @@ async function planSiteChanges(
   const steps: PlannedChanges['steps'] = []
   const outcomes = changes.map(({ body, actor, ifMatch }) =>
     decided(() => {
-      const before = now.get(body.id)
-      if (before === undefined) throw new Refusal('siteNotFound')
-      const etag = etagOf(showSite(before, showMoment))
+      const present = now.get(body.id)
+      if (present === undefined) throw new Refusal('siteNotFound')
+      const etag = etagOf(showSite(present, showMoment))
       requireMatch(ifMatch, etag)
       const refusal = refusalOf(rulesGiven(body))
       if (refusal !== undefined) throw refusal
-      const site = changeSite(before, body)
+      const site = changeSite(present, body)
       const record = showSite(site, showMoment)
-      if (etagOf(record) === etag) return { item: before, isChanged: false }
+      if (etagOf(record) === etag) return { item: present, isChanged: false }
       now.set(body.id, site)
       steps.push({ site, record, actor })
       return { item: site, isChanged: true }
     }),
   )
-  return { outcomes, steps }
+  return { outcomes, steps, before }
 }
 
 /**
- * Changes sites of an application in a transaction that holds its lock: reads them by their ids, writes those that differ
+ * Changes sites of an application in a transaction that holds its lock, once the prices that are due are written down: reads them by their ids, writes those that differ
  * in one statement, and an event for each change in another. What changes nothing writes nothing. Returns one outcome for
  * each change, in order.
  */
@@ -82,8 +90,11 @@ export async function changeSites(
   changes: readonly Change<SiteUpdate>[],
   showMoment: ShowMoment,
 ): Promise<ChangeOutcome<Site>[]> {
-  const { outcomes, steps } = await planSiteChanges(tx, appId, changes, showMoment)
+  const until = await writeDueBefore(tx, appId, idsOf(changes), showMoment)
+  const { outcomes, steps, before } = await planSiteChanges(tx, appId, changes, showMoment)
   const changed = new Map(steps.map(({ site }) => [site.id, site]))
+  const former = [...changed.values()].flatMap((site) => formerRules(before.get(site.id) as Site, site))
+  await keepPastRules(tx, appId, former, { until, changeId: null })
   await saveChangedSites(tx, appId, [...changed.values()])
   const events = steps.map(({ site, record, actor }) => ({
     type: 'site.updated' as const,

@@ -27,6 +27,7 @@ import {
 } from './contract.ts'
 import { type SiteLaneParts, siteLane } from './lane.ts'
 import { sitePages } from './pages.ts'
+import { writeDueBefore } from './price-changes/effect.ts'
 import { type Site, showSite } from './rules.ts'
 import { removeSite, requireSite } from './store.ts'
 
@@ -95,6 +96,7 @@ export function siteRoutes(parts: Parts): Handler[] {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
+        await writeDueBefore(tx, appId, [body.id], showMoment)
         return once(tx, idempotency, appId, async () => {
           const site = await requireSite(tx, appId, body.id)
           const data = show(site)

@@ -132,8 +132,13 @@ export async function saveChangedSites(tx: Statements, appId: string, sites: rea
   )
 }
 
-/** Removes a site. The transaction must hold the application's lock. */
+/** Removes a site with the history of its prices; it leaves its price changes. The transaction must hold the application's lock. */
 export async function removeSite(tx: Statements, { appId, id }: Site): Promise<void> {
+  const left = await tx`delete from price_change_site where app_id = ${appId} and site_id = ${id} returning change_id`
+  for (const { change_id: changeId } of left) {
+    await tx`update price_change set site_count = site_count - 1 where app_id = ${appId} and id = ${changeId}`
+  }
+  await tx`delete from past_site_rule where app_id = ${appId} and site_id = ${id}`
   await tx`delete from site where app_id = ${appId} and id = ${id}`
 }
 
@@ -154,16 +159,36 @@ export interface SiteFilter extends PageQuery {
   bbox: Box | null
 }
 
-/** Reads one page of sites by id, newest first; of several applications, by application first. */
-export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
-  const { appIds, siteName, contacts, provinceCode, cityCode, districtCode, billingRuleId, created, bbox } = filter
-  const conditions = [
-    siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,
-    contacts === null ? sql`` : sql`and strpos(lower(contacts), lower(${contacts})) > 0`,
+type PlaceFilter = Pick<SiteFilter, 'provinceCode' | 'cityCode' | 'districtCode' | 'billingRuleId'>
+
+function placeConditions(sql: Statements, { provinceCode, cityCode, districtCode, billingRuleId }: PlaceFilter) {
+  return [
     provinceCode === null ? sql`` : sql`and province_code = ${provinceCode}`,
     cityCode === null ? sql`` : sql`and city_code = ${cityCode}`,
     districtCode === null ? sql`` : sql`and district_code = ${districtCode}`,
     billingRuleId === null ? sql`` : sql`and ${billingRuleId} in (${sql.unsafe(ruleColumns.join(', '))})`,
+  ]
+}
+
+/** The ids of the application's sites that fit, in order, at most `limit`. */
+export async function findSiteIds(
+  sql: Statements,
+  appId: string,
+  filter: PlaceFilter,
+  limit: number,
+): Promise<number[]> {
+  const rows = await sql`
+    select id from site where app_id = ${appId} ${placeConditions(sql, filter)} order by id limit ${limit}`
+  return rows.map((row) => row.id)
+}
+
+/** Reads one page of sites by id, newest first; of several applications, by application first. */
+export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
+  const { appIds, siteName, contacts, created, bbox } = filter
+  const conditions = [
+    ...placeConditions(sql, filter),
+    siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,
+    contacts === null ? sql`` : sql`and strpos(lower(contacts), lower(${contacts})) > 0`,
     created.from === null ? sql`` : sql`and created_at >= ${created.from}`,
     created.before === null ? sql`` : sql`and created_at < ${created.before}`,
     bbox === null

@@ -84,6 +84,30 @@ export const eventWords = {
       zh: '删除了计费规则；数据为删除前的记录',
     },
   },
+  'priceChange.scheduled': {
+    en: 'Price change scheduled',
+    zh: '安排价格变更',
+    happens: {
+      en: 'Prices from a moment on were scheduled, or put back',
+      zh: '安排了自某一时刻起的价格，或恢复了先前的价格',
+    },
+  },
+  'priceChange.cancelled': {
+    en: 'Price change cancelled',
+    zh: '取消价格变更',
+    happens: {
+      en: 'A price change was cancelled before its moment, by itself or with its billing rule',
+      zh: '价格变更在生效之前被取消，或随计费规则一并取消',
+    },
+  },
+  'priceChange.applied': {
+    en: 'Price change in force',
+    zh: '价格变更生效',
+    happens: {
+      en: 'A price change took effect, and the rule or all of its sites have been told',
+      zh: '价格变更已生效，相关规则或全部站点的事件均已发出',
+    },
+  },
   'application.online': {
     en: 'Application taken online',
     zh: '应用上线',

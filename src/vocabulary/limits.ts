@@ -168,6 +168,32 @@ export const limits = {
    */
   exportPageRows: 500,
 
+  // Prices
+
+  /**
+   * Price changes. The database: what waits for one billing rule. Past it: 409 40007. Seen by:
+   * test/conformance/price-changes.test.ts.
+   */
+  priceChangesOfRule: 32,
+  /**
+   * Price changes. The database: what waits of one application. Past it: 409 40007. Seen by:
+   * test/conformance/price-changes.test.ts.
+   */
+  priceChangesOfOne: 200,
+  /**
+   * Sites. The database, from one price change. Past it: 400 10001. Seen by: test/conformance/price-changes.test.ts.
+   */
+  priceChangeSites: 10_000,
+  /** Sites. Memory: named by their ids. Past it: 400 10001. Seen by: test/conformance/price-changes.test.ts. */
+  priceChangeIds: 1000,
+  /** Days ahead. Slips of the keyboard. Past it: 400 10001. Seen by: test/conformance/price-changes.test.ts. */
+  priceChangeDays: 731,
+  /**
+   * Sites. Other writers of the application: written by one transaction when a price change takes effect. Past it: the
+   * next transaction. Seen by: bench/prices.ts.
+   */
+  pricePortionSites: 200,
+
   // Fairness
 
   /**

@@ -1,0 +1,92 @@
+import type { Caller } from '../../callers/caller.ts'
+import { lockApplicationFor } from '../../callers/permissions.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertEvents } from '../../events/store.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { unavailable } from '../../vocabulary/refusals.ts'
+import { writeDue } from './effect.ts'
+import { type PriceChange, showPriceChange } from './rules.ts'
+import { cancelLocked, findWaitingOfRule, isGivenByWaiting, lockForCancel } from './store.ts'
+
+/** The longest that a write waits while price changes that are due are written down before it. */
+const waitMs = 3_000
+
+/** A write with its transaction, and the moment of the database's clock as of which it counts. */
+export type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
+
+/** What the operations on billing rules need to know of price changes. */
+export interface PriceKeeper {
+  /**
+   * Runs a write in a transaction that holds the application's lock, once all price changes that are due for the
+   * application are written down. Throws as `lockApplicationFor` does, and 50003 where that takes too long.
+   */
+  write<Data>(caller: Caller, appId: string, write: PricedWrite<Data>): Promise<Data>
+  /** Whether a price change that waits gives the rule to sites. */
+  isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
+  /** Cancels what waits for a rule that is about to be deleted, and tells each. */
+  cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<void>
+}
+
+/** A price change came due after the transaction had written down the others: all of it is tried again. */
+class CameDue extends Error {}
+
+export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): PriceKeeper {
+  async function attempt<Data>(
+    caller: Caller,
+    appId: string,
+    write: PricedWrite<Data>,
+  ): Promise<{ data: Data } | undefined> {
+    try {
+      return await transaction(sql, async (tx) => {
+        await lockApplicationFor(tx, caller, appId)
+        const { now, isLeft } = await writeDue(tx, appId, showMoment)
+        return isLeft ? undefined : { data: await write(tx, now) }
+      })
+    } catch (error) {
+      if (error instanceof CameDue) return undefined
+      throw error
+    }
+  }
+
+  return {
+    async write(caller, appId, write) {
+      const until = performance.now() + waitMs
+      for (;;) {
+        const done = await attempt(caller, appId, write)
+        if (done !== undefined) return done.data
+        if (performance.now() > until) throw unavailable()
+      }
+    },
+
+    isGivenByWaiting,
+
+    async cancelOfRule(tx, appId, ruleId, actor) {
+      for (const id of await findWaitingOfRule(tx, appId, ruleId)) {
+        const cancelled = await cancelWaiting(tx, appId, id, { actor, reason: null }, showMoment)
+        if (cancelled === undefined) throw new CameDue()
+      }
+    },
+  }
+}
+
+/**
+ * Cancels a price change and tells it, unless its moment has come; then it returns nothing. The transaction must hold the
+ * application's lock.
+ */
+export async function cancelWaiting(
+  tx: Statements,
+  appId: string,
+  id: number,
+  by: { actor: string; reason: string | null },
+  showMoment: ShowMoment,
+): Promise<{ change: PriceChange; now: Date } | undefined> {
+  const locked = await lockForCancel(tx, appId, id)
+  if (locked === undefined || locked.change.cancelledAt !== null) return undefined
+  const { now } = locked
+  if (locked.change.effectiveAt <= now) return undefined
+  const change = await cancelLocked(tx, locked.change, { now, ...by })
+  const data = showPriceChange(change, now, showMoment)
+  await insertEvents(tx, appId, [{ type: 'priceChange.cancelled', actor: by.actor, subject: String(id), data }], now)
+  return { change, now }
+}

@@ -1,0 +1,65 @@
+import { applicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
+import { once } from '../../database/idempotency.ts'
+import { type Handler, handle, read } from '../../http/handler.ts'
+import type { ReadMoment, ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import { cancelPriceChange, getPriceChange, pagePriceChanges, schedulePriceChange } from './contract.ts'
+import { cancelWaiting, type PriceKeeper } from './keeper.ts'
+import { priceChangePages } from './pages.ts'
+import { momentFault, scheduleFaults, showPriceChange } from './rules.ts'
+import { schedule } from './schedule.ts'
+import { requirePriceChange } from './store.ts'
+
+interface Parts {
+  prices: PriceKeeper
+  showMoment: ShowMoment
+  readMoment: ReadMoment
+  readTimeRange: ReadTimeRange
+  /** Says that something waits that did not before. */
+  onScheduled(): void
+}
+
+export function priceChangeRoutes(parts: Parts): Handler[] {
+  const { prices, showMoment, readMoment, onScheduled } = parts
+  const readPage = priceChangePages(parts)
+
+  return [
+    handle(
+      schedulePriceChange,
+      async ({ caller, actor, body, idempotency }) => {
+        const appId = applicationOf(caller, body.appId)
+        const scheduled = await prices.write(caller, appId, (tx, now) => {
+          const run = () => schedule(tx, { appId, actor, body, now }, parts)
+          // Nothing is kept of a dry run, so it leaves the key free.
+          return body.dryRun === true ? run() : once(tx, idempotency, appId, run)
+        })
+        onScheduled()
+        return scheduled
+      },
+      {
+        check: (body) => [
+          ...(body.effectiveTime === undefined ? [] : momentFault(body.effectiveTime, readMoment, showMoment)),
+          ...scheduleFaults(body),
+        ],
+      },
+    ),
+
+    handle(cancelPriceChange, async ({ caller, actor, body, idempotency }) => {
+      const appId = applicationOf(caller, body.appId)
+      return prices.write(caller, appId, (tx) =>
+        once(tx, idempotency, appId, async () => {
+          await requirePriceChange(tx, [appId], body.id, showMoment)
+          const cancelled = await cancelWaiting(tx, appId, body.id, { actor, reason: body.reason }, showMoment)
+          if (cancelled === undefined) throw new Refusal('priceChangeWrongState')
+          return showPriceChange(cancelled.change, cancelled.now, showMoment)
+        }),
+      )
+    }),
+
+    read(getPriceChange, async ({ sql, caller, query }) =>
+      requirePriceChange(sql, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
+    ),
+
+    read(pagePriceChanges, ({ sql, caller, query }) => readPage(sql, caller, query)),
+  ]
+}

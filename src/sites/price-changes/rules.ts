@@ -1,0 +1,191 @@
+import { type RuleTerms, termsOf } from '../../billing-rules/rules.ts'
+import { readActor } from '../../events/rules.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
+import type { FieldFault, Reason } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import type { NamedRules, Site } from '../rules.ts'
+import { type ChosenSites, type GivenRules, type PriceChangeRecord, priceChangeStatus } from './contract.ts'
+
+/** A site's fields for rules. The names of the document's members mislead: "rushing" is slow, "placeholder" is occupancy. */
+export const ruleFields = {
+  fast: { number: 1, member: 'fastRuleId', given: 'fastChargeBillRuleId' },
+  slow: { number: 2, member: 'slowRuleId', given: 'rushingBillRuleId' },
+  occupancy: { number: 3, member: 'occupancyRuleId', given: 'placeholderBillRuleId' },
+} as const satisfies Record<string, { number: number; member: keyof NamedRules; given: keyof GivenRules }>
+
+export type Field = keyof typeof ruleFields
+const everyField = Object.keys(ruleFields) as Field[]
+
+/** A site of a price change with the rules that it gets, null for none. */
+export interface RulesOfSite {
+  siteId: number
+  rules: Partial<Record<Field, number | null>>
+}
+
+export interface PriceChange {
+  id: number
+  appId: string
+  effectiveAt: Date
+  /** The rule that gets new terms; null for other rules at sites. */
+  billingRuleId: number | null
+  terms: RuleTerms
+  /** The fields in which sites get other rules; none for new terms. */
+  fields: readonly Field[]
+  rules: GivenRules | null
+  siteCount: number | null
+  skippedCount: number | null
+  reason: string | null
+  undoOf: number | null
+  createdAt: Date
+  createdBy: string
+  appliedAt: Date | null
+  cancelledAt: Date | null
+  cancelledBy: string | null
+  throughSiteId: number
+}
+
+/** The public record of a price change at a moment of the database's clock. */
+export function showPriceChange(change: PriceChange, now: Date, showMoment: ShowMoment): PriceChangeRecord {
+  const { effectiveAt, createdBy, appliedAt, cancelledAt, cancelledBy } = change
+  const shown = (instant: Date | null) => (instant === null ? null : showMoment(instant))
+  return {
+    id: change.id,
+    appId: change.appId,
+    status: statusOf(change, now),
+    effectiveTime: showMoment(effectiveAt),
+    effectiveAt: effectiveAt.toISOString(),
+    billingRuleId: change.billingRuleId,
+    ...termsOf(change.terms),
+    rules: change.rules,
+    siteCount: change.siteCount,
+    skippedCount: change.skippedCount,
+    reason: change.reason,
+    undoOf: change.undoOf,
+    createTime: showMoment(change.createdAt),
+    createdBy: readActor(createdBy).actor,
+    appliedTime: shown(appliedAt),
+    cancelTime: shown(cancelledAt),
+    cancelledBy: cancelledBy === null ? null : readActor(cancelledBy).actor,
+  }
+}
+
+function statusOf({ cancelledAt, effectiveAt }: PriceChange, now: Date): number {
+  if (cancelledAt !== null) return priceChangeStatus.cancelled
+  return effectiveAt <= now ? priceChangeStatus.inForce : priceChangeStatus.waiting
+}
+
+const either: Reason = {
+  en: 'exactly one of billingRuleId and sites must be given',
+  zh: 'billingRuleId 与 sites 必须且只能给出一个',
+}
+const belongsToSites: Reason = {
+  en: 'belongs to sites, not to billingRuleId',
+  zh: '与 sites 一起使用，不与 billingRuleId 一起使用',
+}
+const belongsToRule: Reason = {
+  en: 'belongs to billingRuleId, not to sites',
+  zh: '与 billingRuleId 一起使用，不与 sites 一起使用',
+}
+const oneForm: Reason = {
+  en: 'must hold ids, or all, or at least one filter, and only one of these three',
+  zh: '必须给出 ids、all 或至少一个筛选条件，三者只能取其一',
+}
+const atLeastOneRule: Reason = {
+  en: 'must hold at least one of fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId',
+  zh: '必须至少包含 fastChargeBillRuleId、rushingBillRuleId、placeholderBillRuleId 之一',
+}
+
+type ScheduleBody = Partial<
+  Record<keyof RuleTerms, unknown> & {
+    effectiveTime: string
+    billingRuleId: number | null | ''
+    sites: ChosenSites | null | ''
+    rules: GivenRules | null | ''
+  }
+>
+
+/** The faults of a body that show without the database: which members belong together. */
+export function scheduleFaults(body: ScheduleBody): FieldFault[] {
+  const sites = given(body.sites)
+  const rules = given(body.rules)
+  const hasRule = given(body.billingRuleId) !== null
+  if (hasRule === (sites !== null)) return ['billingRuleId', 'sites'].map((field) => ({ field, reason: either }))
+  if (sites === null) return rules === null ? [] : [{ field: 'rules', reason: belongsToSites }]
+  const terms = ['periods', 'freeMinutes', 'unitMinutes', 'unitPrice', 'dailyCap'] as const
+  const foreign = terms.filter((field) => given(body[field]) !== null)
+  return [
+    ...foreign.map((field) => ({ field, reason: belongsToRule })),
+    ...(formsOf(sites) === 1 ? [] : [{ field: 'sites', reason: oneForm }]),
+    ...(rules !== null && fieldsOf(rules).length > 0 ? [] : [{ field: 'rules', reason: atLeastOneRule }]),
+  ]
+}
+
+/** How many of the three ways of choosing sites are used: by ids, all, by filters. */
+function formsOf({ ids, all, ...filters }: ChosenSites): number {
+  const isFiltered = Object.values(filters).some((value) => given(value) !== null)
+  return [given(ids) !== null, all === true, isFiltered].filter(Boolean).length
+}
+
+/** The fields that a request gives rules for, or takes them away from. */
+export const fieldsOf = (rules: GivenRules): Field[] =>
+  everyField.filter((field) => rules[ruleFields[field].given] !== undefined)
+
+/** The rules that a request gives, by field: null takes a rule away. */
+export function readRules(rules: GivenRules): { given: GivenRules; byField: RulesOfSite['rules'] } {
+  const fields = fieldsOf(rules)
+  const byField = Object.fromEntries(fields.map((field) => [field, given(rules[ruleFields[field].given])]))
+  return {
+    given: Object.fromEntries(fields.map((field) => [ruleFields[field].given, byField[field] ?? null])),
+    byField,
+  }
+}
+
+const wholeSeconds: Reason = { en: 'must be in whole seconds', zh: '必须精确到整秒' }
+const skipped: Reason = {
+  en: 'is a moment that the clocks of the service’s time zone skip',
+  zh: '在服务时区中，时钟会跳过该时刻',
+}
+
+/** The fault of a moment that shows without a clock. Of a moment that the clocks repeat, the first occurrence is meant. */
+export function momentFault(text: string, readMoment: ReadMoment, showMoment: ShowMoment): FieldFault[] {
+  const field = 'effectiveTime'
+  if (/\.\d*[1-9]/.test(text)) return [{ field, reason: wholeSeconds }]
+  if (text.includes(' ') && showMoment(readMoment(text)) !== text) return [{ field, reason: skipped }]
+  return []
+}
+
+const dayMs = 86_400_000
+
+/** The fault of a moment that is not ahead by the database's clock, or too far. */
+export function aheadFault(effectiveAt: Date, now: Date): FieldFault[] {
+  const field = 'effectiveTime'
+  if (effectiveAt <= now) return [{ field, reason: { en: 'must be later than now', zh: '必须晚于当前时间' } }]
+  if (effectiveAt.getTime() - now.getTime() <= limits.priceChangeDays * dayMs) return []
+  const days = limits.priceChangeDays
+  return [{ field, reason: { en: `must be at most ${days} days ahead`, zh: `不得晚于 ${days} 天之后` } }]
+}
+
+/** The site with the rules that a price change gives it, and what it had in each field that changes. */
+export function withRules(site: Site, { rules }: RulesOfSite) {
+  const changing = everyField.filter(
+    (field) => rules[field] !== undefined && rules[field] !== site[ruleFields[field].member],
+  )
+  const changed = changing.map((field) => [ruleFields[field].member, rules[field]])
+  return {
+    site: { ...site, ...Object.fromEntries(changed) } as Site,
+    former: changing.map((field) => formerRule(site, field)),
+  }
+}
+
+const formerRule = (site: Site, field: Field) => ({
+  siteId: site.id,
+  field: ruleFields[field].number,
+  ruleId: site[ruleFields[field].member],
+})
+
+/** The rules that a site had in the fields in which it has others now. */
+export const formerRules = (before: Site, after: Site) =>
+  everyField
+    .filter((field) => before[ruleFields[field].member] !== after[ruleFields[field].member])
+    .map((field) => formerRule(before, field))

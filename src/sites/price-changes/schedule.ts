@@ -1,0 +1,181 @@
+import type { Static } from 'typebox'
+import { readTerms, ruleFaults } from '../../billing-rules/rules.ts'
+import { findRuleTypes, requireBillingRule } from '../../billing-rules/store.ts'
+import type { Statements } from '../../database/open.ts'
+import { insertEvents } from '../../events/store.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
+import { type FieldFault, invalidRequest, type Reason, Refusal } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import { ruleFaults as ruleIdFaults, ruleRefusal } from '../rules.ts'
+import { findSiteIds, findSites } from '../store.ts'
+import type { ChosenSites, GivenRules, schedulePriceChange } from './contract.ts'
+import { aheadFault, type Field, type PriceChange, type RulesOfSite, readRules, showPriceChange } from './rules.ts'
+import { findFirstDue, findWaiting, insertPriceChange, isAnyIn, type NewPriceChange } from './store.ts'
+
+type Body = Static<NonNullable<typeof schedulePriceChange.body>>
+type Shown = Static<typeof schedulePriceChange.data>
+
+interface Scheduling {
+  appId: string
+  actor: string
+  body: Body
+  now: Date
+}
+
+interface Parts {
+  readMoment: ReadMoment
+  showMoment: ShowMoment
+}
+
+/**
+ * Schedules a price change in a transaction that holds the application's lock and has written down what was due. Throws
+ * 10001, 30002, 40002, 40003 and 40007.
+ */
+export async function schedule(tx: Statements, { appId, actor, body, now }: Scheduling, parts: Parts): Promise<Shown> {
+  const { showMoment } = parts
+  const effectiveAt = parts.readMoment(body.effectiveTime)
+  const faults = aheadFault(effectiveAt, now)
+  const ruleId = given(body.billingRuleId)
+  const what =
+    ruleId === null
+      ? await readSites(tx, appId, given(body.sites) as ChosenSites, given(body.rules) as GivenRules, faults)
+      : await readNewTerms(tx, appId, ruleId, body, faults, showMoment)
+  await requireRoom(tx, appId, effectiveAt, what)
+  const by = { createdAt: now, createdBy: actor }
+  const asked = { appId, effectiveAt, what, skippedCount: null, reason: given(body.reason), undoOf: null, ...by }
+  if (body.dryRun === true) return { ...showPriceChange(draftOf(asked), now, showMoment), id: null }
+  const change = await insertPriceChange(tx, asked)
+  const data = showPriceChange(change, now, showMoment)
+  await insertEvents(tx, appId, [{ type: 'priceChange.scheduled', actor, subject: String(change.id), data }], now)
+  // Storing many sites takes a while, and what is in force must not change for a moment that is over.
+  const late = aheadFault(effectiveAt, (await findFirstDue(tx, appId)).now)
+  if (late.length > 0) throw invalidRequest(late)
+  return data
+}
+
+type NewTerms = Extract<NewPriceChange['what'], { terms: unknown }>
+type OtherRules = Extract<NewPriceChange['what'], { sites: unknown }>
+
+async function readNewTerms(
+  tx: Statements,
+  appId: string,
+  billingRuleId: number,
+  body: Body,
+  faults: FieldFault[],
+  showMoment: ShowMoment,
+): Promise<NewTerms> {
+  const rule = await requireBillingRule(tx, appId, billingRuleId, showMoment)
+  const whole = { ...body, appId, ruleName: rule.ruleName, ruleType: rule.ruleType as 1 | 2 | 3 }
+  const all = [...faults, ...ruleFaults(whole)]
+  if (all.length > 0) throw invalidRequest(all)
+  return { billingRuleId, terms: readTerms(whole) }
+}
+
+const noneFits: Reason = { en: 'fits none of the application’s sites', zh: '没有符合条件的站点' }
+const tooMany: Reason = {
+  en: `fits more than ${limits.priceChangeSites} sites`,
+  zh: `符合条件的站点超过 ${limits.priceChangeSites} 个`,
+}
+
+async function readSites(
+  tx: Statements,
+  appId: string,
+  chosen: ChosenSites,
+  rules: GivenRules,
+  faults: FieldFault[],
+): Promise<OtherRules> {
+  const { given: asGiven, byField } = readRules(rules)
+  const ids = await findChosen(tx, appId, chosen)
+  const sitesFault = ids.length === 0 ? noneFits : ids.length > limits.priceChangeSites ? tooMany : undefined
+  const all = [...faults, ...(sitesFault === undefined ? [] : [{ field: 'sites', reason: sitesFault }])]
+  if (all.length > 0) throw invalidRequest(all)
+  await requireFittingRules(tx, appId, byField)
+  const fields = Object.keys(byField) as Field[]
+  return { fields, rules: asGiven, sites: ids.map((siteId) => ({ siteId, rules: byField })) }
+}
+
+/** The ids of the sites that are meant, one more than may be. Throws 30002 for one that is not the application's. */
+async function findChosen(tx: Statements, appId: string, chosen: ChosenSites): Promise<number[]> {
+  const ids = given(chosen.ids)
+  if (ids === null) {
+    const filter = {
+      provinceCode: given(chosen.provinceCode),
+      cityCode: given(chosen.cityCode),
+      districtCode: given(chosen.districtCode),
+      billingRuleId: given(chosen.billingRuleId),
+    }
+    return findSiteIds(tx, appId, filter, limits.priceChangeSites + 1)
+  }
+  const distinct = [...new Set(ids)].sort((one, other) => one - other)
+  const found = await findSites(tx, appId, distinct)
+  if (found.size < distinct.length) throw new Refusal('siteNotFound')
+  return distinct
+}
+
+/** Throws 40002 and 40003, as the update of a site does, and names the members of `rules`. */
+async function requireFittingRules(tx: Statements, appId: string, byField: RulesOfSite['rules']): Promise<void> {
+  const { fast = null, slow = null, occupancy = null } = byField
+  const ids = [fast, slow, occupancy].filter((id) => id !== null)
+  const types = ids.length === 0 ? new Map<number, number>() : await findRuleTypes(tx, appId, ids)
+  const typeOf = (id: number | null) => (id === null ? null : (types.get(id) ?? null))
+  const faults = ruleIdFaults(
+    { fastRuleId: fast, slowRuleId: slow, occupancyRuleId: occupancy },
+    { fast: typeOf(fast), slow: typeOf(slow), occupancy: typeOf(occupancy) },
+  )
+  if (faults.length === 0) return
+  const { refusal, errors = [] } = ruleRefusal(faults)
+  throw new Refusal(refusal, {
+    status: 409,
+    errors: errors.map(({ field, reason }) => ({ field: `rules.${field}`, reason })),
+  })
+}
+
+const sameMoment: Reason = {
+  en: 'is the moment at which another price change that waits changes the same',
+  zh: '与另一项等待中的价格变更相同，且更改的内容重叠',
+}
+const tooManyWait = (most: number, of: Reason): Reason => ({
+  en: `${most} price changes of ${of.en} wait already`,
+  zh: `${of.zh}已有 ${most} 项价格变更在等待`,
+})
+
+/** Throws 40007. Nothing is due any more, so all that is open waits. */
+async function requireRoom(
+  tx: Statements,
+  appId: string,
+  effectiveAt: Date,
+  what: NewTerms | OtherRules,
+): Promise<void> {
+  const clash = (field: string, reason: Reason) => new Refusal('priceChangeClash', { errors: [{ field, reason }] })
+  const waiting = await findWaiting(tx, appId)
+  const together = waiting.filter((other) => other.effectiveAt.getTime() === effectiveAt.getTime())
+  if ('terms' in what) {
+    const ofRule = (changes: PriceChange[]) => changes.filter((other) => other.billingRuleId === what.billingRuleId)
+    if (ofRule(together).length > 0) throw clash('effectiveTime', sameMoment)
+    if (ofRule(waiting).length >= limits.priceChangesOfRule) {
+      const words = { en: 'this billing rule', zh: '该计费规则' }
+      throw clash('billingRuleId', tooManyWait(limits.priceChangesOfRule, words))
+    }
+  } else {
+    const ofFields = together.filter(({ fields }) => fields.some((field) => what.fields.includes(field)))
+    const siteIds = what.sites.map(({ siteId }) => siteId)
+    const changeIds = ofFields.map(({ id }) => id)
+    if (await isAnyIn(tx, appId, changeIds, siteIds)) throw clash('effectiveTime', sameMoment)
+  }
+  if (waiting.length >= limits.priceChangesOfOne) {
+    const words = { en: 'this application', zh: '该应用' }
+    throw clash('appId', tooManyWait(limits.priceChangesOfOne, words))
+  }
+}
+
+/** The price change that would be stored. */
+function draftOf({ what, ...change }: NewPriceChange): PriceChange {
+  const noTerms = { periods: null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
+  const ofRule = 'terms' in what ? what : { billingRuleId: null, terms: noTerms }
+  const ofSites =
+    'sites' in what ? { ...what, siteCount: what.sites.length } : { fields: [], rules: null, siteCount: null }
+  const never = { appliedAt: null, cancelledAt: null, cancelledBy: null, throughSiteId: 0 }
+  const { sites: _, ...asked } = { sites: undefined, ...ofSites }
+  return { id: 0, ...change, ...ofRule, ...asked, ...never }
+}

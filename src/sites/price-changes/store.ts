@@ -1,0 +1,342 @@
+import type { Row } from 'postgres'
+import type { RuleTerms } from '../../billing-rules/rules.ts'
+import { isDueSql, takesEffect } from '../../billing-rules/store.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { ofApplications, type PageKey, type PageQuery, readPage } from '../../database/page.ts'
+import { textArray } from '../../database/routine.ts'
+import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import { type GivenRules, type PriceChangeRecord, pagePriceChanges, priceChangeStatus } from './contract.ts'
+import { type Field, type PriceChange, type RulesOfSite, showPriceChange } from './rules.ts'
+
+const columns = [
+  ...['id', 'app_id', 'effective_at', 'billing_rule_id', 'periods', 'free_minutes', 'unit_minutes', 'unit_price'],
+  ...['daily_cap', 'given_fields', 'rules', 'site_count', 'skipped_count', 'reason', 'undo_of', 'created_at'],
+  ...['created_by', 'applied_at', 'cancelled_at', 'cancelled_by', 'through_site_id'],
+]
+const columnsSql = columns.join(', ')
+/** SQL: a price change that waits, or is to be written down: with `effective_at` the index says which. */
+const isOpenSql = 'applied_at is null and cancelled_at is null'
+/** SQL: the database's clock, in whole milliseconds, as programs can say it. */
+const nowSql = `date_trunc('milliseconds', statement_timestamp())`
+
+function toChange(row: Row): PriceChange {
+  const { periods, free_minutes: freeMinutes, unit_minutes: unitMinutes } = row
+  return {
+    id: row.id,
+    appId: row.app_id,
+    effectiveAt: row.effective_at,
+    billingRuleId: row.billing_rule_id,
+    terms: { periods, freeMinutes, unitMinutes, unitPrice: row.unit_price, dailyCap: row.daily_cap },
+    fields: row.given_fields === null || row.given_fields === '' ? [] : row.given_fields.split(','),
+    rules: row.rules,
+    siteCount: row.site_count,
+    skippedCount: row.skipped_count,
+    reason: row.reason,
+    undoOf: row.undo_of,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    appliedAt: row.applied_at,
+    cancelledAt: row.cancelled_at,
+    cancelledBy: row.cancelled_by,
+    throughSiteId: row.through_site_id,
+  }
+}
+
+/**
+ * The database's clock, and the application's first price change that is to be written down, if there is one. In a
+ * transaction that holds the application's lock: what comes due later than `now` comes after this transaction's writes.
+ */
+export async function findFirstDue(
+  tx: Statements,
+  appId: string,
+): Promise<{ now: Date; due: PriceChange | undefined }> {
+  const [row] = await tx.unsafe<[Row]>(
+    `select ${nowSql} as now, due.* from application_lock l left join lateral (
+      select ${columnsSql} from price_change where app_id = $1 and ${isDueSql} order by effective_at, id limit 1
+    ) as due on true where l.app_id = $1`,
+    [appId],
+    { prepare: true },
+  )
+  return { now: row.now, due: row.id === null ? undefined : toChange(row) }
+}
+
+/** An application with a price change that waits, and when it takes effect; not above zero: it is to be written down. */
+export interface Waiting {
+  appId: string
+  inMs: number
+}
+
+/** The price changes of all applications that are to be written down next, in the order of their moments. */
+export async function findNextWaiting(sql: Statements, limit: number): Promise<Waiting[]> {
+  const rows = await sql.unsafe(
+    `select app_id, (extract(epoch from effective_at - statement_timestamp()) * 1000)::float8 as in_ms
+    from price_change where ${isOpenSql} order by effective_at limit $1`,
+    [limit],
+    { prepare: true },
+  )
+  return rows.map((row) => ({ appId: row.app_id, inMs: row.in_ms }))
+}
+
+/** What waits for an application; of those that hold its lock and have written down what was due. */
+export async function findWaiting(tx: Statements, appId: string): Promise<PriceChange[]> {
+  const rows = await tx.unsafe(
+    `select ${columnsSql} from price_change where app_id = $1 and ${isOpenSql} order by effective_at, id`,
+    [appId],
+    { prepare: true },
+  )
+  return rows.map(toChange)
+}
+
+/** Whether one of these sites is in one of these price changes. */
+export async function isAnyIn(
+  tx: Statements,
+  appId: string,
+  changeIds: readonly number[],
+  siteIds: readonly number[],
+): Promise<boolean> {
+  if (changeIds.length === 0) return false
+  const [found] = await tx.unsafe(
+    `select 1 from unnest($2::bigint[]) as c (id) cross join unnest($3::bigint[]) as i (id) cross join lateral (
+      select 1 from price_change_site where app_id = $1 and change_id = c.id and site_id = i.id limit 1) as found
+    limit 1`,
+    [appId, textArray(changeIds), textArray(siteIds)],
+  )
+  return found !== undefined
+}
+
+/** Whether a price change that waits gives the rule to sites. */
+export async function isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
+  const [found] = await tx.unsafe(
+    `select 1 from price_change where app_id = $1 and ${isOpenSql} and given_fields is not null
+      and $2::bigint = any(given_rule_ids) limit 1`,
+    [appId, ruleId],
+  )
+  return found !== undefined
+}
+
+/** The ids of the price changes of a rule's terms that wait. */
+export async function findWaitingOfRule(tx: Statements, appId: string, ruleId: number): Promise<number[]> {
+  const rows = await tx.unsafe(
+    `select id from price_change where app_id = $1 and ${isOpenSql} and billing_rule_id = $2 order by effective_at, id`,
+    [appId, ruleId],
+  )
+  return rows.map((row) => row.id)
+}
+
+export interface NewPriceChange {
+  appId: string
+  effectiveAt: Date
+  /** New terms of a rule, or other rules at sites. */
+  what:
+    | { billingRuleId: number; terms: RuleTerms }
+    | { fields: readonly Field[]; rules: GivenRules | null; sites: readonly RulesOfSite[] }
+  skippedCount: number | null
+  reason: string | null
+  undoOf: number | null
+  createdAt: Date
+  createdBy: string
+}
+
+/** Stores a price change with its sites. The transaction must hold the application's lock. */
+export async function insertPriceChange(tx: Statements, change: NewPriceChange): Promise<PriceChange> {
+  const { appId, what, createdAt } = change
+  const ofRule = 'terms' in what ? what : undefined
+  const ofSites = 'sites' in what ? what : undefined
+  const periods = ofRule?.terms.periods ?? null
+  const given = ofSites === undefined ? [] : [...new Set(ofSites.sites.flatMap(({ rules }) => Object.values(rules)))]
+  const [row] = await tx`
+    insert into price_change (app_id, effective_at, billing_rule_id, periods, free_minutes, unit_minutes, unit_price,
+      daily_cap, given_fields, rules, site_count, skipped_count, given_rule_ids, reason, undo_of, created_at, created_by)
+    values (${appId}, ${change.effectiveAt}, ${ofRule?.billingRuleId ?? null},
+      ${periods === null ? null : JSON.stringify(periods)}::text::json, ${ofRule?.terms.freeMinutes ?? null},
+      ${ofRule?.terms.unitMinutes ?? null}, ${ofRule?.terms.unitPrice ?? null}, ${ofRule?.terms.dailyCap ?? null},
+      ${ofSites?.fields.join(',') ?? null}, ${ofSites?.rules ? JSON.stringify(ofSites.rules) : null}::text::json,
+      ${ofSites?.sites.length ?? null}, ${change.skippedCount},
+      ${textArray(given.filter((id) => id !== null))}::text::bigint[], ${change.reason}, ${change.undoOf}, ${createdAt},
+      ${change.createdBy})
+    returning ${tx.unsafe(columnsSql)}`
+  const inserted = toChange(row as Row)
+  if (ofSites !== undefined) await insertSites(tx, inserted, ofSites.sites)
+  return inserted
+}
+
+async function insertSites(tx: Statements, { appId, id }: PriceChange, sites: readonly RulesOfSite[]): Promise<void> {
+  const listed = (field: Field) => textArray(sites.map(({ rules }) => rules[field] ?? null))
+  await tx.unsafe(
+    `insert into price_change_site (app_id, change_id, site_id, fast_rule_id, slow_rule_id, occupancy_rule_id)
+    select $1, $2::bigint, i.site_id, i.fast, i.slow, i.occupancy
+    from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) as i (site_id, fast, slow, occupancy)`,
+    [appId, id, textArray(sites.map(({ siteId }) => siteId)), listed('fast'), listed('slow'), listed('occupancy')],
+  )
+}
+
+function toMember(row: Row, fields: readonly Field[]): RulesOfSite {
+  return { siteId: row.site_id, rules: Object.fromEntries(fields.map((field) => [field, row[`${field}_rule_id`]])) }
+}
+
+/** The next sites of a price change that are to be written down, by id. */
+export async function findUnwrittenSites(
+  tx: Statements,
+  { appId, id, fields, throughSiteId }: PriceChange,
+  limit: number,
+): Promise<RulesOfSite[]> {
+  const rows = await tx.unsafe(
+    `select site_id, fast_rule_id, slow_rule_id, occupancy_rule_id from price_change_site
+    where app_id = $1 and change_id = $2 and site_id > $3 and not is_written order by site_id limit $4`,
+    [appId, id, throughSiteId, limit],
+    { prepare: true },
+  )
+  return rows.map((row) => toMember(row, fields))
+}
+
+/** What is to be written down of these sites: each price change with those of them that are in it, in the order of moments. */
+export async function findUnwrittenOfSites(
+  tx: Statements,
+  appId: string,
+  siteIds: readonly number[],
+): Promise<{ change: PriceChange; sites: RulesOfSite[] }[]> {
+  const rows = await tx.unsafe(
+    `select c.*, m.site_id, m.fast_rule_id, m.slow_rule_id, m.occupancy_rule_id
+    from unnest($2::bigint[]) as i (id) cross join lateral (
+      select * from price_change_site where app_id = $1 and site_id = i.id and not is_written) as m
+    cross join lateral (
+      select ${columnsSql} from price_change where app_id = $1 and id = m.change_id and ${isDueSql} limit 1) as c
+    where c.through_site_id < m.site_id order by c.effective_at, c.id, m.site_id`,
+    [appId, textArray(siteIds)],
+    { prepare: true },
+  )
+  const found = new Map<number, { change: PriceChange; sites: RulesOfSite[] }>()
+  for (const row of rows) {
+    const change = toChange(row)
+    const one = found.get(change.id) ?? { change, sites: [] }
+    one.sites.push(toMember(row, change.fields))
+    found.set(change.id, one)
+  }
+  return [...found.values()]
+}
+
+/** Notes that sites of a price change were written down before their turn. */
+export async function noteWritten(tx: Statements, { appId, id }: PriceChange, sites: readonly RulesOfSite[]) {
+  await tx.unsafe(
+    `update price_change_site set is_written = true
+    where app_id = $1 and change_id = $2 and site_id = any($3::bigint[])`,
+    [appId, id, textArray(sites.map(({ siteId }) => siteId))],
+  )
+}
+
+/** Notes that the sites of a price change are written down up to this one. */
+export async function noteThrough(tx: Statements, { appId, id }: PriceChange, siteId: number): Promise<void> {
+  await tx`update price_change set through_site_id = ${siteId} where app_id = ${appId} and id = ${id}`
+}
+
+/** Notes that all of a price change is written down. */
+export async function noteApplied(tx: Statements, { appId, id }: PriceChange, now: Date): Promise<void> {
+  await tx`update price_change set applied_at = ${now} where app_id = ${appId} and id = ${id}`
+}
+
+/**
+ * Locks a price change for its cancel, and returns it with the database's clock behind the lock: until the transaction
+ * ends, a read that finds its moment come waits (`takesEffect`).
+ */
+export async function lockForCancel(
+  tx: Statements,
+  appId: string,
+  id: number,
+): Promise<{ change: PriceChange; now: Date } | undefined> {
+  await tx`select 1 from price_change where app_id = ${appId} and id = ${id} for update`
+  const [row] = await tx.unsafe(
+    `select ${columnsSql}, ${nowSql} as now from price_change where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return row === undefined ? undefined : { change: toChange(row), now: row.now }
+}
+
+/** Cancels a price change that `lockForCancel` has locked before its moment. */
+export async function cancelLocked(
+  tx: Statements,
+  { appId, id }: PriceChange,
+  by: { now: Date; actor: string; reason: string | null },
+): Promise<PriceChange> {
+  const [row] = await tx`
+    update price_change set cancelled_at = ${by.now}, cancelled_by = ${by.actor},
+      reason = case when ${by.reason}::text is null then reason else ${by.reason} end
+    where app_id = ${appId} and id = ${id} returning ${tx.unsafe(columnsSql)}`
+  return toChange(row as Row)
+}
+
+/** The price change with this id, of these applications (null for all), by the database's clock. Throws 40005. */
+export async function requirePriceChange(
+  sql: Statements,
+  appIds: readonly string[] | null,
+  id: number,
+  showMoment: ShowMoment,
+): Promise<PriceChangeRecord> {
+  for (;;) {
+    const [row] = await sql`
+      select ${sql.unsafe(columnsSql)}, ${sql.unsafe(nowSql)} as now from price_change
+      where ${ofApplications(sql, appIds)} and id = ${id}`
+    if (row === undefined) throw new Refusal('priceChangeNotFound')
+    if (await isSettled(sql, row)) return showPriceChange(toChange(row), row.now, showMoment)
+  }
+}
+
+/** Whether a row's status is certain: of one whose moment has come, a cancel may be about to commit. */
+async function isSettled(sql: Statements, row: Row): Promise<boolean> {
+  if (row.applied_at !== null || row.cancelled_at !== null || row.effective_at > row.now) return true
+  return takesEffect(sql, row.app_id, row.id)
+}
+
+export interface PriceChangeFilter extends PageQuery {
+  /** Owners; null for all applications. */
+  appIds: readonly string[] | null
+  status: number | null
+  billingRuleId: number | null
+  siteId: number | null
+  effective: TimeRange
+}
+
+const byMoment: PageKey = [
+  { column: 'effective_at', type: 'timestamptz' },
+  { column: 'id', type: 'bigint' },
+]
+
+const statusSql: Record<number, string> = {
+  [priceChangeStatus.waiting]: `cancelled_at is null and effective_at > statement_timestamp()`,
+  [priceChangeStatus.inForce]: `cancelled_at is null and effective_at <= statement_timestamp()`,
+  [priceChangeStatus.cancelled]: `cancelled_at is not null`,
+}
+
+/** Reads one page of price changes, latest moment first. */
+export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter, showMoment: ShowMoment) {
+  const { appIds, status, billingRuleId, siteId, effective } = filter
+  const conditions = [
+    status === null ? sql`` : sql`and ${sql.unsafe(statusSql[status] as string)}`,
+    billingRuleId === null
+      ? sql``
+      : sql`and (billing_rule_id = ${billingRuleId} or ${billingRuleId}::bigint = any(given_rule_ids))`,
+    siteId === null
+      ? sql``
+      : sql`and id in (select change_id from price_change_site where ${ofApplications(sql, appIds)} and site_id = ${siteId})`,
+    effective.from === null ? sql`` : sql`and effective_at >= ${effective.from}`,
+    effective.before === null ? sql`` : sql`and effective_at < ${effective.before}`,
+  ]
+  const rows = sql`
+    select ${sql.unsafe(columnsSql)}, ${sql.unsafe(nowSql)} as now from price_change
+    where ${ofApplications(sql, appIds)} ${conditions}`
+  const isAcross = appIds?.length !== 1
+  const source = { operation: pagePriceChanges.id, rows, key: byMoment, newestFirst: true, isAcross }
+  const uncertain = new Set<PriceChangeRecord>()
+  const page = await readPage(sql, source, filter, (row) => {
+    const change = toChange(row)
+    const record = showPriceChange(change, row.now, showMoment)
+    const isOpen = change.appliedAt === null && change.cancelledAt === null
+    if (isOpen && record.status === priceChangeStatus.inForce) uncertain.add(record)
+    return record
+  })
+  for (const [place, record] of page.list.entries()) {
+    if (!uncertain.has(record)) continue
+    page.list[place] = await requirePriceChange(sql, [record.appId], record.id, showMoment)
+  }
+  return page
+}

@@ -1,0 +1,60 @@
+import { getBillingRule } from '../../src/billing-rules/contract.ts'
+import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
+import { getSite } from '../../src/sites/contract.ts'
+import { getPriceChange, type PriceChangeRecord, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
+import type { TestApplication } from '../harness.ts'
+import { client, expectSuccess } from './support.ts'
+
+/** The first whole second at least this many milliseconds ahead, RFC 3339. */
+export function ahead(milliseconds: number): string {
+  return new Date(Math.ceil((Date.now() + milliseconds) / 1000) * 1000).toISOString().replace('.000', '')
+}
+
+/** Waits until a moment is over, by this machine's clock, which is the database's. */
+export async function untilAfter(moment: string): Promise<void> {
+  await Bun.sleep(Math.max(0, new Date(moment).getTime() - Date.now() + 1))
+}
+
+export const day = 86_400_000
+
+/** One period of a whole day. */
+export const at = (electricityPrice: string) => [{ startTime: '00:00:00', electricityPrice, servicePrice: '0.8' }]
+
+export const schedule = ({ appId, token }: TestApplication, members: Record<string, unknown>) =>
+  client.call(schedulePriceChange, { appId, ...members }, { token })
+
+/** Schedules a price change that is not refused; its id is none of a dry run. */
+export async function scheduled(application: TestApplication, members: Record<string, unknown>) {
+  return expectSuccess(await schedule(application, members)) as PriceChangeRecord
+}
+
+export async function changeOf({ appId, token }: TestApplication, id: number) {
+  return expectSuccess(await client.call(getPriceChange, { appId, id }, { token }))
+}
+
+export async function ruleOf({ appId, token }: TestApplication, id: number) {
+  return expectSuccess(await client.call(getBillingRule, { appId, id }, { token }))
+}
+
+export async function siteOf({ appId, token }: TestApplication, id: number) {
+  return expectSuccess(await client.call(getSite, { appId, id }, { token }))
+}
+
+/** Waits until a price change is written down and told. */
+export async function untilApplied(application: TestApplication, id: number): Promise<void> {
+  const isApplied = async () => (await changeOf(application, id)).appliedTime !== null
+  if (!(await becomesTrue(isApplied, 10_000))) throw new Error(`price change ${id} is not written down`)
+}
+
+/** The application's events of these types, oldest first. */
+export async function eventsOf({ appId, token }: TestApplication, type: string): Promise<EventRecord[]> {
+  const events: EventRecord[] = []
+  for (let afterId = 0; ; ) {
+    const query = { appId, type, afterId, pageSize: 100 }
+    const { list } = expectSuccess(await client.call(pageEvents, query, { token }))
+    events.push(...list)
+    if (list.length < 100) return events
+    afterId = list.at(-1)?.id ?? 0
+  }
+}
