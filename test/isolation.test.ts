@@ -12,7 +12,7 @@ import type { RefusalName } from '../src/vocabulary/refusals.ts'
 import { everyRole } from '../src/vocabulary/roles.ts'
 import { contractRefusals } from './conformance/refusals.ts'
 import { type Client, deviceBody, newApplication, siteBody, type TestApplication, target } from './harness.ts'
-import { admitted, inputsOf } from './operations.ts'
+import { admitted, inputsOf, newPriceChange } from './operations.ts'
 import { newPerson, signIn } from './people.ts'
 
 // Generated from the list of operations: an operation that is missing in test/operations.ts fails the test.
@@ -23,7 +23,8 @@ const stranger = await newApplication(client)
 const rule = await newRule(client, owner)
 const device = await newDevice(client, owner)
 const site = await newSite(client, owner)
-const inputs = inputsOf({ owner, stranger, rule, device, site })
+const priceChange = await newPriceChange({ client, owner }, rule)
+const inputs = inputsOf({ owner, stranger, rule, device, site, priceChange })
 
 /** The records that others must not change, and the events that tell of them. */
 async function readRecords() {

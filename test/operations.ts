@@ -9,6 +9,7 @@ import { saveDeviceModel } from '../src/devices/models/contract.ts'
 import { savePlacement } from '../src/devices/placement/contract.ts'
 import { createOperator, createOperatorKey } from '../src/people/operators/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
+import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { becomesTrue } from './faults/support.ts'
 import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from './harness.ts'
@@ -25,6 +26,7 @@ export interface World {
   device: string
   site: number
   rule: number
+  priceChange: number
   event: number
   delivery: number
   importId: number
@@ -41,12 +43,13 @@ export async function makeWorld(client: Client, sql: postgres.Sql, callbackUrl: 
   const site = await newSite(world)
   const rule = await newRule(world)
   const importId = await newImport(world)
+  const priceChange = await newPriceChange(world, rule)
   // The application's first event, older than all others, and a delivery of that event.
   const [first] = await sql<[{ id: number }]>`select min(id) as id from event where app_id = ${owner.appId}`
   await sql`
     insert into delivery (app_id, id, type, status, attempts, event_time, created_at, finished_at, attempt_log)
     values (${owner.appId}, ${first.id}, 'device.bound', 2, 1, now(), now(), now(), '[]') on conflict do nothing`
-  const ids = { device, site, rule, importId, event: first.id, delivery: first.id }
+  const ids = { device, site, rule, priceChange, importId, event: first.id, delivery: first.id }
   return { client, sql, owner, stranger, spare, callbackUrl, ...ids }
 }
 
@@ -72,6 +75,21 @@ const newPlaced = async (world: Makers & { site: number }) => {
 }
 const newRule = async ({ client, owner }: Makers) =>
   (await made(client.call(saveBillingRule, { appId: owner.appId, ...terms }, owner))).id
+
+let minutes = 0
+/** New terms of a rule, each at another moment. */
+const newTerms = (rule: number) => ({
+  effectiveTime: new Date(Math.floor(Date.now() / 1000) * 1000 + ++minutes * 60_000 + 86_400_000).toISOString(),
+  billingRuleId: rule,
+  freeMinutes: 5,
+  unitMinutes: 30,
+  unitPrice: '3.00',
+})
+/** A price change of an occupancy rule that waits. */
+export const newPriceChange = async ({ client, owner }: Makers, rule: number) => {
+  const input = { appId: owner.appId, ...newTerms(rule) }
+  return (await made(client.call(schedulePriceChange, input, owner))).id as number
+}
 
 const fileOf = (serials: readonly string[]) =>
   serials.map((deviceNo) => `${JSON.stringify({ ...deviceBody('x'), appId: undefined, deviceNo })}\n`).join('')
@@ -181,6 +199,14 @@ export const measured: Record<string, Measured> = {
   deleteBillingRule: own(async (world) => ({ id: await newRule(world) })),
   getBillingRule: own(({ rule }) => ({ id: rule })),
   pageBillingRules: counting(own(none)),
+  // A rule may have 32 changes that wait, so each call uses another rule.
+  schedulePriceChange: own(async (world) => newTerms(await newRule(world))),
+  cancelPriceChange: own(async (world) => ({
+    id: await newPriceChange(world, await newRule(world)),
+    reason: 'a mistake',
+  })),
+  getPriceChange: own(({ priceChange }) => ({ id: priceChange })),
+  pagePriceChanges: counting(own(none)),
   saveThirdPartyConfig: own(({ callbackUrl }) => ({ operatorName: newSerial('Operator'), callbackUrl })),
   getThirdPartyConfig: own(none),
   rotateCallbackSecret: { call: ({ spare }) => ({ input: { appId: spare.appId }, as: spare }) },
@@ -353,6 +379,8 @@ export const variants: Record<string, Measured> = {
   'pageDevices: at a site': own(({ site }) => ({ siteId: site })),
   'pageDevices: over all applications': acrossAll(asOperator(none)),
   'pageSites: by a billing rule': own(({ rule }) => ({ billingRuleId: rule })),
+  'getPriceChange: of any application': asOperator(({ priceChange }) => ({ id: priceChange })),
+  'pagePriceChanges: of one site': own(({ site }) => ({ siteId: site })),
   'pageAudit: of one application': counting(asOperator(({ spare }) => ({ appId: spare.appId }))),
   'pageDeliveries: that wait': own(() => ({ status: 1 })),
   'pageDeliveries: over all applications': acrossAll(asOperator(none)),
@@ -385,7 +413,8 @@ export const inputsOf = ({
   rule,
   device,
   site,
-}: Pick<World, 'owner' | 'stranger' | 'rule' | 'device' | 'site'>): Record<string, unknown> => ({
+  priceChange,
+}: Pick<World, 'owner' | 'stranger' | 'rule' | 'device' | 'site' | 'priceChange'>): Record<string, unknown> => ({
   issueToken: 'open',
   revokeToken: 'open',
   getAuthorizationServer: 'open',
@@ -401,6 +430,10 @@ export const inputsOf = ({
   deleteBillingRule: { appId: owner.appId, id: rule },
   getBillingRule: { appId: owner.appId, id: rule },
   pageBillingRules: { appId: owner.appId },
+  schedulePriceChange: { appId: owner.appId, ...newTerms(rule) },
+  cancelPriceChange: { appId: owner.appId, id: priceChange, reason: 'taken over' },
+  getPriceChange: { appId: owner.appId, id: priceChange },
+  pagePriceChanges: { appId: owner.appId },
   saveThirdPartyConfig: { appId: owner.appId, operatorName: 'Test operator' },
   getThirdPartyConfig: { appId: owner.appId },
   rotateCallbackSecret: { appId: owner.appId },
@@ -498,6 +531,10 @@ export const admitted: Record<string, string> = {
   deleteBillingRule: 'aod',
   getBillingRule: 'aovd',
   pageBillingRules: 'aovd',
+  schedulePriceChange: 'aod',
+  cancelPriceChange: 'aod',
+  getPriceChange: 'aovd',
+  pagePriceChanges: 'aovd',
   saveThirdPartyConfig: 'aod',
   getThirdPartyConfig: 'aovd',
   rotateCallbackSecret: 'aod',

@@ -20,7 +20,12 @@ import {
 import { reportDeviceState, reportDeviceStates } from '../src/devices/state/contract.ts'
 import { createOperator, createOperatorKey, updateOperator } from '../src/people/operators/contract.ts'
 import { operations } from '../src/reference/operations.ts'
+<<<<<<< HEAD
 import { saveSite, saveSites, updateSite, updateSites } from '../src/sites/contract.ts'
+=======
+import { saveSite, saveSites, updateSite } from '../src/sites/contract.ts'
+import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
+>>>>>>> 12091cb (prices: terms are refused as save refuses them, and the suites know the operations)
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { shownKey } from '../src/vocabulary/values.ts'
 import {
@@ -103,6 +108,15 @@ const writes: [Operation, Body][] = [
   ],
   [saveBillingRule, ({ appId, name }) => ({ appId, ruleName: name, ruleType: 1, periods })],
   [updateBillingRule, withId(saveBillingRule, occupancyRule, { unitMinutes: 2 })],
+  [
+    schedulePriceChange,
+    async (subject) => {
+      const { data } = await client.operate(saveBillingRule, occupancyRule(subject))
+      const { appId, freeMinutes, unitMinutes, unitPrice } = occupancyRule(subject)
+      const effectiveTime = new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString()
+      return { appId, effectiveTime, billingRuleId: data.id, freeMinutes, unitMinutes, unitPrice }
+    },
+  ],
   [createDevice, ({ appId, serial }) => deviceBody(appId, { deviceNo: serial })],
   [createDevices, ({ appId, serial }) => ({ appId, devices: [deviceBody(appId, { deviceNo: serial })] })],
   [updateDevices, withDevice(({ appId, serial }) => ({ appId, devices: [{ deviceNo: serial, tag: 'lane=3' }] }))],

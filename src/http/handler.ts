@@ -49,13 +49,15 @@ export interface Handler {
   ): Promise<unknown>
   /** Whether it is given a connection to read with. */
   reads?: boolean
-  /** Checks what no schema can say: members that depend on each other or on a setting. */
-  check?: (body: Record<string, unknown>) => FieldFault[]
+  /** Checks what no schema can say: members that depend on each other or on a setting. Those that are `faulty` are left out. */
+  check?: (body: Record<string, unknown>, faulty: readonly string[]) => FieldFault[]
   /** Adds to the body of each of the operation's refusals, where a standard asks for members of its own. */
   refusalMembers?: (refusal: Refusal) => Record<string, unknown>
 }
 
-type HandlerExtras<Body> = Pick<Handler, 'refusalMembers'> & { check?: (body: Partial<Body>) => FieldFault[] }
+type HandlerExtras<Body> = Pick<Handler, 'refusalMembers'> & {
+  check?: (body: Partial<Body>, faulty: readonly string[]) => FieldFault[]
+}
 
 /** Joins an operation and the function that carries it out; the contract's types reach the function. */
 export function handle<Body extends TObject, Query extends TObject, Data extends TSchema>(

@@ -27,6 +27,9 @@ interface Shape {
 
 type Check = (value: unknown) => boolean
 
+/** Checks what the schema cannot say, of a body without the members that are `faulty` by their paths. */
+type FurtherCheck = (body: Record<string, unknown>, faulty: readonly string[]) => FieldFault[]
+
 /** Reads a value by a schema, as the schema's type. Throws 10001. */
 export interface Validator<Value> {
   (value: unknown): Value
@@ -42,7 +45,7 @@ export interface Validator<Value> {
 export function validator<Schema extends TSchema>(
   schema: Schema,
   root: string,
-  check: ((body: Record<string, unknown>) => FieldFault[]) | undefined,
+  check: FurtherCheck | undefined,
 ): Validator<Static<Schema>> {
   const pick = picker(schema) ?? ((value: unknown) => value)
   const checks = new Map<TSchema, Check>()
@@ -135,12 +138,12 @@ function holdsOnly(record: Record<string, unknown>, members: ReadonlyMap<string,
 }
 
 /** Runs the further check on the members that fit their schemas, at any depth; a member is reported once. */
-function furtherFaults(value: unknown, misfits: FieldFault[], check: (body: Record<string, unknown>) => FieldFault[]) {
+function furtherFaults(value: unknown, misfits: FieldFault[], check: FurtherCheck) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-  if (misfits.length === 0) return check(value as Record<string, unknown>)
+  if (misfits.length === 0) return check(value as Record<string, unknown>, [])
   const faulty = misfits.map(({ field }) => field)
   const isTold = ({ field }: FieldFault) => faulty.some((other) => other === field || isWithin(other, field))
-  return check(fitting(value, '', new Set(faulty)) as Record<string, unknown>).filter((fault) => !isTold(fault))
+  return check(fitting(value, '', new Set(faulty)) as Record<string, unknown>, faulty).filter((fault) => !isTold(fault))
 }
 
 const isWithin = (field: string, other: string) => field.startsWith(`${other}.`) || field.startsWith(`${other}[`)

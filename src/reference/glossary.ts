@@ -58,7 +58,7 @@ export const glossary: Glossary = {
   unitPrice: { means: 'For type 3: the price of one unit, in yuan.', value: money, example: '2.00' },
   dailyCap: { means: 'For type 3: the most that a day can cost, in yuan; null for no limit.', value: money },
   billingRuleId: { means: 'Only rows about this billing rule.' },
-  effectiveTime: { means: 'When the price change takes effect.', example: '2028-01-01 00:00:00' },
+  effectiveTime: { means: 'When the price change takes effect.', example: '2028-11-01 00:00:00' },
   rules: { means: 'The rules that the sites get.' },
   all: { means: 'Every site of the application.' },
   ids: { means: 'The ids of the sites.', example: [1] },

@@ -229,8 +229,9 @@ class DocumentWriter {
   private refusals(operation: Operation): Json {
     const byStatus = new Map<number, RefusalName[]>()
     for (const name of refusalsOf(operation)) {
-      const status = operation.statuses?.[name] ?? refusals[name].status
-      byStatus.set(status, [...(byStatus.get(status) ?? []), name])
+      for (const status of [operation.statuses?.[name] ?? refusals[name].status].flat()) {
+        byStatus.set(status, [...(byStatus.get(status) ?? []), name])
+      }
     }
     const told = [...byStatus].map(([status, names]) => [
       status,
@@ -363,7 +364,7 @@ function fileBody(takes: readonly string[]): Json {
 function dataOf(names: RefusalName[], faults: Json): Json {
   if (names.every((name) => name === 'invalidRequest')) return { data: faults }
   const isAboutSome = names.some((name) =>
-    ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType'].includes(name),
+    ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType', 'priceChangeClash'].includes(name),
   )
   const description = 'The faulty members, if the refusal is about members.'
   return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }], description } } : {}

@@ -22,8 +22,8 @@ export interface Operation<
   data: Data
   /** The refusals beyond those that every operation of its kind can give. */
   refusals: readonly RefusalName[]
-  /** Refusals whose status differs here from the table of refusals. */
-  statuses?: Partial<Record<RefusalName, number>>
+  /** Refusals whose status differs here from the table of refusals; several where it depends on what is refused. */
+  statuses?: Partial<Record<RefusalName, number | readonly number[]>>
   /** Takes an `Idempotency-Key` (contract §4.3): a write that would have another effect, or answer, a second time. */
   idempotent?: boolean
   /** Answers the record's `ETag`. */

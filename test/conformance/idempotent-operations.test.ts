@@ -24,11 +24,17 @@ import {
 } from '../../src/people/operators/contract.ts'
 import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
+<<<<<<< HEAD
 import { deleteSite, saveSite, saveSites, updateSites } from '../../src/sites/contract.ts'
+=======
+import { deleteSite, saveSite, saveSites } from '../../src/sites/contract.ts'
+import { cancelPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+>>>>>>> 12091cb (prices: terms are refused as save refuses them, and the suites know the operations)
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { cookieOf, newPerson } from '../people.ts'
 import { untyped } from '../untyped.ts'
+import { ahead, at, day, scheduled } from './price-support.ts'
 import {
   client,
   createDeviceOf,
@@ -87,6 +93,22 @@ const cases: Case[] = [
     prepare: async () => ({ appId, ruleName: 'A', ruleType: 3, freeMinutes: 15, unitMinutes: 30, unitPrice: '2' }),
   },
   { operation: deleteBillingRule, prepare: async () => ({ appId, id: await newRule(owner, 1) }) },
+  {
+    operation: schedulePriceChange,
+    prepare: async () => ({
+      appId,
+      effectiveTime: ahead(day),
+      billingRuleId: await newRule(owner, 1),
+      periods: at('1'),
+    }),
+  },
+  {
+    operation: cancelPriceChange,
+    async prepare() {
+      const terms = { effectiveTime: ahead(day), billingRuleId: await newRule(owner, 1), periods: at('1') }
+      return { appId, id: (await scheduled(owner, terms)).id, reason: 'a mistake' }
+    },
+  },
   {
     operation: saveThirdPartyConfig,
     prepare: async () => ({ appId: (await newBareApplication()).appId, ...unheard }),

@@ -10,9 +10,11 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
 import { getOpenApi } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
+import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { deviceBody, newApplication, newSerial, newToken, siteBody } from '../harness.ts'
 import { signIn } from '../people.ts'
-import { client, expectSuccess, newIdleApplication, occupancyTerms } from './support.ts'
+import { ahead, at, day } from './price-support.ts'
+import { client, expectSuccess, newIdleApplication, newRule, occupancyTerms } from './support.ts'
 
 // Sends every example of the published document to the service. Placeholders in an example are replaced first: its
 // application, record ids, free serial numbers and secrets.
@@ -62,6 +64,10 @@ const made = {
     const body = { name: newSerial('example'), role: 'viewer' }
     const { setUpPath } = expectSuccess(await client.operate(createOperator, body))
     return { setUpToken: setUpPath?.split('#')[1] }
+  },
+  priceChange: async () => {
+    const terms = { effectiveTime: ahead(day), billingRuleId: await newRule({ appId, appSecret, token }, 1), periods: at('1') }
+    return { id: expectSuccess(await client.call(schedulePriceChange, terms, { token })).id as number }
   },
   delivery: async () => ({ id: expectSuccess(await client.call(testDelivery, {}, { token: calledBack.token })).id }),
   // The file has so many rows that the import is still running when it is cancelled.
@@ -118,6 +124,7 @@ const secrets = { client_id: appId, client_secret: appSecret }
 const namedRecords: Record<string, () => Promise<object>> = {
   'Sites id': made.site,
   'Billing rules id': made.rule,
+  'Price changes id': made.priceChange,
   'Devices deviceNo': made.device,
   'Device ownership deviceNo': made.device,
   'Device models serialPrefix': made.model,
@@ -147,6 +154,7 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   pagePlacementHistory: placed,
   summarizePlacements: async () => ({ siteIds: (await made.site()).id }),
   suggestPlacements: async () => ({ siteId: (await made.site()).id }),
+  schedulePriceChange: async () => ({ effectiveTime: ahead(day), billingRuleId: await newRule({ appId, appSecret, token }, 1) }),
   createSession: async () => ({ name: (await withPassword()).name }),
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TUnknown } from 'typebox'
 import { Period, ruleTerms } from '../../billing-rules/contract.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { operation } from '../../vocabulary/operation.ts'
@@ -78,7 +78,11 @@ const members = {
   appId: Type.String(),
   status: Type.Integer({ [shownKey]: PriceChangeStatus }),
   effectiveTime: described(moment, 'When it takes effect.'),
-  effectiveAt: Type.String({ format: 'date-time', description: 'The instant of `effectiveTime` in RFC 3339.' }),
+  effectiveAt: Type.String({
+    format: 'date-time',
+    description: 'The instant of `effectiveTime` in RFC 3339.',
+    examples: ['2028-10-31T16:00:00.000Z'],
+  }),
   billingRuleId: nullable(Type.Integer({ description: 'the rule that gets new terms; null for other rules at sites' })),
   periods: nullable(Type.Array(Period)),
   freeMinutes: nullable(Type.Integer()),
@@ -102,11 +106,16 @@ const members = {
 export const PriceChangeRecord = named('PriceChange', Type.Object({ id: Type.Integer(), ...members }))
 export type PriceChangeRecord = Static<typeof PriceChangeRecord>
 
-const ofOne = {
-  group: 'priceChanges',
-  callers: ['application', 'operator'],
-  statuses: { billingRuleNotFound: 404 },
-} as const
+const ofOne = { group: 'priceChanges', callers: ['application', 'operator'] } as const
+
+/**
+ * The terms as `saveBillingRule` takes them. They are checked together with the type of the rule, so that all of their
+ * faults are told at once.
+ */
+export const NewTerms = Type.Object(ruleTerms)
+const termsOfAnyType = Object.fromEntries(
+  Object.entries(ruleTerms).map(([member, schema]) => [member, Type.Optional(Type.Unknown({ [shownKey]: schema }))]),
+) as Record<keyof typeof ruleTerms, ReturnType<typeof Type.Optional<TUnknown>>>
 
 export const schedulePriceChange = operation({
   ...ofOne,
@@ -127,7 +136,7 @@ export const schedulePriceChange = operation({
       Type.Boolean({ description: 'true: answers what would be scheduled, with `id` null, and writes nothing.' }),
     ),
     billingRuleId: optional(described(integer(1), 'The rule that gets new terms.')),
-    ...ruleTerms,
+    ...termsOfAnyType,
     sites: optional(ChosenSites),
     rules: optional(GivenRules),
   }),
@@ -136,6 +145,7 @@ export const schedulePriceChange = operation({
     Type.Object({ id: nullable(Type.Integer({ description: 'the id; null for a dry run' })), ...members }),
   ),
   refusals: ['applicationNotFound', 'siteNotFound', 'billingRuleNotFound', 'billingRuleWrongType', 'priceChangeClash'],
+  statuses: { billingRuleNotFound: [404, 409] },
   idempotent: true,
 })
 

@@ -6,7 +6,7 @@ import { Refusal } from '../../vocabulary/refusals.ts'
 import { cancelPriceChange, getPriceChange, pagePriceChanges, schedulePriceChange } from './contract.ts'
 import { cancelWaiting, type PriceKeeper } from './keeper.ts'
 import { priceChangePages } from './pages.ts'
-import { momentFault, scheduleFaults, showPriceChange } from './rules.ts'
+import { scheduleFaults, showPriceChange } from './rules.ts'
 import { schedule } from './schedule.ts'
 import { requirePriceChange } from './store.ts'
 
@@ -20,7 +20,7 @@ interface Parts {
 }
 
 export function priceChangeRoutes(parts: Parts): Handler[] {
-  const { prices, showMoment, readMoment, onScheduled } = parts
+  const { prices, showMoment, onScheduled } = parts
   const readPage = priceChangePages(parts)
 
   return [
@@ -36,12 +36,7 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
         onScheduled()
         return scheduled
       },
-      {
-        check: (body) => [
-          ...(body.effectiveTime === undefined ? [] : momentFault(body.effectiveTime, readMoment, showMoment)),
-          ...scheduleFaults(body),
-        ],
-      },
+      { check: scheduleFaults },
     ),
 
     handle(cancelPriceChange, async ({ caller, actor, body, idempotency }) => {

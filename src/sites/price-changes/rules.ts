@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { type RuleTerms, termsOf } from '../../billing-rules/rules.ts'
 import { readActor } from '../../events/rules.ts'
 import { limits } from '../../vocabulary/limits.ts'
@@ -5,7 +6,13 @@ import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
 import type { FieldFault, Reason } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { NamedRules, Site } from '../rules.ts'
-import { type ChosenSites, type GivenRules, type PriceChangeRecord, priceChangeStatus } from './contract.ts'
+import {
+  type ChosenSites,
+  type GivenRules,
+  type PriceChangeRecord,
+  priceChangeStatus,
+  type schedulePriceChange,
+} from './contract.ts'
 
 /** A site's fields for rules. The names of the document's members mislead: "rushing" is slow, "placeholder" is occupancy. */
 export const ruleFields = {
@@ -96,24 +103,19 @@ const atLeastOneRule: Reason = {
   zh: '必须至少包含 fastChargeBillRuleId、rushingBillRuleId、placeholderBillRuleId 之一',
 }
 
-type ScheduleBody = Partial<
-  Record<keyof RuleTerms, unknown> & {
-    effectiveTime: string
-    billingRuleId: number | null | ''
-    sites: ChosenSites | null | ''
-    rules: GivenRules | null | ''
-  }
->
+type ScheduleBody = Partial<Static<NonNullable<typeof schedulePriceChange.body>>>
 
 /** The faults of a body that show without the database: which members belong together. */
-export function scheduleFaults(body: ScheduleBody): FieldFault[] {
+export function scheduleFaults(body: ScheduleBody, faulty: readonly string[]): FieldFault[] {
   const sites = given(body.sites)
   const rules = given(body.rules)
   const hasRule = given(body.billingRuleId) !== null
+  // A faulty one of the two was given.
+  if (faulty.some((field) => /^(billingRuleId|sites)\b/.test(field))) return []
   if (hasRule === (sites !== null)) return ['billingRuleId', 'sites'].map((field) => ({ field, reason: either }))
   if (sites === null) return rules === null ? [] : [{ field: 'rules', reason: belongsToSites }]
   const terms = ['periods', 'freeMinutes', 'unitMinutes', 'unitPrice', 'dailyCap'] as const
-  const foreign = terms.filter((field) => given(body[field]) !== null)
+  const foreign = terms.filter((field) => (body[field] ?? '') !== '')
   return [
     ...foreign.map((field) => ({ field, reason: belongsToRule })),
     ...(formsOf(sites) === 1 ? [] : [{ field: 'sites', reason: oneForm }]),

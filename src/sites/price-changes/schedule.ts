@@ -3,14 +3,23 @@ import { readTerms, ruleFaults } from '../../billing-rules/rules.ts'
 import { findRuleTypes, requireBillingRule } from '../../billing-rules/store.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
+import { validator } from '../../http/validate.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { ruleFaults as ruleIdFaults, ruleRefusal } from '../rules.ts'
 import { findSiteIds, findSites } from '../store.ts'
-import type { ChosenSites, GivenRules, schedulePriceChange } from './contract.ts'
-import { aheadFault, type Field, type PriceChange, type RulesOfSite, readRules, showPriceChange } from './rules.ts'
+import { type ChosenSites, type GivenRules, NewTerms, type schedulePriceChange } from './contract.ts'
+import {
+  aheadFault,
+  type Field,
+  momentFault,
+  type PriceChange,
+  type RulesOfSite,
+  readRules,
+  showPriceChange,
+} from './rules.ts'
 import { findFirstDue, findWaiting, insertPriceChange, isAnyIn, type NewPriceChange } from './store.ts'
 
 type Body = Static<NonNullable<typeof schedulePriceChange.body>>
@@ -35,7 +44,8 @@ interface Parts {
 export async function schedule(tx: Statements, { appId, actor, body, now }: Scheduling, parts: Parts): Promise<Shown> {
   const { showMoment } = parts
   const effectiveAt = parts.readMoment(body.effectiveTime)
-  const faults = aheadFault(effectiveAt, now)
+  const unfit = momentFault(body.effectiveTime, parts.readMoment, showMoment)
+  const faults = unfit.length > 0 ? unfit : aheadFault(effectiveAt, now)
   const ruleId = given(body.billingRuleId)
   const what =
     ruleId === null
@@ -54,7 +64,11 @@ export async function schedule(tx: Statements, { appId, actor, body, now }: Sche
   return data
 }
 
-type NewTerms = Extract<NewPriceChange['what'], { terms: unknown }>
+const termsReader = (ruleType: 1 | 2 | 3) => validator(NewTerms, 'body', (body) => ruleFaults({ ...body, ruleType }))
+/** Read the terms of a rule of each type, as its save does. */
+const termsReaders = { 1: termsReader(1), 2: termsReader(2), 3: termsReader(3) }
+
+type TermsOfRule = Extract<NewPriceChange['what'], { terms: unknown }>
 type OtherRules = Extract<NewPriceChange['what'], { sites: unknown }>
 
 async function readNewTerms(
@@ -64,12 +78,17 @@ async function readNewTerms(
   body: Body,
   faults: FieldFault[],
   showMoment: ShowMoment,
-): Promise<NewTerms> {
+): Promise<TermsOfRule> {
   const rule = await requireBillingRule(tx, appId, billingRuleId, showMoment)
-  const whole = { ...body, appId, ruleName: rule.ruleName, ruleType: rule.ruleType as 1 | 2 | 3 }
-  const all = [...faults, ...ruleFaults(whole)]
-  if (all.length > 0) throw invalidRequest(all)
-  return { billingRuleId, terms: readTerms(whole) }
+  const ruleType = rule.ruleType as 1 | 2 | 3
+  try {
+    const terms = termsReaders[ruleType](body)
+    if (faults.length === 0) return { billingRuleId, terms: readTerms({ ...terms, ruleName: rule.ruleName, ruleType }) }
+  } catch (error) {
+    if (error instanceof Refusal) throw invalidRequest([...faults, ...(error.errors ?? [])])
+    throw error
+  }
+  throw invalidRequest(faults)
 }
 
 const noneFits: Reason = { en: 'fits none of the application’s sites', zh: '没有符合条件的站点' }
@@ -145,7 +164,7 @@ async function requireRoom(
   tx: Statements,
   appId: string,
   effectiveAt: Date,
-  what: NewTerms | OtherRules,
+  what: TermsOfRule | OtherRules,
 ): Promise<void> {
   const clash = (field: string, reason: Reason) => new Refusal('priceChangeClash', { errors: [{ field, reason }] })
   const waiting = await findWaiting(tx, appId)

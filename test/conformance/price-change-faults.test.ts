@@ -1,0 +1,198 @@
+import { expect, test } from 'bun:test'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { saveSites } from '../../src/sites/contract.ts'
+import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { momentFormat } from '../../src/vocabulary/moments.ts'
+import { Client, newApplication, siteBody, startService } from '../harness.ts'
+import { ahead, at, day, schedule, scheduled } from './price-support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, newRule, occupancyTerms, saveSiteOf } from './support.ts'
+
+test('schedulePriceChange takes exactly one of billingRuleId and sites', async () => {
+  const application = await newApplication(client)
+  const rule = await newRule(application, 1)
+  const rules = { fastChargeBillRuleId: rule }
+  const effectiveTime = ahead(day)
+  expectFaults(await schedule(application, { effectiveTime }), ['billingRuleId', 'sites'])
+  expectFaults(await schedule(application, { effectiveTime, billingRuleId: null, sites: '' }), [
+    'billingRuleId',
+    'sites',
+  ])
+  const both = { effectiveTime, billingRuleId: rule, periods: at('1'), sites: { all: true }, rules }
+  expectFaults(await schedule(application, both), ['billingRuleId', 'sites'])
+  // What belongs to the other kind is a mistake too.
+  expectFaults(await schedule(application, { effectiveTime, billingRuleId: rule, periods: at('1'), rules }), ['rules'])
+  expectFaults(await schedule(application, { effectiveTime, sites: { all: true }, rules, periods: at('1') }), [
+    'periods',
+  ])
+})
+
+test('schedulePriceChange refuses terms as saveBillingRule does, field by field', async () => {
+  const application = await newApplication(client)
+  const [charging, occupancy] = [await newRule(application, 2), await newRule(application, 3)]
+  const { appId, token } = application
+  const wrong: [number, 2 | 3, Record<string, unknown>][] = [
+    [charging, 2, {}],
+    [charging, 2, { periods: [] }],
+    [charging, 2, { periods: [{ startTime: '08:00:00', electricityPrice: '1', servicePrice: '1' }] }],
+    [charging, 2, { periods: [{ startTime: '00:00:00', electricityPrice: 1, servicePrice: '-1' }] }],
+    [charging, 2, { periods: [...at('1'), ...at('2')] }],
+    [charging, 2, occupancyTerms],
+    [occupancy, 3, {}],
+    [occupancy, 3, { ...occupancyTerms, unitMinutes: 0 }],
+    [occupancy, 3, { freeMinutes: 1, dailyCap: 'x' }],
+    [occupancy, 3, { periods: at('1') }],
+  ]
+  for (const [billingRuleId, ruleType, terms] of wrong) {
+    const saved = await client.call(saveBillingRule, { appId, ruleName: 'rule', ruleType, ...terms }, { token })
+    const refused = await schedule(application, { effectiveTime: ahead(day), billingRuleId, ...terms })
+    expectRefusal(refused, 'invalidRequest')
+    expect(refused.data).toEqual(saved.data as never)
+  }
+  const changed = { ...occupancyTerms, unitPrice: '9' }
+  const change = await scheduled(application, { effectiveTime: ahead(day), billingRuleId: occupancy, ...changed })
+  expect(change).toMatchObject({ periods: null, ...changed, dailyCap: null })
+})
+
+test('effectiveTime is a whole second later than now, at most 731 days away', async () => {
+  const application = await newApplication(client)
+  const rule = await newRule(application, 1)
+  const terms = { billingRuleId: rule, periods: at('1') }
+  const text = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString()
+  const shown = momentFormat(process.env.FORECOURT_TIME_ZONE ?? 'Asia/Shanghai')
+  const faulty = [
+    ...[undefined, null, '', 5, 'tomorrow', '2030-02-30 00:00:00', '2030-01-01', '2030-01-01T00:00:00'],
+    ...[text(-1000), text(-day), shown(new Date(Date.now() - 2000)), ahead(731 * day + 5000)],
+    ...['2027-01-01T00:00:00.5Z', '2027-01-01T00:00:00.0001Z'],
+  ]
+  for (const effectiveTime of faulty) {
+    expectFaults(await schedule(application, { effectiveTime, ...terms }), ['effectiveTime'])
+  }
+  const fitting = [
+    '2027-01-01T00:00:00.000Z',
+    '2027-01-01T00:00:00+08:00',
+    shown(new Date(Date.now() + day)),
+    ahead(731 * day - 5000),
+  ]
+  for (const effectiveTime of fitting) await scheduled(application, { effectiveTime, ...terms })
+  // Faults that show at different places are told together.
+  const several = await schedule(application, { effectiveTime: ahead(-day), billingRuleId: rule })
+  expectFaults(several, ['effectiveTime', 'periods'])
+})
+
+test('a local moment that the clocks repeat is its first occurrence, and one that they skip is refused', async () => {
+  const service = await startService({ env: { FORECOURT_TIME_ZONE: 'Europe/Berlin' } })
+  try {
+    const there = new Client(service)
+    const { appId, token } = await newApplication(there)
+    const terms = { ruleName: 'rule', ruleType: 1, periods: at('1') }
+    const { data: rule } = await there.call(saveBillingRule, { appId, ...terms }, { token })
+    const ask = (effectiveTime: string) =>
+      there.call(schedulePriceChange, { appId, effectiveTime, billingRuleId: rule.id, periods: at('2') }, { token })
+    expectFaults(await ask('2027-03-28 02:30:00'), ['effectiveTime'])
+    expect(expectSuccess(await ask('2027-03-28 03:00:00')).effectiveAt).toBe('2027-03-28T01:00:00.000Z')
+    expect(expectSuccess(await ask('2027-10-31 02:30:00')).effectiveAt).toBe('2027-10-31T00:30:00.000Z')
+  } finally {
+    await service.stop()
+  }
+})
+
+test('sites are chosen in one way, and must be the application’s', async () => {
+  const [application, stranger] = [await newApplication(client), await newApplication(client)]
+  const rule = await newRule(application, 1)
+  const site = expectSuccess(await saveSiteOf(application)).id
+  const foreign = expectSuccess(await saveSiteOf(stranger)).id
+  const rules = { fastChargeBillRuleId: rule }
+  const askFor = (sites: unknown, given: unknown) =>
+    schedule(application, { effectiveTime: ahead(day), sites, rules: given })
+  const ask = (sites: unknown) => askFor(sites, rules)
+  for (const sites of [
+    {},
+    { all: false },
+    { cityCode: null },
+    { all: true, cityCode: '360100' },
+    { ids: [site], all: true },
+  ]) {
+    expectFaults(await ask(sites), ['sites'])
+  }
+  expectFaults(await ask({ ids: [] }), ['sites.ids'])
+  expectFaults(await ask({ ids: Array.from({ length: 1001 }, (_, index) => index + 1) }), ['sites.ids'])
+  expectFaults(await ask({ ids: [site, 'x', 0] }), ['sites.ids[1]', 'sites.ids[2]'])
+  expectFaults(await ask([site]), ['sites'])
+  expectFaults(await ask({ cityCode: '999999' }), ['sites'])
+  expectFaults(await ask({ billingRuleId: 9_000_000_000 }), ['sites'])
+  for (const id of [foreign, 9_000_000_000]) expectRefusal(await ask({ ids: [site, id] }), 'siteNotFound')
+  for (const given of [undefined, null, {}, { other: rule }])
+    expectFaults(await askFor({ all: true }, given), ['rules'])
+  expectFaults(await askFor({ all: true }, { fastChargeBillRuleId: 'x' }), ['rules.fastChargeBillRuleId'])
+})
+
+test('an unknown or foreign rule is 40002, and in rules 40002 and 40003 name the members', async () => {
+  const [application, stranger] = [await newApplication(client), await newApplication(client)]
+  const [fast, occupancy] = [await newRule(application, 1), await newRule(application, 3)]
+  const foreign = await newRule(stranger, 1)
+  expectSuccess(await saveSiteOf(application))
+  const effectiveTime = ahead(day)
+  for (const billingRuleId of [foreign, 9_000_000_000]) {
+    const refused = await schedule(application, { effectiveTime, billingRuleId, periods: at('1') })
+    expectRefusal(refused, 'billingRuleNotFound', { status: 404 })
+  }
+  const ask = (rules: unknown) => schedule(application, { effectiveTime, sites: { all: true }, rules })
+  const unknown = { fastChargeBillRuleId: foreign, rushingBillRuleId: 9_000_000_000, placeholderBillRuleId: occupancy }
+  const members = ['rules.fastChargeBillRuleId', 'rules.rushingBillRuleId']
+  expectFaults(await ask(unknown), members, 'billingRuleNotFound')
+  const swapped = { fastChargeBillRuleId: occupancy, placeholderBillRuleId: fast }
+  expectFaults(
+    await ask(swapped),
+    ['rules.fastChargeBillRuleId', 'rules.placeholderBillRuleId'],
+    'billingRuleWrongType',
+  )
+})
+
+test('two that wait may not change the same at the same moment', async () => {
+  const application = await newApplication(client)
+  const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
+  const [first, second] = [
+    expectSuccess(await saveSiteOf(application)).id,
+    expectSuccess(await saveSiteOf(application)).id,
+  ]
+  const effectiveTime = ahead(day)
+  const terms = { effectiveTime, periods: at('2') }
+  await scheduled(application, { ...terms, billingRuleId: rule })
+  expectRefusal(await schedule(application, { ...terms, billingRuleId: rule }), 'priceChangeClash')
+  expectRefusal(await schedule(application, { ...terms, billingRuleId: rule, dryRun: true }), 'priceChangeClash')
+  await scheduled(application, { ...terms, billingRuleId: other })
+  const at1 = { effectiveTime, sites: { ids: [first] }, rules: { fastChargeBillRuleId: rule } }
+  await scheduled(application, at1)
+  expectRefusal(await schedule(application, { ...at1, sites: { all: true } }), 'priceChangeClash')
+  await scheduled(application, { ...at1, sites: { ids: [second] } })
+  await scheduled(application, { ...at1, rules: { rushingBillRuleId: null } })
+  await scheduled(application, { ...at1, effectiveTime: ahead(day + 5000) })
+})
+
+test('at most 32 wait for a rule and 200 for an application', async () => {
+  const application = await newApplication(client)
+  const rules: number[] = []
+  for (let count = 0; count < 7; count++) rules.push(await newRule(application, 1))
+  const ask = (billingRuleId: number | undefined, days: number) =>
+    schedule(application, { effectiveTime: ahead(days * day), billingRuleId, periods: at('1') })
+  for (const rule of rules.slice(0, 6)) {
+    for (let days = 1; days <= 32; days++) expectSuccess(await ask(rule, days))
+    expectRefusal(await ask(rule, 33), 'priceChangeClash')
+  }
+  for (let days = 1; days <= 8; days++) expectSuccess(await ask(rules[6], days))
+  expectRefusal(await ask(rules[6], 9), 'priceChangeClash')
+})
+
+test('more than 10,000 sites are refused', async () => {
+  const application = await newApplication(client)
+  const { appId, token } = application
+  const rule = await newRule(application, 1)
+  const sites = Array.from({ length: 1000 }, () => siteBody(appId, { appId: undefined }))
+  for (let batch = 0; batch < 10; batch++) {
+    expectSuccess(await client.call(saveSites, { appId, sites }, { token }))
+  }
+  const ask = { effectiveTime: ahead(day), sites: { all: true }, rules: { fastChargeBillRuleId: rule } }
+  expect((await scheduled(application, ask)).siteCount).toBe(10_000)
+  expectSuccess(await saveSiteOf(application))
+  expectFaults(await schedule(application, { ...ask, effectiveTime: ahead(2 * day) }), ['sites'])
+})
