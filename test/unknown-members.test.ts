@@ -20,12 +20,8 @@ import {
 import { reportDeviceState, reportDeviceStates } from '../src/devices/state/contract.ts'
 import { createOperator, createOperatorKey, updateOperator } from '../src/people/operators/contract.ts'
 import { operations } from '../src/reference/operations.ts'
-<<<<<<< HEAD
 import { saveSite, saveSites, updateSite, updateSites } from '../src/sites/contract.ts'
-=======
-import { saveSite, saveSites, updateSite } from '../src/sites/contract.ts'
 import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
->>>>>>> 12091cb (prices: terms are refused as save refuses them, and the suites know the operations)
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { shownKey } from '../src/vocabulary/values.ts'
 import {
@@ -235,7 +231,7 @@ function withoutOwn(text: string, { appId, serial, name }: Pick<Subject, 'appId'
     .replace(/\d{4}-\d\d-\d\d[T ][\d:.+]+/g, 'TIME')
     .replace(/\b[0-9a-f]{20}\b/g, 'OTHER')
     .replace(/(secret\w*|hash|Key)(\\?":\\?")[^"\\]{40,}/gi, '$1$2SECRET')
-    .replace(/(id|subject)(\\?":\\?"?)\d+/g, '$1$2NUMBER')
+    .replace(/([iI]d|subject)(\\?":\\?"?)\d+/g, '$1$2NUMBER')
     .replace(/(?<![\w.])\d{3,16}(?![\w.])/g, 'NUMBER')
 }
 

@@ -577,6 +577,23 @@ export type DeviceStateChangeEvent = EventHead & {
 /** 1 normal, 2 fault. */
 export type DeviceStatus = 1 | 2
 
+export interface DeviceUpdateRow {
+  deviceNo: string
+  /** The device’s name. */
+  deviceName?: string | undefined
+  /** Free text for the integrator’s own use. */
+  tag?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | null | undefined
+  /** The city’s code. */
+  cityCode?: string | null | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** The address below the district: street and number. */
+  detailAddress?: string | null | undefined
+  coordinates?: string | undefined
+}
+
 export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | BillingRuleEvent | PriceChangeEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
@@ -1860,6 +1877,78 @@ export type SiteRegistration = SiteBatchRow & {
   appId: string
 }
 
+export interface SiteUpdateDone {
+  /** The value by which the row is known; null if the row has none. */
+  id: number | null
+  /** 0: the row was carried out. */
+  code: 0
+  /** For people: success, or why the row was refused. */
+  msg: string
+  /** The record, as the operation for a single row answers it. */
+  data: Site
+}
+
+export interface SiteUpdateOutcomes {
+  /** One outcome for each row, in the order of the rows. */
+  results: Array<SiteUpdateDone | SiteUpdateRefused>
+}
+
+export interface SiteUpdateRefused {
+  /** The value by which the row is known; null if the row has none. */
+  id: number | null
+  /** The code of a region. */
+  code: RefusalCode
+  /** For people: success, or why the row was refused. */
+  msg: string
+  /** The faulty members of the row; null if none is faulty. */
+  data: FieldFaults | null
+}
+
+export interface SiteUpdateRow {
+  /** The id of the record. */
+  id: number
+  /** The site’s name. */
+  siteName?: string | undefined
+  /** Who is responsible for the site. */
+  contacts?: string | undefined
+  /** The responsible person’s telephone. */
+  contactsPhone?: string | undefined
+  /** The telephone that drivers call. */
+  customerServicePhone?: string | undefined
+  /** The days on which the site is open, in words. */
+  businessWeekDay?: string | undefined
+  /** When the site opens, HH:mm:ss. */
+  businessStartTime?: string | undefined
+  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
+  businessClosingTime?: string | undefined
+  /** The addresses of pictures of the site, with commas between them. */
+  sitePictureUrl?: string | null | undefined
+  /** The id of the billing rule for fast charging, which has type 1. */
+  fastChargeBillRuleId?: number | null | undefined
+  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
+  rushingBillRuleId?: number | null | undefined
+  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
+  placeholderBillRuleId?: number | null | undefined
+  /** The ids of the site’s network cameras (IPC), with commas between them. */
+  ipcIds?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | undefined
+  /** The province’s name. */
+  provinceName?: string | undefined
+  /** The city’s code. */
+  cityCode?: string | undefined
+  /** The city’s name. */
+  cityName?: string | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** The district’s name. */
+  districtName?: string | undefined
+  /** The address below the district: street and number. */
+  detailAddress?: string | null | undefined
+  /** `longitude,latitude`, as the caller sent it. */
+  coordinates?: string | null | undefined
+}
+
 export interface StateReport {
   deviceNo: string
   /** When the device was in this state: RFC 3339, at most 60 seconds ahead. A report older than the newest known one changes nothing; a report without this time counts as the newest. */
@@ -2062,22 +2151,14 @@ export interface UpdateBillingRuleRequest {
   dailyCap?: string | null | undefined
 }
 
-export interface UpdateDeviceRequest {
+export type UpdateDeviceRequest = DeviceUpdateRow & {
   appId?: string | null | undefined
-  deviceNo: string
-  /** The device’s name. */
-  deviceName?: string | undefined
-  /** Free text for the integrator’s own use. */
-  tag?: string | null | undefined
-  /** The province’s code. */
-  provinceCode?: string | null | undefined
-  /** The city’s code. */
-  cityCode?: string | null | undefined
-  /** The district’s code. */
-  districtCode?: string | undefined
-  /** The address below the district: street and number. */
-  detailAddress?: string | null | undefined
-  coordinates?: string | undefined
+}
+
+export interface UpdateDevicesRequest {
+  appId?: string | null | undefined
+  /** devices, each as `updateDevice` takes it but without `appId` */
+  devices: Array<DeviceUpdateRow>
 }
 
 export interface UpdateOperatorRequest {
@@ -2092,50 +2173,14 @@ export interface UpdateOperatorRequest {
   appIds?: Array<string> | null | undefined
 }
 
-export interface UpdateSiteRequest {
+export type UpdateSiteRequest = SiteUpdateRow & {
   appId?: string | null | undefined
-  /** The id of the record. */
-  id: number
-  /** The site’s name. */
-  siteName?: string | undefined
-  /** Who is responsible for the site. */
-  contacts?: string | undefined
-  /** The responsible person’s telephone. */
-  contactsPhone?: string | undefined
-  /** The telephone that drivers call. */
-  customerServicePhone?: string | undefined
-  /** The days on which the site is open, in words. */
-  businessWeekDay?: string | undefined
-  /** When the site opens, HH:mm:ss. */
-  businessStartTime?: string | undefined
-  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
-  businessClosingTime?: string | undefined
-  /** The addresses of pictures of the site, with commas between them. */
-  sitePictureUrl?: string | null | undefined
-  /** The id of the billing rule for fast charging, which has type 1. */
-  fastChargeBillRuleId?: number | null | undefined
-  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
-  rushingBillRuleId?: number | null | undefined
-  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
-  placeholderBillRuleId?: number | null | undefined
-  /** The ids of the site’s network cameras (IPC), with commas between them. */
-  ipcIds?: string | null | undefined
-  /** The province’s code. */
-  provinceCode?: string | undefined
-  /** The province’s name. */
-  provinceName?: string | undefined
-  /** The city’s code. */
-  cityCode?: string | undefined
-  /** The city’s name. */
-  cityName?: string | undefined
-  /** The district’s code. */
-  districtCode?: string | undefined
-  /** The district’s name. */
-  districtName?: string | undefined
-  /** The address below the district: street and number. */
-  detailAddress?: string | null | undefined
-  /** `longitude,latitude`, as the caller sent it. */
-  coordinates?: string | null | undefined
+}
+
+export interface UpdateSitesRequest {
+  appId?: string | null | undefined
+  /** sites, each as `updateSite` takes it but without `appId` */
+  sites: Array<SiteUpdateRow>
 }
 
 /** What an application’s callback is told: the record, as its operation answers it. */
@@ -2155,6 +2200,8 @@ export interface Methods {
   saveSites: Method<SaveSitesRequest, SiteOutcomes>
   /** Changes the given members of a site; null clears an optional member. */
   updateSite: Method<UpdateSiteRequest, Site>
+  /** Changes up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others. */
+  updateSites: Method<UpdateSitesRequest, SiteUpdateOutcomes>
   /** Deletes a site and answers its last record. */
   deleteSite: Method<DeleteSiteRequest, Site>
   /** Answers one site. */
@@ -2191,6 +2238,8 @@ export interface Methods {
   createDevices: Method<CreateDevicesRequest, DeviceOutcomes>
   /** Changes the given members of a device; null clears an optional member, or restores its default. */
   updateDevice: Method<UpdateDeviceRequest, Device>
+  /** Changes up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
+  updateDevices: Method<UpdateDevicesRequest, DeviceOutcomes>
   /** Answers one device. The state that the device reports does not change the `ETag`. */
   getDevice: Method<GetDeviceQuery, Device>
   /** Pages through an application’s devices, newest first; those of several applications are sorted by `appId` first. */
@@ -2331,6 +2380,7 @@ export const operations = {
   saveSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/save', isIdempotent: true },
   saveSites: { method: 'POST', path: '/api/charging/v1/siteManageThird/saveBatch', isIdempotent: true },
   updateSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/update' },
+  updateSites: { method: 'POST', path: '/api/charging/v1/siteManageThird/updateBatch', isIdempotent: true },
   deleteSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/delete', isIdempotent: true },
   getSite: { method: 'GET', path: '/api/charging/v1/siteManageThird/detail' },
   pageSites: { method: 'GET', path: '/api/charging/v1/siteManageThird/page', isPage: true },
@@ -2349,6 +2399,7 @@ export const operations = {
   createDevice: { method: 'POST', path: '/api/device/entrance/guard/create', isIdempotent: true },
   createDevices: { method: 'POST', path: '/api/device/entrance/guard/createBatch', isIdempotent: true },
   updateDevice: { method: 'POST', path: '/api/device/entrance/guard/update' },
+  updateDevices: { method: 'POST', path: '/api/device/entrance/guard/updateBatch', isIdempotent: true },
   getDevice: { method: 'GET', path: '/api/device/entrance/guard/detail' },
   pageDevices: { method: 'GET', path: '/api/device/entrance/guard/page', isPage: true },
   reportDeviceState: { method: 'POST', path: '/api/device/entrance/guard/state' },

@@ -29,7 +29,7 @@ import { type SiteLaneParts, siteLane } from './lane.ts'
 import { sitePages } from './pages.ts'
 import { writeDueBefore } from './price-changes/effect.ts'
 import { type Site, showSite } from './rules.ts'
-import { removeSite, requireSite } from './store.ts'
+import { removeSites, requireSite } from './store.ts'
 
 interface Parts extends SiteLaneParts {
   sql: Sql
@@ -102,7 +102,7 @@ export function siteRoutes(parts: Parts): Handler[] {
           const data = show(site)
           requireMatch(header('if-match'), etagOf(data))
           await clearSite(tx, site, actor, showMoment)
-          await removeSite(tx, site)
+          await removeSites(tx, appId, [site.id])
           await insertEvent(tx, { appId, type: 'site.deleted', actor, subject: site.id, data })
           return data
         })

@@ -132,14 +132,25 @@ export async function saveChangedSites(tx: Statements, appId: string, sites: rea
   )
 }
 
-/** Removes a site with the history of its prices; it leaves its price changes. The transaction must hold the application's lock. */
-export async function removeSite(tx: Statements, { appId, id }: Site): Promise<void> {
-  const left = await tx`delete from price_change_site where app_id = ${appId} and site_id = ${id} returning change_id`
-  for (const { change_id: changeId } of left) {
-    await tx`update price_change set site_count = site_count - 1 where app_id = ${appId} and id = ${changeId}`
+/**
+ * Removes sites with the history of their prices; they leave their price changes. The transaction must hold the
+ * application's lock.
+ */
+export async function removeSites(tx: Statements, appId: string, ids: readonly number[]): Promise<void> {
+  const values = [appId, textArray(ids)]
+  const left = await tx.unsafe(
+    'delete from price_change_site where app_id = $1 and site_id = any($2::bigint[]) returning change_id',
+    values,
+    { prepare: true },
+  )
+  const counts = new Map<number, number>()
+  for (const { change_id: changeId } of left) counts.set(changeId, (counts.get(changeId) ?? 0) + 1)
+  for (const [changeId, count] of counts) {
+    await tx`update price_change set site_count = site_count - ${count} where app_id = ${appId} and id = ${changeId}`
   }
-  await tx`delete from past_site_rule where app_id = ${appId} and site_id = ${id}`
-  await tx`delete from site where app_id = ${appId} and id = ${id}`
+  const ofSites = 'where app_id = $1 and site_id = any($2::bigint[])'
+  await tx.unsafe(`delete from past_site_rule ${ofSites}`, values, { prepare: true })
+  await tx.unsafe('delete from site where app_id = $1 and id = any($2::bigint[])', values, { prepare: true })
 }
 
 const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']

@@ -24,12 +24,8 @@ import {
 } from '../../src/people/operators/contract.ts'
 import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-<<<<<<< HEAD
 import { deleteSite, saveSite, saveSites, updateSites } from '../../src/sites/contract.ts'
-=======
-import { deleteSite, saveSite, saveSites } from '../../src/sites/contract.ts'
 import { cancelPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
->>>>>>> 12091cb (prices: terms are refused as save refuses them, and the suites know the operations)
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { cookieOf, newPerson } from '../people.ts'

@@ -92,14 +92,3 @@ create table past_terms (
   change_id bigint,
   primary key (app_id, rule_id, until_at)
 );
-
--- On a cluster, where an application's other rows are.
-do $$
-begin
-  if exists (select 1 from pg_extension where extname = 'citus') then
-    if exists (select 1 from pg_dist_partition where logicalrelid = 'application_lock'::regclass) then
-      perform create_distributed_table(name, 'app_id', colocate_with => 'application_lock')
-      from unnest(array['price_change', 'price_change_site', 'past_site_rule', 'past_terms']) as name;
-    end if;
-  end if;
-end $$;
