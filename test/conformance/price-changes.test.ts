@@ -22,6 +22,7 @@ import {
   ruleOf,
   schedule,
   scheduled,
+  scheduledSoon,
   siteOf,
   untilAfter,
   untilApplied,
@@ -117,9 +118,9 @@ test('new terms are in force from their moment on, and are written down within 2
   const application = await newApplication(client)
   const { appId, token } = application
   const rule = await newRule(application, 2)
-  const effectiveTime = ahead(1000)
-  const change = await scheduled(application, { effectiveTime, billingRuleId: rule, periods: at('1.5') })
   const before = await client.call(getRule, { appId, id: rule }, { token })
+  const change = await scheduledSoon(application, { billingRuleId: rule, periods: at('1.5') })
+  const { effectiveTime } = change
   await untilAfter(effectiveTime)
   expect((await ruleOf(application, rule)).periods).toEqual(at('1.5'))
   const listed = expectSuccess(await client.call(pageBillingRules, { appId }, { token }))
@@ -151,9 +152,8 @@ test('other rules hold at the sites from their moment on: site.updated for each 
   const first = await newSite(application, { fastChargeBillRuleId: rule, placeholderBillRuleId: occupancy })
   const same = await newSite(application, { fastChargeBillRuleId: other })
   const last = await newSite(application)
-  const effectiveTime = ahead(1000)
   const rules = { fastChargeBillRuleId: other, placeholderBillRuleId: null }
-  const change = await scheduled(application, { effectiveTime, sites: { all: true }, rules })
+  const change = await scheduledSoon(application, { sites: { all: true }, rules })
   await untilApplied(application, change.id)
   expect(await siteOf(application, first)).toMatchObject({ fastChargeBillRuleId: other, placeholderBillRuleId: null })
   expect(await siteOf(application, last)).toMatchObject({ fastChargeBillRuleId: other, placeholderBillRuleId: null })
@@ -171,7 +171,7 @@ test('other rules hold at the sites from their moment on: site.updated for each 
 test('a change that waits is cancelled, with its reason, and never takes effect', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 1)
-  const effectiveTime = ahead(1500)
+  const effectiveTime = ahead(6000)
   const change = await scheduled(application, { effectiveTime, billingRuleId: rule, periods: at('3') })
   const cancelled = expectSuccess(await cancel(application, change.id, 'not yet'))
   expect(cancelled).toMatchObject({
@@ -193,8 +193,7 @@ test('a change that waits is cancelled, with its reason, and never takes effect'
 test('a change that is in force cannot be cancelled', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 1)
-  const effectiveTime = ahead(1000)
-  const { id } = await scheduled(application, { effectiveTime, billingRuleId: rule, periods: at('3') })
+  const { id, effectiveTime } = await scheduledSoon(application, { billingRuleId: rule, periods: at('3') })
   await untilAfter(effectiveTime)
   expectRefusal(await cancel(application, id), 'priceChangeWrongState')
   expect((await changeOf(application, id)).status).toBe(2)
@@ -205,7 +204,7 @@ test('an update while a change waits counts at once, and the change still takes 
   const { appId, token } = application
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
   const site = await newSite(application)
-  const effectiveTime = ahead(1500)
+  const effectiveTime = ahead(6000)
   const change = await scheduled(application, { effectiveTime, billingRuleId: rule, periods: at('2') })
   const atSite = await scheduled(application, {
     effectiveTime,
@@ -228,9 +227,9 @@ test('an update behind the moment first sees the change written down, with its e
   const { appId, token } = application
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
   const site = await newSite(application)
-  const effectiveTime = ahead(1000)
-  await scheduled(application, { effectiveTime, billingRuleId: rule, periods: at('2') })
-  await scheduled(application, { effectiveTime, sites: { ids: [site] }, rules: { fastChargeBillRuleId: rule } })
+  await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
+  const rules = { fastChargeBillRuleId: rule }
+  const { effectiveTime } = await scheduledSoon(application, { sites: { ids: [site] }, rules })
   await untilAfter(effectiveTime)
   const [renamed, moved] = await Promise.all([
     client.call(updateBillingRule, { appId, id: rule, ruleName: 'renamed' }, { token }),
@@ -249,8 +248,7 @@ test('an update behind the moment first sees the change written down, with its e
 test('a create of a site that names a rule is not held up by a change of it, and answers the ids that it was given', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 1)
-  const effectiveTime = ahead(1000)
-  const { id } = await scheduled(application, { effectiveTime, billingRuleId: rule, periods: at('2') })
+  const { id, effectiveTime } = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
   await untilAfter(effectiveTime)
   const site = expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId: rule }))
   expect(site.fastChargeBillRuleId).toBe(rule)
@@ -288,7 +286,7 @@ test('a rule that a waiting change gives to sites cannot be deleted; its own wai
 test('changes of an offline application take effect all the same', async () => {
   const application = await newApplication(client)
   const rule = await newRule(application, 1)
-  const { id } = await scheduled(application, { effectiveTime: ahead(1000), billingRuleId: rule, periods: at('2') })
+  const { id } = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
   await takeOffline(client, application.appId)
   await untilApplied(application, id)
 })
@@ -347,9 +345,8 @@ test('a create of a site beside a change of all sites is none of them', async ()
   const { appId, token } = application
   const rule = await newRule(application, 1)
   await newSite(application)
-  const effectiveTime = ahead(1000)
   const rules = { fastChargeBillRuleId: rule }
-  const { id } = await scheduled(application, { effectiveTime, sites: { all: true }, rules })
+  const { id } = await scheduledSoon(application, { sites: { all: true }, rules })
   const later = expectSuccess(await client.call(saveSite, siteBody(appId), { token }))
   await untilApplied(application, id)
   expect(await siteOf(application, later.id)).toEqual(later)
