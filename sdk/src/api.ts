@@ -499,7 +499,7 @@ export type DevicePage = Page & {
 export interface DeviceRefused {
   /** The value by which the row is known; null if the row has none. */
   deviceNo: string | null
-  /** The code of a region. */
+  /** The code of the refusal: why the row was refused. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -1865,7 +1865,7 @@ export type SitePage = Page & {
 export interface SiteRefused {
   /** The value by which the row is known; null if the row has none. */
   siteName: string | null
-  /** The code of a region. */
+  /** The code of the refusal: why the row was refused. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -1896,7 +1896,7 @@ export interface SiteUpdateOutcomes {
 export interface SiteUpdateRefused {
   /** The value by which the row is known; null if the row has none. */
   id: number | null
-  /** The code of a region. */
+  /** The code of the refusal: why the row was refused. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
