@@ -66,7 +66,11 @@ const made = {
     return { setUpToken: setUpPath?.split('#')[1] }
   },
   priceChange: async () => {
-    const terms = { effectiveTime: ahead(day), billingRuleId: await newRule({ appId, appSecret, token }, 1), periods: at('1') }
+    const terms = {
+      effectiveTime: ahead(day),
+      billingRuleId: await newRule({ appId, appSecret, token }, 1),
+      periods: at('1'),
+    }
     return { id: expectSuccess(await client.call(schedulePriceChange, terms, { token })).id as number }
   },
   delivery: async () => ({ id: expectSuccess(await client.call(testDelivery, {}, { token: calledBack.token })).id }),
@@ -154,7 +158,10 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   pagePlacementHistory: placed,
   summarizePlacements: async () => ({ siteIds: (await made.site()).id }),
   suggestPlacements: async () => ({ siteId: (await made.site()).id }),
-  schedulePriceChange: async () => ({ effectiveTime: ahead(day), billingRuleId: await newRule({ appId, appSecret, token }, 1) }),
+  schedulePriceChange: async () => ({
+    effectiveTime: ahead(day),
+    billingRuleId: await newRule({ appId, appSecret, token }, 1),
+  }),
   createSession: async () => ({ name: (await withPassword()).name }),
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),

@@ -13,7 +13,7 @@ import { cancelLocked, findWaitingOfRule, isGivenByWaiting, lockForCancel } from
 const waitMs = 3_000
 
 /** A write with its transaction, and the moment of the database's clock as of which it counts. */
-export type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
+type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
 
 /** What the operations on billing rules need to know of price changes. */
 export interface PriceKeeper {

@@ -15,7 +15,7 @@ import {
 } from './contract.ts'
 
 /** A site's fields for rules. The names of the document's members mislead: "rushing" is slow, "placeholder" is occupancy. */
-export const ruleFields = {
+const ruleFields = {
   fast: { number: 1, member: 'fastRuleId', given: 'fastChargeBillRuleId' },
   slow: { number: 2, member: 'slowRuleId', given: 'rushingBillRuleId' },
   occupancy: { number: 3, member: 'occupancyRuleId', given: 'placeholderBillRuleId' },
@@ -130,7 +130,7 @@ function formsOf({ ids, all, ...filters }: ChosenSites): number {
 }
 
 /** The fields that a request gives rules for, or takes them away from. */
-export const fieldsOf = (rules: GivenRules): Field[] =>
+const fieldsOf = (rules: GivenRules): Field[] =>
   everyField.filter((field) => rules[ruleFields[field].given] !== undefined)
 
 /** The rules that a request gives, by field: null takes a rule away. */
