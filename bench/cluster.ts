@@ -7,11 +7,16 @@ import { startEmbeddedDatabase } from '../src/embedded/embedded.ts'
 
 /** One database of the cluster that all figures share. */
 export interface Database {
+  name: string
   sql: Sql
+  /** A second connection, which writes what the first one reads. */
+  writer: Sql
   /** The URL for Forecourt: with the socket's folder as libpq writes it. */
   url: string
   /** libpq's environment, for other drivers. */
   env: Record<string, string>
+  /** Removes it, and gives its room back. */
+  drop(): Promise<void>
 }
 
 export interface Cluster {
@@ -37,14 +42,20 @@ export async function startCluster(): Promise<Cluster> {
     admin,
     async createDatabase(name) {
       await admin`create database ${admin(name)}`
-      const sql = open(name)
-      opened.push(sql)
+      const [sql, writer] = [open(name), open(name)]
+      opened.push(sql, writer)
       const { host, port, user, password } = connection
       const query = new URLSearchParams({ host, port: String(port) })
       return {
+        name,
         sql,
+        writer,
         url: `postgres://${user}:${encodeURIComponent(password)}@localhost/${name}?${query}`,
         env: { PGHOST: host, PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: name },
+        async drop() {
+          await Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })])
+          await admin`drop database ${admin(name)} with (force)`
+        },
       }
     },
     async stop() {

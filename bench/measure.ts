@@ -16,6 +16,8 @@ export interface Figure {
   loadMicros: number
   /** How much of all processors had nothing to do while the load lasted. */
   idlePercent: number
+  /** Bytes of the database's log of changes for one request. */
+  walBytes: number
 }
 
 const warmUpSeconds = 2
@@ -34,6 +36,7 @@ export async function measure(
   const cpu = () => ({ server: processCpu(server.pid), database: databaseCpu(cluster.pid) })
   const eventsBefore = await countEvents(server, work.event)
   const before = cpu()
+  const walBefore = await walPosition(cluster)
   const idleBefore = idleCpu()
   const start = performance.now()
   const result = await load(server, options, work)
@@ -41,6 +44,7 @@ export async function measure(
   const idlePercent = (100 * (idleCpu() - idleBefore)) / processorMicros
   await becomesQuiet(server)
   const after = cpu()
+  const walAfter = await walPosition(cluster)
   const events = await countEvents(server, work.event)
   const told = events === undefined ? result.requests : events - (eventsBefore ?? 0)
   if (events !== undefined) requireAllDurable(server, told, result.requests, options.connections, work)
@@ -55,7 +59,15 @@ export async function measure(
     databaseMicros: server.database === undefined ? 0 : (after.database - before.database) / requests,
     loadMicros: result.cpu / requests,
     idlePercent,
+    walBytes: (walAfter - walBefore) / requests,
   }
+}
+
+/** How many bytes the cluster has ever written to its log of changes. */
+async function walPosition({ admin }: Cluster): Promise<number> {
+  const [row] = await admin<[{ bytes: number }]>`
+    select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes`
+  return row.bytes
 }
 
 /** Waits for the end of what the load left under way when it hung up; that belongs to its creates, too. */

@@ -11,10 +11,14 @@ export interface Options {
   serials: SerialOrder
   /** For run.ts and pages.ts: another checkout, ready to run, to measure beside this one. */
   against: string | undefined
-  /** For growth.ts and pages.ts: the number of devices that exist already. */
+  /** For pages.ts and backup.ts: the number of devices that exist already. */
   devices: number
   /** For pages.ts and backup.ts: how many of them the largest application has, a tenth by default. */
   largest: number
+  /** For history.ts: the numbers of events that exist already, one after another. */
+  events: number[]
+  /** For history.ts: how PostgreSQL compresses whole pages in its log of changes (wal_compression). */
+  compression: string
   /** What is given beside the options. */
   others: string[]
 }
@@ -32,6 +36,8 @@ export function readOptions(): Options {
       against: { type: 'string' },
       devices: { type: 'string', default: '5000000' },
       largest: { type: 'string' },
+      events: { type: 'string', default: '600000,10000000,50000000' },
+      compression: { type: 'string', default: 'pglz' },
     },
   })
   const serials = serialOrders.find((order) => order === values.serials)
@@ -45,6 +51,8 @@ export function readOptions(): Options {
     against: values.against === undefined ? undefined : resolve(values.against),
     devices,
     largest: values.largest === undefined ? Math.floor(devices / 10) : positive('largest', values.largest),
+    events: values.events.split(',').map((events) => positive('events', events)),
+    compression: values.compression,
     others: positionals,
   }
 }

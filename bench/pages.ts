@@ -18,12 +18,8 @@ import {
 } from './page-questions.ts'
 import { type Bench, runBench } from './program.ts'
 import { table } from './report.ts'
+import { mostMs, requests, shown, type Timing, timeRequests, timingOf } from './timing.ts'
 
-/** Requests of each kind, one after the other: this many, or as many as fit into the time. */
-const requests = 200
-const mostMs = 4_000
-/** Requests of each kind before the measurement. */
-const warmUps = 5
 /** Changes a second beside the pages; half of them create, half report a new state of a device. */
 const changesPerSecond = 400
 /** Programs that search without a pause, of two owners, while creates are measured one after the other. */
@@ -126,43 +122,19 @@ async function depthQuestions(place: Place, devices: number): Promise<Question[]
   return questions
 }
 
-interface Timing {
-  p50: number
-  p99: number
-  max: number
-  /** Milliseconds of processor time a request, the database's included. */
-  cpu: number
+interface Answers extends Timing {
   finds: string
 }
 
-async function measure(place: Place, whose: Whose, { queries, what }: Question): Promise<Timing> {
-  const took: number[] = []
+async function measure(place: Place, whose: Whose, { queries, what }: Question): Promise<Answers> {
   let finds = ''
-  const unmeasured = Math.max(warmUps, queries.length)
-  let endsAt = Number.POSITIVE_INFINITY
-  let cpuBefore = 0
-  for (let index = 0; index < requests + unmeasured && performance.now() < endsAt; index++) {
-    const began = performance.now()
-    const answer = await ask(place, whose, queries[index % queries.length] ?? {})
-    const milliseconds = performance.now() - began
+  const timing = await timeRequests(queries, place.cpu, async (query) => {
+    const answer = await ask(place, whose, query)
     // Its time counts like any other's.
-    if (answer.code !== 0) process.stderr.write(`${what}: ${answer.text} after ${milliseconds.toFixed(0)} ms\n`)
+    if (answer.code !== 0) process.stderr.write(`${what}: ${answer.text}\n`)
     else finds = `${answer.data.total.toLocaleString('en')}${answer.data.totalIsExact ? '' : '+'}`
-    // The first may read what has long been unread, and the engine first compiles the code.
-    if (index >= unmeasured) took.push(milliseconds)
-    else [endsAt, cpuBefore] = [performance.now() + mostMs, place.cpu()]
-  }
-  return { ...timingOf(took), cpu: (place.cpu() - cpuBefore) / 1000 / took.length, finds }
-}
-
-function timingOf(took: number[]) {
-  took.sort((a, b) => a - b)
-  const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0
-  return { p50: at(0.5), p99: at(0.99), max: at(1) }
-}
-
-function shown({ p50, p99, max }: Pick<Timing, 'p50' | 'p99' | 'max'>): string[] {
-  return [p50, p99, max].map((value) => value.toFixed(1))
+  })
+  return { ...timing, finds }
 }
 
 function withCpu(timing: Timing): string[] {

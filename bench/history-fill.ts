@@ -1,0 +1,87 @@
+// What years of operation leave beside the devices of a fleet: bindings, events, changes of state, presence. The
+// database makes the rows, and COPY puts them into the tables that the service uses, with all their indexes.
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { readRows, writeRows } from '../src/backup/store.ts'
+import type { Sql } from '../src/database/open.ts'
+import type { Database } from './cluster.ts'
+
+const dayIds = 86_400_000_000
+/** The days of each table by default, and the days of one partition. */
+const kept = { event: { days: 400, width: 26 }, state_change: { days: 30, width: 2 } }
+export type HistoryTable = keyof typeof kept
+
+/** Gives every device its binding, the event of its creation, and as many changes of state over the last 30 days. */
+export async function fillHistory(database: Database, changesEach: number): Promise<void> {
+  const { sql, writer } = database
+  await writer`set synchronous_commit = off`
+  for (const table of ['event', 'state_change'] as const) await addPastPartitions(sql, table)
+  await sql`insert into application_lock select app_id from application on conflict do nothing`
+  await copy(database, 'device_binding', 'device_no, app_id, bound_at', 'device_no, app_id, bound_at')
+  await copy(
+    database,
+    'event',
+    'app_id, id, type, time, actor, subject, data',
+    `app_id, (extract(epoch from bound_at) * 1000000)::bigint, 'device.bound', bound_at, 'application:' || app_id,
+    device_no, ${recordSql}`,
+  )
+  for (let turn = 0; turn < changesEach; turn++) await fillChanges(database, turn, changesEach)
+  await sql`
+    insert into event_head (app_id, last_event_id)
+    select app_id, (extract(epoch from now()) * 1000000)::bigint from application
+    on conflict (app_id) do update set last_event_id = excluded.last_event_id`
+  await sql`vacuum analyze`
+}
+
+/** One change of each device, in the order of their ages, over its part of the days of `state_change`. */
+async function fillChanges(database: Database, turn: number, turns: number): Promise<void> {
+  const days = kept.state_change.days
+  // 100 s before now at the latest, because ids follow time and now belongs to the service.
+  const age = `extract(epoch from (bound_at - now() + interval '1 year') / 365)`
+  const time = `(to_timestamp(extract(epoch from now()) - 100 - (${days} * 86399 * (1 - ${turn} / ${turns}.0)) + ${age} * ${days} / ${turns}.0))`
+  const columns = `id, time, reported_at, status, online_status, run_status, app_id, device_no, actor, version, battery_energy, before`
+  await copy(
+    database,
+    'state_change',
+    columns,
+    `floor(extract(epoch from ${time}) * 1000000)::bigint, ${time}, ${time}, 1, 1, ${turn % 3}, app_id, device_no, 'application:' || app_id,
+    '2.10.4', '87%', '{"runStatus":${(turn + 2) % 3}}'`,
+  )
+  if (turn < turns - 1) return
+  await copy(
+    database,
+    'device_presence',
+    'device_no, app_id, reported_at, seen_at',
+    `device_no, app_id, ${time}, case when online_status = 1 then now() end`,
+  )
+}
+
+/** Partitions of the days before today, as time would have made them. */
+async function addPastPartitions(sql: Sql, table: HistoryTable): Promise<void> {
+  const { days, width } = kept[table]
+  const [row] = await sql<[{ first: number }]>`
+    select min(first_id)::float8 as first from history_partition where parent = ${table}`
+  for (let end = row.first; end > row.first - days * dayIds; end -= width * dayIds) {
+    await sql`select add_history_partition(${table}, ${end - width * dayIds}::bigint, ${end}::bigint)`
+  }
+}
+
+/** Writes a row for each device, in the order in which they were made. */
+async function copy({ sql, writer }: Database, table: string, columns: string, values: string): Promise<void> {
+  const began = performance.now()
+  const names = columns.split(', ')
+  await sql.unsafe(`create temporary view filled (${columns}) as select ${values} from device`)
+  const rows = readRows(sql, { name: 'filled', columns: names })
+  await pipeline(Readable.from(rows), await writeRows(writer, { name: table, columns: names }, false))
+  await sql`drop view filled`
+  process.stderr.write(`filled ${table} in ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
+}
+
+/** The record of a device, as the event of its creation has it. */
+const recordSql = `json_build_object('appId', app_id, 'deviceNo', device_no, 'deviceName', device_name, 'tag', tag,
+  'provinceCode', province_code, 'cityCode', city_code, 'districtCode', district_code,
+  'detailAddress', detail_address, 'coordinates', coordinates, 'modelName', model_name,
+  'productPictureUrl', product_picture_url, 'deviceType', device_type, 'deviceTypeName', device_type_name,
+  'status', status, 'onlineStatus', online_status, 'runStatus', run_status, 'statusRemark', status_remark,
+  'version', version, 'batteryStatus', battery_status, 'batteryEnergy', battery_energy,
+  'createTime', to_char(bound_at, 'YYYY-MM-DD HH24:MI:SS'))::text`

@@ -1,0 +1,243 @@
+// What history costs: the same work on an empty database and beside millions of events, and what prunes and backs it up.
+//
+//   bun bench/history.ts [--events 600000,10000000,50000000] [--compression pglz]
+//
+// A fifth of the events made a device, the others changed its state. One application has 120,000 devices and so 600,000
+// events at every size. 10 million events need some 7 GB of disk, which is given back at the end.
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pageDevices } from '../src/devices/contract.ts'
+import { pageEvents } from '../src/events/contract.ts'
+import { installHistoryKeeping } from '../src/events/history/store.ts'
+import { Client, newApplication, startService, type TestApplication } from '../test/harness.ts'
+import type { Cluster, Database } from './cluster.ts'
+import { measureCommand } from './command.ts'
+import { databaseCpu, processCpu } from './cpu.ts'
+import { fillFleet } from './fleet.ts'
+import { fillHistory } from './history-fill.ts'
+import { load } from './load.ts'
+import { type Figure, measure, medianFigure, rotated } from './measure.ts'
+import { filterQuestions, type Question } from './page-questions.ts'
+import { type Bench, runBench } from './program.ts'
+import { showFigure, table, tellProgress, totalMicros } from './report.ts'
+import { reportsOf } from './reports.ts'
+import { type Registry, startForecourt } from './servers.ts'
+import { timeRequests } from './timing.ts'
+
+const eventsEach = 5
+/** Devices of the application whose feed and pages are read. */
+const largest = 120_000
+/** Nobody falls silent while it is measured. */
+const env = { FORECOURT_PRESENCE_SECONDS: '86400' }
+/** Changes of state of the last ten of thirty days are kept when it is pruned. */
+const prunedTo = { eventDays: 400, stateEventDays: 10 }
+
+/** What is told of a size, by what it is. */
+type Column = Map<string, string>
+
+await runBench(async (bench) => {
+  const { cluster, options, keep } = bench
+  const empty = await keep(startForecourt('empty', 'bun', await cluster.createDatabase('empty'), env))
+  const loads = await loadsOf(empty)
+  const columns: Column[] = []
+  for (const events of options.events) columns.push(await measureSize(bench, events, loads))
+  const heads = options.events.map((events) => `${events.toLocaleString('en')} events`)
+  const rows = [...(columns[0]?.keys() ?? [])].map((what) => [what, ...columns.map((column) => column.get(what) ?? '')])
+  process.stdout.write(`${table(['', ...heads], rows)}\n`)
+})
+
+/** The loads of one server: each by its name, and what it is compared with. */
+async function loadsOf(server: Registry) {
+  const [changed, unchanged] = [await reportsOf(server, 100), await reportsOf(server, 0)]
+  return [
+    { name: 'creates', server, work: undefined },
+    { name: 'reports, all changed', server, work: changed },
+    { name: 'reports, none changed', server, work: unchanged },
+  ]
+}
+type Load = Awaited<ReturnType<typeof loadsOf>>[number]
+
+async function measureSize(bench: Bench, events: number, emptyLoads: Load[]): Promise<Column> {
+  const { cluster } = bench
+  const devices = events / eventsEach
+  const database = await cluster.createDatabase(`history_${events}`)
+  const first = await startService({ env: { DATABASE_URL: database.url, ...env } })
+  const large = await newApplication(new Client(first))
+  await first.stop()
+  const began = performance.now()
+  await fillFleet(database.sql, { devices, largest: Math.min(largest, devices) }, large.appId, large.appId)
+  await fillHistory(database, eventsEach - 1)
+  const column: Column = new Map()
+  const tell = (what: string, figure: string) => {
+    column.set(what, figure)
+    process.stderr.write(`${events.toLocaleString('en')} events: ${what}: ${figure}\n`)
+  }
+  tell('filled in, s', ((performance.now() - began) / 1000).toFixed(0))
+  await tellSizes(database, devices, tell)
+
+  await measureReads(cluster, database, large, tell)
+  await measureLoads(bench, database, emptyLoads, tell)
+  await measureBackup(cluster, database, tell)
+  await measurePruning(bench, database, tell)
+  await database.drop()
+  return column
+}
+
+type Tell = (what: string, figure: string) => void
+
+/** What lies on the disk, by the row. Partitions count with their indexes. */
+async function tellSizes({ sql }: Database, devices: number, tell: Tell): Promise<void> {
+  const [size] = await sql<[Record<string, number>]>`
+    with tree as (select parent, sum(pg_total_relation_size(relid))::float8 as bytes
+      from (values ('event'), ('state_change')) as t (parent), pg_partition_tree(parent) group by parent),
+    counted as (select (select count(*)::float8 from event) as events, (select count(*)::float8 from state_change) as changes)
+    select pg_database_size(current_database())::float8 as database, pg_table_size('device')::float8 as device,
+      pg_relation_size('device_by_age')::float8 as by_age, pg_total_relation_size('device_binding')::float8 as binding,
+      pg_total_relation_size('device_presence')::float8 as presence, events, changes,
+      (select bytes from tree where parent = 'event') as event,
+      (select bytes from tree where parent = 'state_change') as change
+    from counted`
+  const by = (bytes: number | undefined, rows: number | undefined) => ((bytes ?? 0) / (rows || 1)).toFixed(0)
+  tell('database, GB', ((size.database ?? 0) / 1e9).toFixed(1))
+  const parts = [size.device, size.by_age, size.binding, size.presence].map((bytes) => by(bytes, devices))
+  tell('bytes a device: row + `device_by_age` + binding + presence', parts.join(' + '))
+  tell(
+    'bytes an event of a creation, a change of state',
+    `${by(size.event, size.events)}, ${by(size.change, size.changes)}`,
+  )
+}
+
+/** Reads of the application that is the same at every size: its feed, and its pages. */
+async function measureReads(cluster: Cluster, database: Database, large: TestApplication, tell: Tell): Promise<void> {
+  const service = await startService({ env: { DATABASE_URL: database.url, ...env } })
+  const client = new Client(service)
+  const cpu = () => processCpu(service.process.pid as number) + databaseCpu(cluster.pid)
+  const serials = await database.sql<{ device_no: string }[]>`
+    select device_no from device where app_id = ${large.appId} order by hashtext(device_no) limit 100`
+  const feed: Question[] = [
+    { what: 'newest', queries: [{ order: 'desc' }, { order: 'desc', pageSize: 100 }] },
+    { what: 'by type', queries: [{ type: 'device.bound', order: 'desc' }, { type: 'device.stateChanged' }] },
+    { what: 'of one device', queries: serials.map(({ device_no: deviceNo }) => ({ deviceNo })) },
+  ]
+  const pages = filterQuestions.filter(({ what }) => ['nothing', 'district, some', 'name, few'].includes(what))
+  const { token } = large
+  const asks = {
+    feed: { questions: feed, ask: (query: object) => client.call(pageEvents, query, { token }) },
+    devices: { questions: pages, ask: (query: object) => client.call(pageDevices, query, { token }) },
+  }
+  for (const [kind, { questions, ask }] of Object.entries(asks)) {
+    for (const { what, queries } of questions) {
+      const { p50, p99 } = await timeRequests(queries, cpu, async (query) => {
+        const { code, text } = await ask(query)
+        if (code !== 0) throw new Error(text)
+      })
+      tell(`${kind}, ${what}: p50 and p99, ms`, `${p50.toFixed(1)}, ${p99.toFixed(1)}`)
+    }
+  }
+  await service.stop()
+}
+
+/** Creates and reports, in the same rounds as on the empty database; creates also with compressed pages in the log. */
+async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[], tell: Tell): Promise<void> {
+  const { cluster, options } = bench
+  const full = await startForecourt('full', 'bun', database, env)
+  const { admin } = cluster
+  await admin`alter database ${admin(database.name)} set wal_compression = ${admin.unsafe(options.compression)}`
+  const compressed = await startForecourt('compressed', 'bun', database, env)
+  const own = await loadsOf(full)
+  const squeezed: Load = { name: `creates, ${options.compression}`, server: compressed, work: undefined }
+  const loads = [...emptyLoads, ...own, squeezed]
+  const run = ({ server, work }: Load) => measure(cluster, server, options, work)
+
+  // The first writes after a checkpoint put whole pages into the log, and those of later rounds fewer.
+  const kilobytes = ({ walBytes }: Figure) => (walBytes / 1000).toFixed(1)
+  const fresh: string[] = []
+  for (const load of [emptyLoads[0], own[0], squeezed] as Load[]) {
+    await admin`checkpoint`
+    fresh.push(kilobytes(await run(load)))
+  }
+  tell(`log of a create after a checkpoint, kB: empty, full, ${options.compression}`, fresh.join(', '))
+
+  const figures = new Map<Load, Figure[]>(loads.map((load) => [load, []]))
+  for (let round = 0; round < options.rounds; round++) {
+    for (const load of rotated(loads, round)) {
+      const figure = await run(load)
+      figures.get(load)?.push(figure)
+      tellProgress(round, `${load.server.name}, ${load.name}`, showFigure(figure))
+    }
+  }
+  const medianOf = (load: Load | undefined) => medianFigure(figures.get(load as Load) ?? [])
+  // Of each round by itself: what else the machine does differs from round to round.
+  const rate = (load: Load | undefined, other: Load | undefined) => ratio(figures, load, other, (one) => one.perSecond)
+  const cost = (load: Load | undefined, other: Load | undefined) => ratio(figures, load, other, totalMicros)
+  const [creates, changed, unchanged] = own
+  tell('creates/s', Math.round(medianOf(creates).perSecond).toLocaleString('en'))
+  const of = (of: Load | undefined, than: Load | undefined) =>
+    `${rate(of, than)} × (${cost(of, than)} × the processor time)`
+  tell('creates against empty', of(creates, emptyLoads[0]))
+  tell(
+    'log of a create later, kB: empty, full, compressed',
+    [emptyLoads[0], creates, squeezed].map(medianOf).map(kilobytes).join(', '),
+  )
+  tell(`creates, ${options.compression} against none`, of(squeezed, creates))
+  tell('reports that change nothing against creates', of(unchanged, creates))
+  tell('reports that all change against creates', of(changed, creates))
+  tell('the same on the empty database', `${of(emptyLoads[2], emptyLoads[0])}; ${of(emptyLoads[1], emptyLoads[0])}`)
+  tell(
+    'idle, %: creates, none changed, all changed',
+    [creates, unchanged, changed].map((load) => medianOf(load).idlePercent.toFixed(0)).join(', '),
+  )
+  await full.stop()
+  await compressed.stop()
+}
+
+/** The median of the ratios of each round. */
+function ratio(
+  figures: Map<Load, Figure[]>,
+  load: Load | undefined,
+  other: Load | undefined,
+  read: (figure: Figure) => number,
+): string {
+  const others = figures.get(other as Load) ?? []
+  const ratios = (figures.get(load as Load) ?? []).map((figure, round) => read(figure) / read(others[round] as Figure))
+  return medianFigure(ratios.map((perSecond) => ({ perSecond }))).perSecond.toFixed(2)
+}
+
+async function measureBackup({ pid, admin }: Cluster, { url }: Database, tell: Tell): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'forecourt-bench-'))
+  try {
+    await admin`checkpoint`
+    const file = join(folder, 'backup')
+    const { seconds } = await measureCommand('bun', ['backup', file], url, pid)
+    tell('backup: s, MB', `${seconds.toFixed(0)}, ${(statSync(file).size / 1e6).toFixed(0)}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Drops two thirds of the changes of state, by the function that upkeep calls, while devices are created. */
+async function measurePruning({ options }: Bench, database: Database, tell: Tell): Promise<void> {
+  const { sql } = database
+  const service = await startForecourt('pruned', 'bun', database, env)
+  const now = async () => {
+    const [row] = await sql<[{ bytes: number; partitions: number }]>`
+      select pg_database_size(current_database())::float8 as bytes, (select count(*)::int from history_partition) as partitions`
+    return row
+  }
+  const before = await now()
+  const beside = load(service, options)
+  await Bun.sleep(500)
+  const began = performance.now()
+  await installHistoryKeeping(sql, prunedTo)
+  const milliseconds = performance.now() - began
+  const after = await now()
+  const { p99Ms } = await beside
+  await service.stop()
+  const gigabytes = ((before.bytes - after.bytes) / 1e9).toFixed(1)
+  tell(
+    'pruned: partitions, GB, ms',
+    `${before.partitions - after.partitions}, ${gigabytes}, ${milliseconds.toFixed(0)}`,
+  )
+  tell('creates beside it: p99, ms', p99Ms.toFixed(0))
+}
