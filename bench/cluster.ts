@@ -9,8 +9,8 @@ import { startEmbeddedDatabase } from '../src/embedded/embedded.ts'
 export interface Database {
   name: string
   sql: Sql
-  /** A second connection, which writes what the first one reads. */
-  writer: Sql
+  /** Opens another connection, which is closed at the end. */
+  open(): Sql
   /** The URL for Forecourt: with the socket's folder as libpq writes it. */
   url: string
   /** libpq's environment, for other drivers. */
@@ -42,18 +42,24 @@ export async function startCluster(): Promise<Cluster> {
     admin,
     async createDatabase(name) {
       await admin`create database ${admin(name)}`
-      const [sql, writer] = [open(name), open(name)]
-      opened.push(sql, writer)
+      const own: Sql[] = []
+      const openOwn = () => {
+        const sql = open(name)
+        own.push(sql)
+        opened.push(sql)
+        return sql
+      }
+      const sql = openOwn()
       const { host, port, user, password } = connection
       const query = new URLSearchParams({ host, port: String(port) })
       return {
         name,
         sql,
-        writer,
+        open: openOwn,
         url: `postgres://${user}:${encodeURIComponent(password)}@localhost/${name}?${query}`,
         env: { PGHOST: host, PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: name },
         async drop() {
-          await Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })])
+          await Promise.all(own.map((one) => one.end({ timeout: 1 })))
           await admin`drop database ${admin(name)} with (force)`
         },
       }

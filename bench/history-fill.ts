@@ -11,21 +11,30 @@ const dayIds = 86_400_000_000
 const kept = { event: { days: 400, width: 26 }, state_change: { days: 30, width: 2 } }
 export type HistoryTable = keyof typeof kept
 
+/** Tables that are filled side by side. */
+const sideBySide = 3
+
+/** Rows for a table: the values of its columns for each row of `device`. */
+interface Fill {
+  table: string
+  columns: string
+  values: string
+}
+
 /** Gives every device its binding, the event of its creation, and as many changes of state over the last 30 days. */
 export async function fillHistory(database: Database, changesEach: number): Promise<void> {
-  const { sql, writer } = database
-  await writer`set synchronous_commit = off`
+  const { sql } = database
   for (const table of ['event', 'state_change'] as const) await addPastPartitions(sql, table)
   await sql`insert into application_lock select app_id from application on conflict do nothing`
-  await copy(database, 'device_binding', 'device_no, app_id, bound_at', 'device_no, app_id, bound_at')
-  await copy(
-    database,
-    'event',
-    'app_id, id, type, time, actor, subject, data',
-    `app_id, (extract(epoch from bound_at) * 1000000)::bigint, 'device.bound', bound_at, 'application:' || app_id,
-    device_no, ${recordSql}`,
+  const turns = Array.from({ length: changesEach }, (_, turn) => changes(turn, changesEach))
+  const waiting: Fill[] = [creations, ...turns, bindings, ...(changesEach > 0 ? [presence(changesEach)] : [])]
+  await Promise.all(
+    Array.from({ length: sideBySide }, async () => {
+      const [reader, writer] = [database.open(), database.open()]
+      await writer`set synchronous_commit = off`
+      for (let fill = waiting.shift(); fill !== undefined; fill = waiting.shift()) await copy(reader, writer, fill)
+    }),
   )
-  for (let turn = 0; turn < changesEach; turn++) await fillChanges(database, turn, changesEach)
   await sql`
     insert into event_head (app_id, last_event_id)
     select app_id, (extract(epoch from now()) * 1000000)::bigint from application
@@ -33,28 +42,35 @@ export async function fillHistory(database: Database, changesEach: number): Prom
   await sql`vacuum analyze`
 }
 
-/** One change of each device, in the order of their ages, over its part of the days of `state_change`. */
-async function fillChanges(database: Database, turn: number, turns: number): Promise<void> {
-  const days = kept.state_change.days
-  // 100 s before now at the latest, because ids follow time and now belongs to the service.
-  const age = `extract(epoch from (bound_at - now() + interval '1 year') / 365)`
-  const time = `(to_timestamp(extract(epoch from now()) - 100 - (${days} * 86399 * (1 - ${turn} / ${turns}.0)) + ${age} * ${days} / ${turns}.0))`
-  const columns = `id, time, reported_at, status, online_status, run_status, app_id, device_no, actor, version, battery_energy, before`
-  await copy(
-    database,
-    'state_change',
-    columns,
-    `floor(extract(epoch from ${time}) * 1000000)::bigint, ${time}, ${time}, 1, 1, ${turn % 3}, app_id, device_no, 'application:' || app_id,
-    '2.10.4', '87%', '{"runStatus":${(turn + 2) % 3}}'`,
-  )
-  if (turn < turns - 1) return
-  await copy(
-    database,
-    'device_presence',
-    'device_no, app_id, reported_at, seen_at',
-    `device_no, app_id, ${time}, case when online_status = 1 then now() end`,
-  )
+const bindings: Fill = {
+  table: 'device_binding',
+  columns: 'device_no, app_id, bound_at',
+  values: 'device_no, app_id, bound_at',
 }
+
+/** SQL: the moment of a device's change of state by turn; in the order of the devices' ages, over its part of the days. */
+function changeTimeSql(turn: number, turns: number): string {
+  const days = kept.state_change.days
+  const age = `extract(epoch from bound_at - now() + interval '1 year') / 365`
+  // Ids follow time, and those of now belong to the service.
+  return `to_timestamp(extract(epoch from now()) - 100 - ${days * 86_399} * (1 - ${turn} / ${turns}.0) + ${age} * ${days} / ${turns}.0)`
+}
+
+function changes(turn: number, turns: number): Fill {
+  const time = changeTimeSql(turn, turns)
+  return {
+    table: 'state_change',
+    columns: `id, time, reported_at, status, online_status, run_status, app_id, device_no, actor, version, battery_energy, before`,
+    values: `floor(extract(epoch from ${time}) * 1000000)::bigint, ${time}, ${time}, 1, 1, ${turn % 3}, app_id, device_no,
+      'application:' || app_id, '2.10.4', '87%', '{"runStatus":${(turn + 2) % 3}}'`,
+  }
+}
+
+const presence = (turns: number): Fill => ({
+  table: 'device_presence',
+  columns: 'device_no, app_id, reported_at, seen_at',
+  values: `device_no, app_id, ${changeTimeSql(turns - 1, turns)}, case when online_status = 1 then now() end`,
+})
 
 /** Partitions of the days before today, as time would have made them. */
 async function addPastPartitions(sql: Sql, table: HistoryTable): Promise<void> {
@@ -67,13 +83,13 @@ async function addPastPartitions(sql: Sql, table: HistoryTable): Promise<void> {
 }
 
 /** Writes a row for each device, in the order in which they were made. */
-async function copy({ sql, writer }: Database, table: string, columns: string, values: string): Promise<void> {
+async function copy(reader: Sql, writer: Sql, { table, columns, values }: Fill): Promise<void> {
   const began = performance.now()
   const names = columns.split(', ')
-  await sql.unsafe(`create temporary view filled (${columns}) as select ${values} from device`)
-  const rows = readRows(sql, { name: 'filled', columns: names })
+  await reader.unsafe(`create temporary view filled (${columns}) as select ${values} from device`)
+  const rows = readRows(reader, { name: 'filled', columns: names })
   await pipeline(Readable.from(rows), await writeRows(writer, { name: table, columns: names }, false))
-  await sql`drop view filled`
+  await reader`drop view filled`
   process.stderr.write(`filled ${table} in ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
 }
 
@@ -85,3 +101,11 @@ const recordSql = `json_build_object('appId', app_id, 'deviceNo', device_no, 'de
   'status', status, 'onlineStatus', online_status, 'runStatus', run_status, 'statusRemark', status_remark,
   'version', version, 'batteryStatus', battery_status, 'batteryEnergy', battery_energy,
   'createTime', to_char(bound_at, 'YYYY-MM-DD HH24:MI:SS'))::text`
+
+/** The events of the devices' creation. Their ids are the microseconds of their time, which no two devices share. */
+const creations: Fill = {
+  table: 'event',
+  columns: 'app_id, id, type, time, actor, subject, data',
+  values: `app_id, (extract(epoch from bound_at) * 1000000)::bigint, 'device.bound', bound_at, 'application:' || app_id,
+    device_no, ${recordSql}`,
+}

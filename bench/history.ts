@@ -59,10 +59,10 @@ async function loadsOf(server: Registry) {
 type Load = Awaited<ReturnType<typeof loadsOf>>[number]
 
 async function measureSize(bench: Bench, events: number, emptyLoads: Load[]): Promise<Column> {
-  const { cluster } = bench
+  const { cluster, keep } = bench
   const devices = events / eventsEach
   const database = await cluster.createDatabase(`history_${events}`)
-  const first = await startService({ env: { DATABASE_URL: database.url, ...env } })
+  const first = await keep(startService({ env: { DATABASE_URL: database.url, ...env } }))
   const large = await newApplication(new Client(first))
   await first.stop()
   const began = performance.now()
@@ -76,7 +76,7 @@ async function measureSize(bench: Bench, events: number, emptyLoads: Load[]): Pr
   tell('filled in, s', ((performance.now() - began) / 1000).toFixed(0))
   await tellSizes(database, devices, tell)
 
-  await measureReads(cluster, database, large, tell)
+  await measureReads(bench, database, large, tell)
   await measureLoads(bench, database, emptyLoads, tell)
   await measureBackup(cluster, database, tell)
   await measurePruning(bench, database, tell)
@@ -109,8 +109,13 @@ async function tellSizes({ sql }: Database, devices: number, tell: Tell): Promis
 }
 
 /** Reads of the application that is the same at every size: its feed, and its pages. */
-async function measureReads(cluster: Cluster, database: Database, large: TestApplication, tell: Tell): Promise<void> {
-  const service = await startService({ env: { DATABASE_URL: database.url, ...env } })
+async function measureReads(
+  { cluster, keep }: Bench,
+  database: Database,
+  large: TestApplication,
+  tell: Tell,
+): Promise<void> {
+  const service = await keep(startService({ env: { DATABASE_URL: database.url, ...env } }))
   const client = new Client(service)
   const cpu = () => processCpu(service.process.pid as number) + databaseCpu(cluster.pid)
   const serials = await database.sql<{ device_no: string }[]>`
@@ -140,15 +145,20 @@ async function measureReads(cluster: Cluster, database: Database, large: TestApp
 
 /** Creates and reports, in the same rounds as on the empty database; creates also with compressed pages in the log. */
 async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[], tell: Tell): Promise<void> {
-  const { cluster, options } = bench
-  const full = await startForecourt('full', 'bun', database, env)
+  const { cluster, options, keep } = bench
+  const full = await keep(startForecourt('full', 'bun', database, env))
   const { admin } = cluster
   await admin`alter database ${admin(database.name)} set wal_compression = ${admin.unsafe(options.compression)}`
-  const compressed = await startForecourt('compressed', 'bun', database, env)
+  const compressed = await keep(startForecourt('compressed', 'bun', database, env))
   const own = await loadsOf(full)
   const squeezed: Load = { name: `creates, ${options.compression}`, server: compressed, work: undefined }
   const loads = [...emptyLoads, ...own, squeezed]
-  const run = ({ server, work }: Load) => measure(cluster, server, options, work)
+  /** Another try for what a busy machine made no result of. */
+  const run = ({ server, work }: Load) =>
+    measure(cluster, server, options, work).catch((error: Error) => {
+      process.stderr.write(`${error.message}\n`)
+      return measure(cluster, server, options, work)
+    })
 
   // The first writes after a checkpoint put whole pages into the log, and those of later rounds fewer.
   const kilobytes = ({ walBytes }: Figure) => (walBytes / 1000).toFixed(1)
@@ -217,9 +227,9 @@ async function measureBackup({ pid, admin }: Cluster, { url }: Database, tell: T
 }
 
 /** Drops two thirds of the changes of state, by the function that upkeep calls, while devices are created. */
-async function measurePruning({ options }: Bench, database: Database, tell: Tell): Promise<void> {
+async function measurePruning({ options, keep }: Bench, database: Database, tell: Tell): Promise<void> {
   const { sql } = database
-  const service = await startForecourt('pruned', 'bun', database, env)
+  const service = await keep(startForecourt('pruned', 'bun', database, env))
   const now = async () => {
     const [row] = await sql<[{ bytes: number; partitions: number }]>`
       select pg_database_size(current_database())::float8 as bytes, (select count(*)::int from history_partition) as partitions`
