@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function read_reported_8de00b3b27e3 (
+create function read_reported_7c83b4736e52 (
   p_serials text[],
   p_refresh_ms integer,
   p_callers integer,
@@ -149,7 +149,7 @@ create function read_reported_8de00b3b27e3 (
   p_versions text[],
   p_batteries bigint[],
   p_energies text[]
-) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text, reported_at timestamptz, is_sign_old boolean, is_noted boolean)
+) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text, reported_at timestamptz, is_sign_old boolean, noted text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
 declare
@@ -175,7 +175,7 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
     end if;
   if v_revoked <> '{}' then
-    return query select r.app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, false from unnest(v_revoked) as r (app_id);
+    return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, null::text from unnest(v_revoked) as r (app_id);
   end if;
   select array_agg(array_position(p_serials, b.device_no) order by b.device_no), array_agg(b.app_id order by b.device_no),
     array_agg(b.bound_at order by b.device_no)
@@ -202,14 +202,14 @@ begin
         and (p_times[k.n] is null or p_times[k.n] >= k.reported_at)
         and (p_status[k.n] is null or p_status[k.n] = k.status) and (coalesce(p_online[k.n], 1) is null or coalesce(p_online[k.n], 1) = k.online_status) and (p_run[k.n] is null or p_run[k.n] = k.run_status) and (p_remarks[k.n] is null or p_remarks[k.n] = k.status_remark) and (p_versions[k.n] is null or p_versions[k.n] = k.version) and (p_batteries[k.n] is null or p_batteries[k.n] = k.battery_status) and (p_energies[k.n] is null or p_energies[k.n] = k.battery_energy)
       returning p.device_no)
-    select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, k.status, k.online_status, k.run_status, k.status_remark, k.version, k.battery_status, k.battery_energy, k.bound_at, k.row_version, k.reported_at, k.seen_at <= v_old, false from known k
+    select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, k.status, k.online_status, k.run_status, k.status_remark, k.version, k.battery_status, k.battery_energy, k.bound_at, k.row_version, k.reported_at, k.seen_at <= v_old, null from known k
     union all
-    select null::text, n.device_no, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, true from noted n;
+    select null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, string_agg(n.device_no, ' ') from noted n having count(*) > 0;
   end loop;
 end
 $routine$;
 
-create function change_states_2662d8d105a5 (
+create function change_states_25ab2c4b399c (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -318,7 +318,9 @@ begin
     set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
       seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
 
-  return query select unnest(v_changed);
+  if not v_is_complete then
+    return query select serial from unnest(p_serials) as serial where v_changed is null or serial <> all(v_changed);
+  end if;
 end
 $routine$;
 

@@ -152,9 +152,9 @@ export interface Repeated {
 
 const knownColumns = Object.entries({ ...deviceTypes, row_version: text, reported_at: 'timestamptz' })
 
-/** SQL: a row with the columns of a known device, of which it has one. */
-const knownRowSql = (column: string, alias: string) =>
-  knownColumns.map(([name, type]) => (name === column ? `${alias}.${name}` : `null::${type}`)).join(', ')
+/** SQL: a row with the columns of a known device, of which it has one at most. */
+const knownRowSql = (column?: string) =>
+  knownColumns.map(([name, type]) => (name === column ? name : `null::${type}`)).join(', ')
 
 /** What the report of device `k` gives; arrays are read by the device's number, because to join them costs more. */
 const givenSql: Record<keyof typeof stateTypes, string> = {
@@ -175,7 +175,8 @@ const givenSql: Record<keyof typeof stateTypes, string> = {
  * these times, no more.
  *
  * Returns first a row without a serial for each application of which a caller has lost its access (nothing of it is
- * noted), then a row for each device, then one with nothing but the serial for each device that was noted.
+ * noted), then for each application a row for each device, and one with nothing but the serials of those that were
+ * noted, separated by spaces: a row of its own for each would cost as much as the device's.
  */
 export const readReportedRoutine = routine(
   'read_reported',
@@ -187,7 +188,7 @@ export const readReportedRoutine = routine(
     p_times: 'timestamptz[]',
     ...stateParameters,
   },
-  `${knownColumns.map(([name, type]) => `${name} ${type}`).join(', ')}, is_sign_old boolean, is_noted boolean`,
+  `${knownColumns.map(([name, type]) => `${name} ${type}`).join(', ')}, is_sign_old boolean, noted text`,
   `  v_now timestamptz := now();
   v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
   v_numbers integer[];
@@ -198,7 +199,7 @@ export const readReportedRoutine = routine(
   `  perform set_config('synchronous_commit', 'off', true);
   ${findRevokedSql}
   if v_revoked <> '{}' then
-    return query select ${knownRowSql('app_id', 'r')}, false, false from unnest(v_revoked) as r (app_id);
+    return query select ${knownRowSql('app_id')}, false, null::text from unnest(v_revoked) as r (app_id);
   end if;
   select array_agg(array_position(p_serials, b.device_no) order by b.device_no), array_agg(b.app_id order by b.device_no),
     array_agg(b.bound_at order by b.device_no)
@@ -227,9 +228,9 @@ export const readReportedRoutine = routine(
           .map(([column, given]) => `(${given} is null or ${given} = k.${column})`)
           .join(' and ')}
       returning p.device_no)
-    select ${knownColumns.map(([name]) => `k.${name}`).join(', ')}, k.seen_at <= v_old, false from known k
+    select ${knownColumns.map(([name]) => `k.${name}`).join(', ')}, k.seen_at <= v_old, null from known k
     union all
-    select ${knownRowSql('device_no', 'n')}, false, true from noted n;
+    select ${knownRowSql()}, false, string_agg(n.device_no, ' ') from noted n having count(*) > 0;
   end loop;`,
 )
 
@@ -257,17 +258,17 @@ export async function readReported(
     textArray(reports.map((report) => report?.at?.toISOString() ?? null)),
     ...stateValues(reports.map((report) => report?.state)),
   ])
-  const noted = new Set(rows.filter((row) => row.is_noted).map((row) => row.device_no))
+  const noted = new Set(rows.flatMap((row) => row.noted?.split(' ') ?? []))
   const found = rows.filter((row) => row.row_version !== null)
   return {
     devices: new Map(found.map((row) => [row.device_no, { ...toKnown(row), isNoted: noted.has(row.device_no) }])),
-    revoked: new Set(rows.filter((row) => row.device_no === null).map((row) => row.app_id)),
+    revoked: new Set(rows.filter((row) => row.device_no === null && row.app_id !== null).map((row) => row.app_id)),
   }
 }
 
 /**
  * Writes a batch of state changes: locks, rows, signs of life and events in one transaction. Returns the serials that it
- * changed. Skips a device whose row changed after it was read; one whose stored report is newer than was read, if
+ * skipped: nearly always none. Skips a device whose row changed after it was read; one whose stored report is newer than was read, if
  * its reports carry times (`p_timed`, `p_times`); and one of an application of which a caller has lost its access. A
  * device that changes once has its event in the arrays (`p_befores`), one that changes more often all of them in `p_events`.
  */
@@ -345,7 +346,9 @@ export const changeStatesRoutine = routine(
     set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
       seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
 
-  return query select unnest(v_changed);`,
+  if not v_is_complete then
+    return query select serial from unnest(p_serials) as serial where v_changed is null or serial <> all(v_changed);
+  end if;`,
 )
 
 /** Writes state changes of distinct devices, of any callers, in one transaction. Returns the serials that changed. */
@@ -362,7 +365,7 @@ export async function changeStates(
   const several = sorted.flatMap((change) =>
     change.events.length > 1 ? change.events.map((event) => toEventRow(change, event)) : [],
   )
-  const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
+  const rows = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
     textArray(apps),
     sorted.length + several.length,
@@ -382,5 +385,6 @@ export async function changeStates(
     JSON.stringify(several),
   ])
   noteEvents(sql, apps)
-  return changed.map((row) => row.device_no)
+  const skipped = new Set(rows.map((row) => row.device_no))
+  return sorted.map(({ deviceNo }) => deviceNo).filter((deviceNo) => !skipped.has(deviceNo))
 }
