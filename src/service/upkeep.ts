@@ -97,7 +97,7 @@ function actors(
     cleaner('overview-cleaner', deleteOldMinutes),
     cleaner('import-cleaner', deleteOldImports),
     pruner('delivery-pruner', (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays)),
-    { name: 'history-keeper', round: () => keepHistoryAlone(sql, log) },
+    { name: 'history-keeper', round: () => keepAndTellHistory(sql, log) },
     pruner('refusal-pruner', (tx, limit) => deleteOldRefusals(tx, limit, refusalDays)),
     { name: 'device-counter', round: () => transaction(sql, (tx) => refreshCount(tx, countEveryMinutes)) },
     { name: 'size-recorder', round: () => noteDatabaseSize(sql, isDistributed) },
@@ -110,9 +110,8 @@ const historyLines: Partial<Record<KeptPartition['outcome'], string>> = {
   'dropped although needed': 'history was dropped a week after its days, though a callback had not taken all of it',
 }
 
-async function keepHistoryAlone(sql: Sql, log: Logger): Promise<void> {
-  const kept = await transaction(sql, async (tx) => ((await tryLock(tx, 'history-keeper')) ? keepHistory(tx) : []))
-  for (const { name, outcome } of kept) {
+async function keepAndTellHistory(sql: Sql, log: Logger): Promise<void> {
+  for (const { name, outcome } of await keepHistory(sql)) {
     const line = historyLines[outcome]
     if (line !== undefined) log.warn({ partition: name }, line)
   }

@@ -116,7 +116,7 @@ test('what a callback has not taken, or will try again, is kept for a week longe
   await sql`
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
     values ('follows', ${today() - 33 * dayIds + 1}, 'device.bound', 1, 1, now(), now(), now(), '[]')`
-  expect(outcomesOf(await keepHistory(sql))).toEqual(['held', 'dropped'])
+  expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped', 'held'])
   expect(await daysKept('event', 'follows')).toEqual([33])
   await sql`delete from delivery`
   expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped'])

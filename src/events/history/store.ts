@@ -1,6 +1,6 @@
 import type { Row } from 'postgres'
-import { takeLock } from '../../database/advisory-lock.ts'
-import type { Sql, Statements } from '../../database/open.ts'
+import { takeLock, tryLock } from '../../database/advisory-lock.ts'
+import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import type { EventType } from '../../vocabulary/event-types.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
@@ -87,8 +87,8 @@ const partOfDays = 15
 const lockTimeoutMs = 250
 
 /**
- * Creates the database function `keep_history`, which makes partitions ahead of time and drops those whose days are
- * over, the oldest first. The function runs with its owner's rights and holds the days itself, so that a role which may
+ * Creates the database function `keep_history`, which makes partitions ahead of time and drops the oldest one whose days
+ * are over. The function runs with its owner's rights and holds the days itself, so that a role which may
  * not delete events can prune old ones, and no younger ones. Calls it once: when the service is ready, today has its
  * partitions.
  */
@@ -147,6 +147,8 @@ export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventD
             begin
               execute format('drop table %I', v_old.name);
               return query select v_old.name, case when v_is_needed then 'dropped although needed' else 'dropped' end;
+              -- The others in transactions of their own: until this one ends, every statement on the table waits.
+              return;
             exception when lock_not_available then
               return query select v_old.name, 'busy';
             end;
@@ -159,8 +161,8 @@ export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventD
         end loop;
       end $$;
       revoke all on function keep_history from public`)
-    await keepHistory(tx)
   })
+  await keepHistory(owner)
 }
 
 /** What `keep_history` did to a partition, or could not do. */
@@ -174,7 +176,20 @@ export interface KeptPartition {
 /** How many rows of a default partition one call deletes. */
 const defaultRows = 2000
 
-/** Makes partitions ahead, and drops old ones. */
-export function keepHistory(sql: Statements): Promise<KeptPartition[]> {
-  return sql<KeptPartition[]>`select name, outcome from keep_history(${defaultRows}::integer)`
+/**
+ * Makes partitions ahead, and drops old ones, each in a transaction of its own. Does nothing while another process does.
+ * Returns what was dropped, and then what could not be.
+ */
+export async function keepHistory(sql: Sql): Promise<KeptPartition[]> {
+  const dropped: KeptPartition[] = []
+  for (;;) {
+    const step = await transaction(sql, async (tx) =>
+      (await tryLock(tx, 'history-keeper'))
+        ? tx<KeptPartition[]>`select name, outcome from keep_history(${defaultRows}::integer)`
+        : [],
+    )
+    const gone = step.filter(({ outcome }) => outcome.startsWith('dropped'))
+    if (gone.length === 0) return [...dropped, ...step]
+    dropped.push(...gone)
+  }
 }
