@@ -60,22 +60,26 @@ export async function requireDevice(sql: Statements, appId: string, deviceNo: st
   return toDevice(row)
 }
 
-/** The application's devices with these serials. */
+/** The application's devices with these serials. The transaction must hold the application's lock. */
 export async function findDevices(
   sql: Statements,
   appId: string,
   deviceNos: readonly string[],
 ): Promise<Map<string, Device>> {
   if (deviceNos.length === 0) return new Map()
+  // Two statements, because a join of the two tables would lie across the nodes of a cluster.
+  const bindings = await sql.unsafe(
+    'select device_no, bound_at::text as bound_at from device_binding where device_no = any($2::text[]) and app_id = $1',
+    [appId, textArray(deviceNos)],
+    { prepare: true },
+  )
   const rows = await sql.unsafe(
-    `with binding as materialized (
-      select device_no, bound_at from device_binding where device_no = any($2::text[]) and app_id = $1)
-    select d.* from binding b
+    `select d.* from unnest($2::text[], $3::text[]) as b (device_no, bound_at)
     -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
     cross join lateral (
       select ${columnsSql} from device
-      where app_id = $1 and bound_at = b.bound_at and device_no = b.device_no limit 1) as d`,
-    [appId, textArray(deviceNos)],
+      where app_id = $1 and bound_at = b.bound_at::timestamptz and device_no = b.device_no limit 1) as d`,
+    [appId, textArray(bindings.map((row) => row.device_no)), textArray(bindings.map((row) => row.bound_at))],
     { prepare: true },
   )
   return new Map(rows.map((row) => [row.device_no, toDevice(row)]))
