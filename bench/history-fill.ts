@@ -9,7 +9,7 @@ import type { Database } from './cluster.ts'
 const dayIds = 86_400_000_000
 /** The days of each table by default, and the days of one partition. */
 const kept = { event: { days: 400, width: 26 }, state_change: { days: 30, width: 2 } }
-export type HistoryTable = keyof typeof kept
+type HistoryTable = keyof typeof kept
 
 /** Tables that are filled side by side. */
 const sideBySide = 3

@@ -3,7 +3,7 @@
 //   bun bench/history.ts [--events 600000,10000000,50000000] [--compression pglz]
 //
 // A fifth of the events made a device, the others changed its state. One application has 120,000 devices and so 600,000
-// events at every size. 10 million events need some 7 GB of disk, which is given back at the end.
+// events at every size. 10 million events need some 6 GB of disk, which is given back at the end.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
