@@ -4,7 +4,8 @@ import { thirdPartyConfigRoutes } from './applications/third-party-config/routes
 import { tokenRoutes } from './applications/tokens/routes.ts'
 import { issueTokensRoutine } from './applications/tokens/routine.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
-import { ImportWorker } from './bulk/import-worker.ts'
+import { importSteps } from './bulk/import-steps.ts'
+import { JobWorker } from './bulk/jobs/worker.ts'
 import { bulkRoutes } from './bulk/routes.ts'
 import { AccessControl } from './callers/access-control.ts'
 import { CallerCache } from './callers/cache.ts'
@@ -159,7 +160,8 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const catalogue = new Catalogue(pools.creates)
   const showMoment = momentFormat(config.timeZone)
   const readMoment = momentReader(config.timeZone)
-  const imports = new ImportWorker({ sql: pools.bulk, log, catalogue, metrics, config, showMoment })
+  const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config, showMoment })
+  const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: () => importing })
   const openLane = laneOpener(
     metrics,
     // Shorter than the request timeout: a create that was refused for waiting too long is never written afterwards.
@@ -196,7 +198,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...eventRoutes(moments),
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
     ...refusalRoutes(moments),
-    ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => imports.wake(), ...moments }),
+    ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
     ...regionRoutes(),
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
@@ -261,7 +263,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   })
   worker.start()
   const upkeep = startUpkeep(pools.background, log, { ...config, isDistributed }, routines)
-  imports.start()
+  jobs.start()
   const recorder = startRecorder(pools.background, log, metrics)
   const presence = startPresence({ sql: background, log, config })
   return {
@@ -272,7 +274,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     },
     stopCallbacks: () => worker.stop(),
     async stop() {
-      await Promise.all([worker.stop(), imports.stop(), applier.stop()])
+      await Promise.all([worker.stop(), jobs.stop(), applier.stop()])
       upkeep.stop()
       await Promise.all([recorder.stop(), refusalRecorder.stop()])
       presence.stop()

@@ -22,6 +22,7 @@ import {
   ownAppId,
   textOneOf,
 } from '../vocabulary/values.ts'
+import { jobStatusValues, jobStatusWords } from './jobs/contract.ts'
 
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
 
@@ -44,12 +45,7 @@ export type ExportFormat = keyof typeof mediaTypes
 export const mediaTypeOf = (format: ExportFormat) => mediaTypes[format]
 export const formatOf = (mediaType: string): ImportFormat => (mediaType === mediaTypes.csv ? 'csv' : 'ndjson')
 
-export const importStatus = { waiting: 1, running: 2, done: 3, failed: 4, cancelled: 5 } as const
-
-const ImportStatus = named(
-  'ImportStatus',
-  described(oneOf(1, 2, 3, 4, 5), '1 waiting, 2 running, 3 done, 4 failed, 5 cancelled.'),
-)
+const ImportStatus = named('ImportStatus', described(oneOf(...jobStatusValues), jobStatusWords))
 
 export const ImportRecord = named(
   'Import',
@@ -144,7 +140,7 @@ export const cancelImport = operation({
 
 /** The outcomes of a row. */
 export const outcomes = ['created', 'existing', 'refused'] as const
-export type Outcome = (typeof outcomes)[number]
+export type ImportOutcome = (typeof outcomes)[number]
 
 export const getImportResult = operation({
   id: 'getImportResult',

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { readRecord } from '../embedded/record.ts'
 import { type Reason, Refusal } from '../vocabulary/refusals.ts'
-import { readKeptBytes } from './store.ts'
+import { readKeptBytes } from './jobs/store.ts'
 
 /** The share of the embedded database's disk that files must leave free. */
 const freeShare = 0.1

@@ -12,13 +12,12 @@ import { eventPages } from '../events/pages.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { fileReply } from '../http/answer.ts'
 import { type Handler, handle, read, stream, takeFile } from '../http/handler.ts'
-import { preferredLanguage } from '../http/language.ts'
 import { validator } from '../http/validate.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { sitePages } from '../sites/pages.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
-import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { invalidRequest, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import {
   cancelImport,
@@ -31,16 +30,16 @@ import {
   getImportResult,
   getTemplate,
   type ImportFormat,
-  type ImportKind,
   type ImportRecord,
   mediaTypeOf,
-  type Outcome,
   pageImports,
 } from './contract.ts'
 import { type FileWriter, fileWriter } from './files.ts'
 import { RowFile } from './intake.ts'
+import { resultReply } from './jobs/result.ts'
+import * as jobs from './jobs/store.ts'
 import { roomFor } from './room.ts'
-import { columnsOf, outcomeOf, resultLine } from './rules.ts'
+import { columnsOf } from './rules.ts'
 import * as store from './store.ts'
 
 interface Parts {
@@ -72,7 +71,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         kind === 'inventory' ? requirePlatform(caller) : await requireApplicationOf(sql, caller, query.appId)
       const owner = appId ?? keyOwnerOf(caller)
       // First, because the import under way may be this very request, whose response is then stored.
-      const isUnderWay = await store.isUnderWay(sql, appId)
+      const isUnderWay = await jobs.isUnderWay(sql, appId)
       if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
       if (isUnderWay) throw new Refusal('importRunning')
       await requireRoom(appId)
@@ -110,7 +109,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
     }),
 
     read(getImport, async ({ sql, caller, query }) =>
-      store.requireImport(sql, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
+      jobs.requireJob(sql, store.imports, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
     ),
 
     read(pageImports, async ({ sql, caller, query: { appId, ...query } }) => {
@@ -121,27 +120,32 @@ export function bulkRoutes(parts: Parts): Handler[] {
         status: given(query.status),
         created: readTimeRange(query),
       }
-      return store.pageOfImports(sql, filter, showMoment)
+      return jobs.pageOfJobs(sql, store.imports, filter, showMoment)
     }),
 
     handle(cancelImport, async ({ caller, body, sourceAddress }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
       return transaction(sql, async (tx) => {
-        const data = await store.requireImport(tx, appIds, body.id, showMoment)
+        const data = await jobs.requireJob(tx, store.imports, appIds, body.id, showMoment)
         if (data.kind === 'inventory') requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }
         // Before the import's row is changed: a worker that finishes an import of the inventory locks in this order.
         await insertPlatformEvent(tx, { type: 'import.cancelled', ...event })
-        return store.cancelImportOf(tx, body.id, showMoment)
+        return jobs.cancelJob(tx, store.imports, body.id, showMoment)
       })
     }),
 
     stream(getImportResult, async ({ caller, query, header, readNext }) => {
       const { id, kind } = await readNext(async (sql) =>
-        store.requireImport(sql, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
+        jobs.requireJob(
+          sql,
+          store.imports,
+          await requireApplicationsOf(sql, caller, query.appId),
+          query.id,
+          showMoment,
+        ),
       )
-      const lines = resultLines(id, kind, given(query.outcome), preferredLanguage(header('accept-language')), readNext)
-      return fileReply(lines, mediaTypeOf('ndjson'), `import-${id}.ndjson`)
+      return resultReply({ id, kind, noun: 'import' }, given(query.outcome), header('accept-language'), readNext)
     }),
 
     stream(createExport, async ({ caller, query, readNext }) => {
@@ -221,22 +225,6 @@ function requireFormat(mediaType: string, named: ImportFormat | null): ImportFor
 }
 
 const encoder = new TextEncoder()
-
-async function* resultLines(
-  id: number,
-  kind: ImportKind,
-  wanted: Outcome | null,
-  language: keyof Reason,
-  readNext: <Answer>(read: (sql: Sql) => Promise<Answer>) => Promise<Answer>,
-): AsyncGenerator<Uint8Array> {
-  for (let after = 0; ; ) {
-    const portion = await readNext((sql) => store.readOutcomes(sql, id, after, wanted))
-    if (portion === undefined) return
-    after = portion.id
-    const meant = portion.outcomes.filter((outcome) => wanted === null || outcomeOf(outcome) === wanted)
-    yield encoder.encode(meant.map((outcome) => resultLine(kind, outcome, language)).join(''))
-  }
-}
 
 interface ExportPage {
   list: object[]

@@ -20,6 +20,7 @@ import { findEqualSites } from '../sites/store.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
+import { TryAgain } from './jobs/worker.ts'
 
 // How an import writes rows of each kind: as single creates do, except that an existing row with the same content is no
 // refusal.
@@ -32,9 +33,6 @@ export interface Writer {
   appId: string
   actor: string
 }
-
-/** Something moved between being read and being written: nothing of the rows may stay, and they are tried again. */
-export class TryAgain extends Error {}
 
 /** Decides rows within a transaction that holds the application's lock; one outcome a row, in order. */
 export type DecideRows = (tx: Statements) => Promise<RowOutcome[]>

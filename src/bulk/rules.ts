@@ -1,16 +1,11 @@
 import type { TSchema } from 'typebox'
-import { type FieldFault, type Reason, type RefusalName, refusals } from '../vocabulary/refusals.ts'
-import { type ImportKind, importRows, type Outcome } from './contract.ts'
+import type { FieldFault, Reason } from '../vocabulary/refusals.ts'
+import { type ImportKind, importRows } from './contract.ts'
 
 // Rules for the rows of imports, independent of how they are stored.
 
 /** A row as it waits: the line that it begins at, and its cells, or its text; without them it was too large to be kept. */
 export type KeptRow = [line: number, ...cells: string[]]
-
-/** A row's stored outcome: the serial number or id, and for a refused row the reason and the faulty members. */
-export type KeptOutcome =
-  | [line: number, outcome: 'created' | 'existing', key: string | number | null]
-  | [line: number, refusal: RefusalName, key: string | number | null, errors: FieldFault[] | null]
 
 const propertiesOf = (kind: ImportKind) => importRows[kind].properties as Record<string, TSchema>
 
@@ -61,46 +56,4 @@ export function cellReader(kind: ImportKind, columns: readonly string[]) {
     }
     return body
   }
-}
-
-export const outcomeOf = ([, outcome]: KeptOutcome): Outcome =>
-  outcome === 'created' || outcome === 'existing' ? outcome : 'refused'
-
-/** Packs the outcomes of a portion's rows as text: each fault once, and rows refer to it by its place. */
-export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
-  const places = new Map<string, number>()
-  const placeOf = (fault: FieldFault) => {
-    const text = JSON.stringify(fault)
-    const place = places.get(text) ?? places.size
-    places.set(text, place)
-    return place
-  }
-  const rows = outcomes.map(([line, outcome, key, errors = null]) =>
-    errors === null ? [line, outcome, key] : [line, outcome, key, ...errors.map(placeOf)],
-  )
-  return `{"faults":[${[...places.keys()].join(',')}],"rows":${JSON.stringify(rows)}}`
-}
-
-/** Reads a text of `packOutcomes`. */
-export function unpackOutcomes(text: string): KeptOutcome[] {
-  const { faults, rows } = JSON.parse(text) as {
-    faults: FieldFault[]
-    rows: [line: number, outcome: RefusalName, key: string | number | null, ...faults: number[]][]
-  }
-  return rows.map(([line, outcome, key, ...places]) => [
-    line,
-    outcome,
-    key,
-    places.length === 0 ? null : places.map((place) => faults[place] as FieldFault),
-  ])
-}
-
-export function resultLine(kind: ImportKind, kept: KeptOutcome, language: keyof Reason): string {
-  const [line, name, key, errors = null] = kept
-  const outcome = outcomeOf(kept)
-  const { code, [language]: msg } =
-    outcome === 'refused' ? refusals[name as RefusalName] : { code: 0, en: 'success', zh: 'success' }
-  const told = errors?.map(({ field, reason }) => ({ field, reason: reason[language] })) ?? null
-  const made = kind === 'sites' ? { id: key } : { deviceNo: key }
-  return `${JSON.stringify({ line, outcome, code, msg, errors: told, ...made })}\n`
 }

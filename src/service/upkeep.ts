@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { deleteExpiredTokens } from '../applications/tokens/store.ts'
-import { deleteOldImports } from '../bulk/store.ts'
+import { deleteOldJobs } from '../bulk/jobs/store.ts'
 import type { Config } from '../config.ts'
 import { tryLock } from '../database/advisory-lock.ts'
 import { deleteOldIdempotencyKeys } from '../database/idempotency.ts'
@@ -95,7 +95,7 @@ function actors(
     cleaner('sign-in-attempt-cleaner', clearAttempts),
     cleaner('set-up-cleaner', deleteExpiredSetUps),
     cleaner('overview-cleaner', deleteOldMinutes),
-    cleaner('import-cleaner', deleteOldImports),
+    cleaner('import-cleaner', deleteOldJobs),
     pruner('delivery-pruner', (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays)),
     { name: 'history-keeper', round: () => keepAndTellHistory(sql, log) },
     pruner('refusal-pruner', (tx, limit) => deleteOldRefusals(tx, limit, refusalDays)),

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { cancelImport, createImport, getImport, getImportResult, pageImports } from '../../src/bulk/contract.ts'
-import { deleteOldImports } from '../../src/bulk/store.ts'
+import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client, deviceBody, newApplication, newSerial, prepareDatabase, type TestApplication } from '../harness.ts'
 import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
 
@@ -140,7 +140,7 @@ test('a file that is larger than the room is refused while it is taken, and leav
   expect([status, code]).toEqual([429, 10007])
   const rest = () =>
     database.run(async (sql) => {
-      await deleteOldImports(sql, 1_000)
+      await deleteOldJobs(sql, 1_000)
       return (await sql`select 1 from import where app_id = ${application.appId}`).length
     })
   expect(await becomesTrue(async () => (await rest()) === 0)).toBe(true)
@@ -163,7 +163,7 @@ test('what is cancelled gives its room back', async () => {
   const { id } = (await send(client, application, '{}\n'.repeat(30_000))).data
   await client.call(cancelImport, { id }, { token: application.token })
   const before = await keptBytes(id)
-  while ((await database.run((sql) => deleteOldImports(sql, 100))) > 0);
+  while ((await database.run((sql) => deleteOldJobs(sql, 100))) > 0);
   expect(await keptBytes(id)).toBeLessThan(before)
 }, 60_000)
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createImport, getImport, pageImports } from '../../src/bulk/contract.ts'
-import { deleteOldImports } from '../../src/bulk/store.ts'
+import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
@@ -51,7 +51,7 @@ test('a file of which something comes is taken, however long a piece of it takes
     await file.send(1)
     await sleep(1_000)
   }
-  await database.run((sql) => deleteOldImports(sql, 1))
+  await database.run((sql) => deleteOldJobs(sql, 1))
   await file.end()
   const { status, text, data } = await file.answer
   expect(status, text).toBe(200)
@@ -97,7 +97,7 @@ test('a file that upkeep has begun to remove is not taken', async () => {
   await database.run((sql) =>
     sql.begin(async (tx) => {
       await tx`update import set lease_until = '-infinity' where id = ${file.id}`
-      await deleteOldImports(tx, 1)
+      await deleteOldJobs(tx, 1)
     }),
   )
   expect(await file.pieces()).toBe(1)
@@ -105,7 +105,7 @@ test('a file that upkeep has begun to remove is not taken', async () => {
   await file.end()
   const { status, headers, text } = await file.answer
   expect([status, headers.get('retry-after')], text).toEqual([503, '1'])
-  await database.run((sql) => deleteOldImports(sql, 100))
+  await database.run((sql) => deleteOldJobs(sql, 100))
   expect((await client.operate(getImport, { id: file.id })).data ?? null).toBeNull()
 }, 60_000)
 

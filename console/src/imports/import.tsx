@@ -1,7 +1,8 @@
 import { Alert, Button, Progress } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { useParams } from 'react-router'
-import { cancelImport, createImport, getImport, type ImportRecord, importStatus } from '../../../src/bulk/contract.ts'
+import { cancelImport, createImport, getImport, type ImportRecord } from '../../../src/bulk/contract.ts'
+import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
@@ -100,12 +101,12 @@ function Notes({ job }: { job: ImportRecord }) {
         note(
           'info',
           t(isUnderWay(job) ? 'dryRunRuns' : 'dryRunWords'),
-          status === importStatus.done && may(createImport) && (
+          status === jobStatus.done && may(createImport) && (
             <LinkButton to={paths.newImport({ kind, appId })}>{t('forReal')}</LinkButton>
           ),
         )}
-      {status === importStatus.failed && note('error', t('failedWords', { error: job.error ?? '' }))}
-      {status === importStatus.cancelled && note('warning', t('cancelledWords'))}
+      {status === jobStatus.failed && note('error', t('failedWords', { error: job.error ?? '' }))}
+      {status === jobStatus.cancelled && note('warning', t('cancelledWords'))}
       {isUnderWay(job) && (
         <output style={{ display: 'block', marginBottom: 16 }}>
           <Progress aria-label={t('progress')} percent={percentOf(job)} status="active" />

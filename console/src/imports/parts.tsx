@@ -1,6 +1,7 @@
 import { Alert } from 'antd'
 import { Link } from 'react-router'
-import { type ImportKind, type ImportRecord, importStatus, pageImports } from '../../../src/bulk/contract.ts'
+import { type ImportKind, type ImportRecord, pageImports } from '../../../src/bulk/contract.ts'
+import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
 import { useRead } from '../api.ts'
 import { paths } from '../paths.ts'
 import { State } from '../ui/status.tsx'
@@ -14,8 +15,7 @@ export function ImportState({ status }: Pick<ImportRecord, 'status'>) {
   return <State tone={tones[status - 1] ?? 'idle'}>{t(`status_${status}` as 'status_1')}</State>
 }
 
-export const isUnderWay = ({ status }: ImportRecord) =>
-  status === importStatus.waiting || status === importStatus.running
+export const isUnderWay = ({ status }: ImportRecord) => status === jobStatus.waiting || status === jobStatus.running
 
 /** How much of the file is processed, in whole per cent. */
 export const percentOf = ({ bytes, bytesRead }: ImportRecord) => Math.floor((bytesRead / Math.max(1, bytes)) * 100)

@@ -1,10 +1,10 @@
 import { ForecourtError } from '../../../sdk/src/error.ts'
-import { getImportResult, type Outcome } from '../../../src/bulk/contract.ts'
+import { getImportResult, type ImportOutcome } from '../../../src/bulk/contract.ts'
 
 /** The outcome of one row, as in the service's result file. */
 export interface ResultRow {
   line: number
-  outcome: Outcome
+  outcome: ImportOutcome
   code: number
   msg: string
   errors: { field: string; reason: string }[] | null
@@ -15,13 +15,13 @@ export interface ResultRow {
 }
 
 /** The address of a result: of all rows, or of those with one outcome. */
-export function resultAddress(id: number, outcome: Outcome | undefined): string {
+export function resultAddress(id: number, outcome: ImportOutcome | undefined): string {
   return `${getImportResult.path}?id=${id}${outcome === undefined ? '' : `&outcome=${outcome}`}`
 }
 
 interface Wish {
   /** The outcome to select; undefined for all. */
-  outcome: Outcome | undefined
+  outcome: ImportOutcome | undefined
   most: number
   language: string
   signal?: AbortSignal

@@ -4,7 +4,7 @@ import { Button } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
-import { type ImportRecord, type Outcome, outcomes } from '../../../src/bulk/contract.ts'
+import { type ImportRecord, type ImportOutcome, outcomes } from '../../../src/bulk/contract.ts'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ChoiceFilter, useFilters } from '../ui/filters.tsx'
@@ -48,7 +48,7 @@ export function Results({ job }: { job: ImportRecord }) {
 
 interface ResultProps {
   job: ImportRecord
-  outcome: Outcome | undefined
+  outcome: ImportOutcome | undefined
 }
 
 function ResultRows({ job, outcome }: ResultProps) {

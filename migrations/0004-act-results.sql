@@ -1,0 +1,1 @@
+alter table import_result add column updated integer not null default 0;

@@ -1,0 +1,170 @@
+import type { Sql } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
+import { insertPlatformEvent } from '../events/store.ts'
+import { JsonFault, parseJson } from '../http/json.ts'
+import { validator } from '../http/validate.ts'
+import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { createImport, importRows } from './contract.ts'
+import type { KeptOutcome } from './jobs/rules.ts'
+import { finishJob, type Job, type Progress, readLastEventIds, requireJob, settleRows } from './jobs/store.ts'
+import { requireAccessOf, type Steps } from './jobs/worker.ts'
+import {
+  type DecideRows,
+  decideInventory,
+  devicePredictor,
+  deviceWriter,
+  predictSites,
+  type RowOutcome,
+  type RowParts,
+  siteCreator,
+  siteWriter,
+} from './row-writers.ts'
+import { cellReader, type KeptRow } from './rules.ts'
+import { type ImportJob, importOf, imports, readPiece, type StoredPiece } from './store.ts'
+
+interface Parts extends RowParts {
+  sql: Sql
+}
+
+interface ReadRow {
+  line: number
+  key: string | null
+  body: unknown
+  refusal: Refusal | undefined
+}
+
+type Reader = (row: KeptRow) => ReadRow
+/** Composes what can be composed of rows before their transaction. */
+type Composer = (rows: unknown[]) => Promise<DecideRows>
+
+/** How an import decides its rows: as they are stored, piece by piece. */
+export function importSteps(parts: Parts): Steps {
+  const { sql, showMoment } = parts
+  const writers = {
+    devices: { write: deviceWriter(parts), predict: devicePredictor(parts) },
+    sites: { write: siteWriter(siteCreator(parts)), predict: siteWriter(predictSites) },
+  } as Record<
+    'devices' | 'sites',
+    Record<'write' | 'predict', (rows: never[], writer: { appId: string; actor: string }) => Promise<DecideRows>>
+  >
+
+  function composerOf({ kind }: ImportJob, { isDryRun, appId, actor }: Job): Composer {
+    if (kind === 'inventory' || appId === null) {
+      return async (rows) => (tx) => decideInventory(tx, rows as never[], isDryRun)
+    }
+    const compose = writers[kind][isDryRun ? 'predict' : 'write']
+    return (rows) => compose(rows as never[], { appId, actor })
+  }
+
+  /** Writes rows and stores their outcomes in one transaction. Returns the number of the job's refused rows. */
+  async function decide(job: Job, compose: Composer, rows: readonly ReadRow[], next: Omit<Progress, 'outcomes'>) {
+    const sound = rows.filter(({ refusal }) => refusal === undefined)
+    const decideRows = await compose(sound.map(({ body }) => body))
+    const [refused, lastEventIds] = await transaction(sql, async (tx) => {
+      await requireAccessOf(tx, job, createImport)
+      const decided = await decideRows(tx)
+      const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
+      const outcomes = rows.map((row) => toKept(row, outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }))
+      const refused = await settleRows(tx, job, { outcomes, ...next })
+      return [refused, await readLastEventIds(tx, job)] as const
+    })
+    job.lastEventIds = lastEventIds
+    job.unanalyzed += rows.length
+    if (job.kind === 'inventory' && !job.isDryRun) parts.catalogue.forget()
+    return refused
+  }
+
+  return {
+    noun: 'import',
+
+    async findRows(job) {
+      const own = importOf(job)
+      const piece = await readPiece(sql, job.id, own.nextPiece)
+      if (piece === undefined) return undefined
+      const read = readerOf(own)
+      const compose = composerOf(own, job)
+      const first = own.nextRow
+      return {
+        rows: piece.rows.length - first,
+        async decide(from, to) {
+          const rows = piece.rows.slice(first + from, first + to).map(read)
+          const [at] = rows
+          job.place = at === undefined ? null : `line ${at.line}`
+          const next = progressTo(own, piece, first + to)
+          const refused = await decide(job, compose, rows, next)
+          Object.assign(job.row, { next_piece: next.nextPiece, next_row: next.nextRow })
+          return refused
+        },
+      }
+    },
+
+    async finish(job) {
+      const { rows, created, existing, refused } = await requireJob(sql, imports, null, job.id, showMoment)
+      const missing = rows - created - existing - refused
+      if (missing > 0) return `The service has lost ${missing} rows of the file: send it again.`
+      await transaction(sql, async (tx) => {
+        if (job.kind === 'inventory' && !job.isDryRun) {
+          const data = { importId: job.id, added: created }
+          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor: job.actor, subject: null, data })
+        }
+        await finishJob(tx, job)
+      })
+      return undefined
+    },
+  }
+}
+
+/** The import's position after some rows of a piece. */
+function progressTo({ nextPiece }: ImportJob, piece: StoredPiece, nextRow: number): Omit<Progress, 'outcomes'> {
+  return nextRow === piece.rows.length
+    ? { nextPiece: nextPiece + 1, nextRow: 0, bytesRead: piece.bytesRead, freedBytes: piece.keptBytes }
+    : { nextPiece, nextRow }
+}
+
+/** Reads a stored row, and checks it as the operation that creates such a record does. */
+function readerOf({ kind, format, columns }: ImportJob): Reader {
+  const check = validator(importRows[kind], 'row', undefined)
+  const readCells = format === 'csv' ? cellReader(kind, columns ?? []) : undefined
+  const width = columns?.length ?? 0
+  return ([line, ...cells]) => {
+    let body: unknown
+    try {
+      if (cells.length === 0) throw rowFault('is too large', '过大')
+      if (readCells === undefined) body = parseJson(Buffer.from(cells[0] ?? ''))
+      else if (cells.length === width) body = readCells(cells)
+      else throw wrongWidth(cells.length, width)
+      return { line, key: keyOf(kind, body), body: check(body), refusal: undefined }
+    } catch (error) {
+      const key = keyOf(kind, body)
+      if (error instanceof Refusal) return { line, key, body, refusal: error }
+      if (error instanceof JsonFault) return { line, key, body, refusal: rowFault(error.reason.en, error.reason.zh) }
+      throw error
+    }
+  }
+}
+
+function rowFault(en: string, zh: string): Refusal {
+  return invalidRequest([{ field: 'row', reason: { en, zh } }])
+}
+
+/** A row with too many cells keeps one more than there are columns. */
+function wrongWidth(cells: number, columns: number): Refusal {
+  return cells > columns
+    ? rowFault(
+        `has more cells than there are columns (${columns}); a cell that holds a comma stands in quotes`,
+        `单元格多于表头的 ${columns} 列；含逗号的单元格须加引号`,
+      )
+    : rowFault(`has ${cells} cells, but there are ${columns} columns`, `有 ${cells} 个单元格，而表头有 ${columns} 列`)
+}
+
+/** The serial number that a row names, faulty as it may be. */
+function keyOf(kind: ImportJob['kind'], body: unknown): string | null {
+  const serial = kind === 'sites' ? undefined : (body as { deviceNo?: unknown } | null | undefined)?.deviceNo
+  return typeof serial === 'string' ? serial.slice(0, 128) : null
+}
+
+function toKept({ line, key }: ReadRow, decided: RowOutcome): KeptOutcome {
+  if ('outcome' in decided) return [line, decided.outcome, decided.key]
+  const { refusal, errors } = decided.refusal
+  return [line, refusal, key, errors ?? null]
+}

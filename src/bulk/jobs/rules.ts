@@ -1,0 +1,80 @@
+import type { FieldFault, Reason, RefusalName } from '../../vocabulary/refusals.ts'
+import { refusals } from '../../vocabulary/refusals.ts'
+
+// The outcomes of a job's rows, as they are stored and as a result tells them.
+
+/** The outcomes of a row that was not refused, with the column that counts them. */
+export const countedIn = {
+  created: 'created',
+  updated: 'updated',
+  existing: 'existing',
+  done: 'updated',
+  unchanged: 'existing',
+} as const
+
+type Success = keyof typeof countedIn
+export type Outcome = Success | 'refused'
+
+/** The column that counts an outcome's rows. */
+export const columnOf = (outcome: Outcome) => (outcome === 'refused' ? 'refused' : countedIn[outcome])
+export type CountColumn = ReturnType<typeof columnOf>
+export const countColumns: readonly CountColumn[] = ['created', 'updated', 'existing', 'refused']
+
+/**
+ * A row's stored outcome: its line in a file, or null where there is none; the serial number or id; and for a refused row
+ * the reason and the faulty members.
+ */
+export type KeptOutcome =
+  | [line: number | null, outcome: Success, key: string | number | null]
+  | [line: number | null, refusal: RefusalName, key: string | number | null, errors: FieldFault[] | null]
+
+export const outcomeOf = ([, outcome]: KeptOutcome): Outcome =>
+  outcome in countedIn ? (outcome as Success) : 'refused'
+
+/** How many of the outcomes each column counts. */
+export function countOutcomes(outcomes: readonly KeptOutcome[]): Record<CountColumn, number> {
+  const counts = { created: 0, updated: 0, existing: 0, refused: 0 }
+  for (const outcome of outcomes) counts[columnOf(outcomeOf(outcome))]++
+  return counts
+}
+
+/** Packs the outcomes of a portion's rows as text: each fault once, and rows refer to it by its place. */
+export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
+  const places = new Map<string, number>()
+  const placeOf = (fault: FieldFault) => {
+    const text = JSON.stringify(fault)
+    const place = places.get(text) ?? places.size
+    places.set(text, place)
+    return place
+  }
+  const rows = outcomes.map(([line, outcome, key, errors = null]) =>
+    errors === null ? [line, outcome, key] : [line, outcome, key, ...errors.map(placeOf)],
+  )
+  return `{"faults":[${[...places.keys()].join(',')}],"rows":${JSON.stringify(rows)}}`
+}
+
+/** Reads a text of `packOutcomes`. */
+export function unpackOutcomes(text: string): KeptOutcome[] {
+  const { faults, rows } = JSON.parse(text) as {
+    faults: FieldFault[]
+    rows: [line: number | null, outcome: RefusalName, key: string | number | null, ...faults: number[]][]
+  }
+  return rows.map(([line, outcome, key, ...places]) => [
+    line,
+    outcome,
+    key,
+    places.length === 0 ? null : places.map((place) => faults[place] as FieldFault),
+  ])
+}
+
+/** A line of a result. The row's key is told as the member that a record of the kind has it in. */
+export function resultLine(kind: string, kept: KeptOutcome, language: keyof Reason): string {
+  const [line, name, key, errors = null] = kept
+  const outcome = outcomeOf(kept)
+  const { code, [language]: msg } =
+    outcome === 'refused' ? refusals[name as RefusalName] : { code: 0, en: 'success', zh: 'success' }
+  const told = errors?.map(({ field, reason }) => ({ field, reason: reason[language] })) ?? null
+  const named = kind === 'sites' ? { id: key } : { deviceNo: key }
+  const place = line === null ? {} : { line }
+  return `${JSON.stringify({ ...place, outcome, code, msg, errors: told, ...named })}\n`
+}

@@ -1,0 +1,385 @@
+import { randomUUID } from 'node:crypto'
+import type { Row } from 'postgres'
+import type { Caller } from '../../callers/caller.ts'
+import { takeLock } from '../../database/advisory-lock.ts'
+import { lowestEventId } from '../../database/application-lock.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { byId, type PageQuery, readPage } from '../../database/page.ts'
+import { textArray } from '../../database/routine.ts'
+import { transaction } from '../../database/transaction.ts'
+import { readActor } from '../../events/rules.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
+import { Refusal, type RefusalName } from '../../vocabulary/refusals.ts'
+import { jobStatus } from './contract.ts'
+import {
+  columnOf,
+  countColumns,
+  countOutcomes,
+  type KeptOutcome,
+  type Outcome,
+  packOutcomes,
+  unpackOutcomes,
+} from './rules.ts'
+
+// Jobs: imports and acts. Both lie in the table `import`, share its ids, and an application has one of either under way.
+
+const days = 7
+/** A process that has not renewed its lease for this long counts as gone: longer than a statement may take. */
+const leaseSeconds = 6
+
+/** Imports or acts: which rows of the table they are, and what is read and told of them. */
+export interface JobFamily<Told> {
+  /** SQL: the condition on their rows. */
+  isOneSql: string
+  /** SQL: the columns that they have beside those of every job. */
+  columnsSql: string
+  /** The operation that pages through them. */
+  page: string
+  notFound: RefusalName
+  toRecord(row: Row, showMoment: ShowMoment): Told
+}
+
+const sharedColumnsSql = 'id, app_id, kind, is_dry_run, status, rows, refused, actor, created_at, finished_at, error'
+const columnsOf = <Told>({ columnsSql }: JobFamily<Told>) => `${sharedColumnsSql}, ${columnsSql}`
+
+/** The members that the records of all jobs end with. */
+export const endOfRecord = (row: Row, showMoment: ShowMoment) => ({
+  actor: readActor(row.actor).actor,
+  createTime: showMoment(row.created_at),
+  finishTime: row.finished_at === null ? null : showMoment(row.finished_at),
+  error: row.error as string | null,
+})
+
+/** The applications whose jobs are meant; null for all of them and the platform's own. */
+export type Whose = readonly string[] | null
+
+const ofThem = (sql: Statements, appIds: Whose) =>
+  appIds === null ? sql`true` : appIds.length === 0 ? sql`false` : sql`app_id in ${sql(appIds)}`
+
+/** Throws 70002. */
+export async function requireJob<Told>(
+  sql: Statements,
+  family: JobFamily<Told>,
+  appIds: Whose,
+  id: number,
+  showMoment: ShowMoment,
+): Promise<Told> {
+  const [row] = await sql`
+    select ${sql.unsafe(columnsOf(family))} from import
+    where id = ${id} and status > 0 and ${sql.unsafe(family.isOneSql)} and ${ofThem(sql, appIds)}`
+  if (row === undefined) throw new Refusal(family.notFound)
+  return family.toRecord(row, showMoment)
+}
+
+/** A filter of jobs; null means no filter. */
+export interface JobFilter extends PageQuery {
+  appIds: Whose
+  kind: string | null
+  status: number | null
+  created: TimeRange
+}
+
+export function pageOfJobs<Told>(sql: Sql, family: JobFamily<Told>, filter: JobFilter, showMoment: ShowMoment) {
+  const { appIds, kind, status, created } = filter
+  const rows = sql`
+    select ${sql.unsafe(columnsOf(family))} from import
+    where status > 0 and ${sql.unsafe(family.isOneSql)} and ${ofThem(sql, appIds)}
+      and (${kind}::text is null or kind = ${kind})
+      and (${status}::smallint is null or status = ${status})
+      and (${created.from}::timestamptz is null or created_at >= ${created.from})
+      and (${created.before}::timestamptz is null or created_at < ${created.before})`
+  const source = { operation: family.page, rows, key: byId, newestFirst: true }
+  return readPage(sql, source, filter, (row) => family.toRecord(row, showMoment))
+}
+
+/** Whether a job of the application is under way; null for the platform's own. */
+export async function isUnderWay(sql: Statements, appId: string | null): Promise<boolean> {
+  const [row] = await sql`select 1 from import where coalesce(app_id, '') = ${appId ?? ''} and status in (1, 2)`
+  return row !== undefined
+}
+
+/** Runs the statement that sets a job waiting, and returns its record. Throws 70003 when another job was quicker. */
+export async function beginJob<Told>(
+  family: JobFamily<Told>,
+  showMoment: ShowMoment,
+  begin: (columnsSql: string) => Promise<Row[]>,
+): Promise<Told | undefined> {
+  try {
+    const [row] = await begin(columnsOf(family))
+    return row && family.toRecord(row, showMoment)
+  } catch (error) {
+    throw (error as { code?: string }).code === '23505' ? new Refusal('importRunning') : error
+  }
+}
+
+/** SQL: who begins a job, as columns and as a select of their values from one row; a job looks again whether they still may. */
+export const beginnerColumnsSql = `actor, token_hash, token_until, token_generation, operator_id, operator_key_id,
+  session_id, session_until`
+
+export function beginnerValues(sql: Statements, caller: Caller, actor: string) {
+  const tokenHash = caller.kind === 'application' ? caller.tokenHash : null
+  const { operatorId = null, operatorKeyId = null, sessionId = null } = caller.kind === 'operator' ? caller : {}
+  return {
+    values: sql`${actor}, ${tokenHash}, t.expires_at, t.generation, ${operatorId}::bigint, ${operatorKeyId}::bigint,
+      ${sessionId}::bigint, s.expires_at`,
+    from: sql`(select 1) as one left join access_token t on t.token_hash = ${tokenHash}
+      left join operator_session s on s.id = ${sessionId}`,
+  }
+}
+
+/** Ends a job that waits or runs. Throws 70003 for an ended one. */
+export async function cancelJob<Told>(
+  tx: Statements,
+  family: JobFamily<Told>,
+  id: number,
+  showMoment: ShowMoment,
+): Promise<Told> {
+  const [row] = await tx`
+    update import set status = ${jobStatus.cancelled}, finished_at = now()
+    where id = ${id} and status in (1, 2) and ${tx.unsafe(family.isOneSql)} returning ${tx.unsafe(columnsOf(family))}`
+  if (row === undefined) throw new Refusal('importRunning')
+  return family.toRecord(row, showMoment)
+}
+
+/** A job that this process works off, for as long as its lease lasts. */
+export interface Job {
+  id: number
+  owner: string
+  appId: string | null
+  /** The application that rows go to, where that is another one. */
+  targetAppId: string | null
+  kind: string
+  /** What its rows undergo; null for an import. */
+  act: string | null
+  isDryRun: boolean
+  actor: string
+  /** Its row as it was when it was taken, and where it goes on since. */
+  row: Row
+  /** The row at which the job is, for people; null before the first. */
+  place: string | null
+  /** The newest event ids of the applications that it writes for, when this process had last written for them. */
+  lastEventIds: Record<string, number>
+  /** Rows that this process has written since it last analyzed the tables. */
+  unanalyzed: number
+}
+
+/** Takes a job that waits, or whose process is gone, when not too many run. Undefined for none. */
+export async function takeJob(sql: Sql): Promise<Job | undefined> {
+  const [ready] = await sql`
+    select 1 from import where status in (1, 2) and lease_until < now() limit 1`
+  if (ready === undefined) return undefined
+  return transaction(sql, async (tx) => {
+    await takeLock(tx, 'take an import')
+    const owner = randomUUID()
+    const [row] = await tx`
+      update import set status = ${jobStatus.running}, lease_owner = ${owner},
+        lease_until = now() + ${leaseSeconds} * interval '1 second'
+      where id = (
+        select id from import
+        where status in (1, 2) and lease_until < now()
+          and (select count(*) from import where status = 2 and lease_until >= now()) < ${limits.importsAtOnce}
+        order by status desc, id limit 1)
+      returning *`
+    return row && toJob(row, owner)
+  })
+}
+
+function toJob(row: Row, owner: string): Job {
+  return {
+    id: row.id,
+    owner,
+    appId: row.app_id,
+    targetAppId: row.target_app_id,
+    kind: row.kind,
+    act: row.act,
+    isDryRun: row.is_dry_run,
+    actor: row.actor,
+    row,
+    place: null,
+    lastEventIds: {},
+    unanalyzed: 0,
+  }
+}
+
+/** The job belongs to another process by now, or was cancelled. */
+export class JobLost extends Error {}
+
+/** Rows that are decided, and where the job goes on. A member that is left out stays as it is. */
+export interface Progress {
+  outcomes: readonly KeptOutcome[]
+  /** Of an import: the piece, and how many of its rows are decided. */
+  nextPiece?: number
+  nextRow?: number
+  /** How much of the file is worked off, where a piece has come to its end. */
+  bytesRead?: number
+  /** The size of the pieces that are removed with the import. */
+  freedBytes?: number
+  /** Of an act: the key of the last row that it has come to, as JSON text. */
+  position?: string
+}
+
+/**
+ * Stores the outcomes of rows in the transaction that wrote them, and returns the number of refused rows so far:
+ * whenever a process ends, a row has both its effect and its outcome, or neither. Throws `JobLost` when the job now
+ * belongs to another process.
+ */
+export async function settleRows(tx: Statements, job: Job, progress: Progress): Promise<number> {
+  const { outcomes, nextPiece = null, nextRow = null, bytesRead = null, freedBytes = 0, position = null } = progress
+  const { created, updated, existing, refused } = countOutcomes(outcomes)
+  const text = outcomes.length === 0 ? null : packOutcomes(outcomes)
+  const keptBytes = (text === null ? 0 : Buffer.byteLength(text)) - freedBytes
+  const settled = await tx`
+    with job as (
+      update import set created = created + ${created}, updated = updated + ${updated}, existing = existing + ${existing},
+        refused = refused + ${refused}, next_piece = coalesce(${nextPiece}, next_piece),
+        next_row = coalesce(${nextRow}, next_row), bytes_read = coalesce(${bytesRead}, bytes_read),
+        position = coalesce(${position}, position), kept_bytes = kept_bytes + ${keptBytes},
+        lease_until = now() + ${leaseSeconds} * interval '1 second'
+      where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}
+      returning id, next_piece, refused)
+    , done as (delete from import_piece p using job j where p.import_id = j.id and p.piece < j.next_piece)
+    , kept as (
+      insert into import_result (import_id, id, created, updated, existing, refused, outcomes)
+      select j.id, coalesce((select max(r.id) from import_result r where r.import_id = j.id), 0) + 1,
+        ${created}, ${updated}, ${existing}, ${refused}, ${text} from job j where ${text}::text is not null)
+    select refused from job`
+  if (settled[0] === undefined) throw new JobLost()
+  return settled[0].refused
+}
+
+/** The newest event ids of the applications that a job writes for. Within a transaction that holds their locks. */
+export async function readLastEventIds(tx: Statements, job: Job): Promise<Record<string, number>> {
+  const ids: Record<string, number> = {}
+  for (const appId of applicationsOf(job)) {
+    const [row] = await tx<[{ id: number }]>`select last_event_id as id from event_head where app_id = ${appId}`
+    ids[appId] = row.id
+  }
+  return ids
+}
+
+/** The applications that a job writes for, in the order of their locks. */
+export const applicationsOf = ({ appId, targetAppId }: Job): string[] =>
+  [...new Set([appId, targetAppId].flatMap((one) => one ?? []))].sort()
+
+/**
+ * Whether anything else has been written within the last milliseconds, by whichever process: each write leaves an event.
+ * What other jobs write does not count; their applications are theirs to look at. Nor does the platform's own log: a job
+ * begins with an event there.
+ */
+export async function areOthersWriting(sql: Sql, job: Job, withinMs: number): Promise<boolean> {
+  const since = lowestEventId(new Date(Date.now() - withinMs))
+  const rows = await sql`
+    select app_id, target_app_id from import where status = ${jobStatus.running} and lease_until > now()`
+  const own = applicationsOf(job)
+  const ofJobs = rows.flatMap((row) => [row.app_id, row.target_app_id])
+  const passedOver = ofJobs.filter((appId) => appId !== null && !own.includes(appId))
+  const written = Object.entries(job.lastEventIds).map(([appId, id]) => `${appId} ${id}`)
+  const [found] = await sql`
+    select 1 from event_head
+    where last_event_id > ${since} and app_id <> all(${textArray(['', ...passedOver])}::text[])
+      and app_id || ' ' || last_event_id <> all(${textArray(written)}::text[])
+    limit 1`
+  return found !== undefined
+}
+
+/** Keeps a job of which no row could be decided, and reads where it goes on. Throws `JobLost`. */
+export async function renewJobLease(sql: Statements, job: Job): Promise<void> {
+  const [row] = await sql`
+    update import set lease_until = now() + ${leaseSeconds} * interval '1 second'
+    where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}
+    returning *`
+  if (row === undefined) throw new JobLost()
+  job.row = row
+}
+
+/** Says that all rows of a job are decided. */
+export async function finishJob(sql: Statements, job: Job): Promise<void> {
+  const finished = await sql`
+    update import set status = ${jobStatus.done}, bytes_read = bytes, finished_at = now(), lease_until = '-infinity'
+    where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}`
+  if (finished.count === 0) throw new JobLost()
+}
+
+/** Says that a job cannot be carried on, and why. */
+export async function failJob(sql: Statements, job: Job, error: string): Promise<void> {
+  await sql`
+    update import set status = ${jobStatus.failed}, finished_at = now(), error = ${error}
+    where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}`
+}
+
+/** Leaves a job to others, at once. */
+export async function releaseJob(sql: Statements, job: Job): Promise<void> {
+  await sql`update import set lease_until = '-infinity' where id = ${job.id} and lease_owner = ${job.owner}`
+}
+
+/** The outcomes of a job's rows, one portion after the other; undefined after the last. */
+export async function readOutcomes(
+  sql: Statements,
+  jobId: number,
+  after: number,
+  outcome: Outcome | null,
+): Promise<{ id: number; outcomes: KeptOutcome[] } | undefined> {
+  const column = outcome === null ? null : columnOf(outcome)
+  const counted = countColumns.map((name) => `when '${name}' then ${name}`).join(' ')
+  const [row] = await sql`
+    select id, outcomes from import_result where import_id = ${jobId} and id > ${after}
+      and (${column}::text is null or case ${column}::text ${sql.unsafe(counted)} end > 0)
+    order by id limit 1`
+  return row && { id: row.id, outcomes: unpackOutcomes(row.outcomes) }
+}
+
+/** The bytes that an application's files and results take, over all processes; null for the platform's. */
+export async function readKeptBytes(sql: Statements, appId: string | null): Promise<number> {
+  const whose = appId === null ? sql`app_id is null` : sql`app_id = ${appId}`
+  const [row] = await sql<[{ bytes: number }]>`
+    select coalesce(sum(kept_bytes), 0)::bigint as bytes from import where ${whose}`
+  return row.bytes
+}
+
+/** Pieces and results that one step of upkeep removes. */
+const removedAtOnce = 100
+
+/** Removes, in steps, abandoned files, the pieces of imports that have ended, and jobs after 7 days. */
+export async function deleteOldJobs(tx: Statements, limit: number): Promise<number> {
+  const most = Math.min(limit, removedAtOnce)
+  // No process owns the draft from here on: an upload that resumes must not continue a file with missing pieces.
+  await tx`update import set lease_owner = null where status = 0 and lease_owner is not null and lease_until < now()`
+  const isGone = `(status = 0 and lease_owner is null or status > 2 and created_at < now() - interval '${days} days')`
+  const removed = [
+    await tx`
+      with gone as (
+        delete from import_piece where (import_id, piece) in (
+          select p.import_id, p.piece from import_piece p join import i on i.id = p.import_id
+          where i.status > 2 or ${tx.unsafe(isGone)} limit ${most})
+        returning import_id, octet_length(rows) as bytes)
+      , freed as (
+        update import i set kept_bytes = i.kept_bytes - g.bytes
+        from (select import_id, sum(bytes) as bytes from gone group by import_id) g where i.id = g.import_id)
+      select from gone`,
+    await tx`
+      delete from import_result where (import_id, id) in (
+        select r.import_id, r.id from import_result r join import i on i.id = r.import_id
+        where ${tx.unsafe(isGone)} limit ${most})`,
+    await tx`
+      delete from import i where ${tx.unsafe(isGone)}
+        and not exists (select 1 from import_piece p where p.import_id = i.id)
+        and not exists (select 1 from import_result r where r.import_id = i.id)`,
+  ]
+  // Reported as a full step: there may be more.
+  return removed.some(({ count }) => count === most) ? limit : 0
+}
+
+const filledBy: Record<string, string[]> = {
+  sites: ['site', 'event'],
+  devices: ['device', 'device_binding', 'event'],
+  inventory: ['device_inventory'],
+}
+
+/** Analyzes a kind's tables when the rows are a fifth of them, as autovacuum would some minutes later. */
+export async function analyzeFilled(sql: Sql, kind: string, rows: number): Promise<void> {
+  const grown = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where oid = any (${textArray(filledBy[kind] ?? [])}::text[]::regclass[]) and ${rows} >= 0.2 * reltuples`
+  if (grown.length > 0) await sql.unsafe(`analyze ${grown.map(({ name }) => name).join(', ')}`)
+}

@@ -1,0 +1,237 @@
+import type { Logger } from 'pino'
+import { databaseRefusal } from '../../database/failures.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { yielder } from '../../runtime/event-loop.ts'
+import { Rests } from '../../runtime/rests.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import { type RefusalName, refusals } from '../../vocabulary/refusals.ts'
+import type { Admission } from '../../vocabulary/roles.ts'
+import { lockAndCheckAccess } from './access/store.ts'
+import * as store from './store.ts'
+
+// The worker of jobs, imports and acts alike: it takes a job that waits, or whose process is gone, and works it off in
+// portions. A portion is one transaction: under the applications' locks it looks whether who began the job still may,
+// writes its rows, and stores their outcomes and where the job goes on.
+//
+// Never: a row that is done twice or left out, whenever a process ends; a job that two processes write for; a row that is
+// written after its caller has lost the access; other writers kept waiting for long.
+
+const lookEveryMs = 1_000
+/** How long a failed job rests before its next attempt. */
+const againAfterMs = 500
+/** How often the worker checks whether other writes are under way. */
+const busyMs = 300
+/** How long a job rests between portions while others write, as a share of what the portion took: they keep over half. */
+const restShare = 1.75
+/** The longest rest after a portion, however long the portion took. */
+const mostRestMs = 1_000
+
+/** Rows that a job decides next. */
+export interface Stretch {
+  rows: number
+  /**
+   * Decides the rows from one place up to another in one transaction, and stores their outcomes. Of no rows, it stores
+   * where the job goes on. Returns the number of the job's refused rows.
+   */
+  decide(from: number, to: number): Promise<number>
+}
+
+/** How jobs of one family find, decide and end their rows. */
+export interface Steps {
+  /** What a job is called in messages. */
+  noun: 'import' | 'act'
+  /** Finds the rows that are next; undefined when none are left. */
+  findRows(job: store.Job): Promise<Stretch | undefined>
+  /** Ends a job whose rows are all decided. Returns the reason, for people, if the job has failed. */
+  finish(job: store.Job): Promise<string | undefined>
+}
+
+/** Something moved between being read and being written: nothing of the rows may stay, and they are tried again. */
+export class TryAgain extends Error {}
+
+/** The caller who began a job may not go on with it. */
+class AccessLost extends Error {
+  readonly loss: RefusalName
+
+  constructor(loss: RefusalName) {
+    super(`access is lost: ${loss}`)
+    this.loss = loss
+  }
+}
+
+/** Locks the job's applications. Throws when who began it may no longer do to one row what the job does to many. */
+export async function requireAccessOf(tx: Statements, job: store.Job, admission: Admission): Promise<void> {
+  const loss = await lockAndCheckAccess(tx, job, admission)
+  if (loss !== undefined) throw new AccessLost(loss)
+}
+
+interface Parts {
+  sql: Sql
+  log: Logger
+  stepsOf(job: store.Job): Steps
+}
+
+/** Runs jobs for as long as the service runs, whichever process received them. */
+export class JobWorker {
+  private readonly parts: Parts
+  private isStopping = false
+  private running: Promise<unknown> = Promise.resolve()
+  private readonly rests = new Rests()
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  start(): void {
+    this.running = Promise.all(Array.from({ length: limits.importsOfProcess }, () => this.run()))
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true
+    this.rests.stop()
+    await this.running
+  }
+
+  /** Looks for work at once. */
+  wake(): void {
+    this.rests.wake()
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopping) {
+      const job = await store.takeJob(this.parts.sql).catch((error: unknown) => {
+        this.parts.log.debug({ err: error }, 'jobs could not be looked for')
+        return undefined
+      })
+      if (job === undefined) await this.rests.rest(lookEveryMs)
+      else await this.workOff(job)
+    }
+  }
+
+  /** Runs one job until its end or until this process loses its lease. */
+  private async workOff(job: store.Job): Promise<void> {
+    const { sql, log } = this.parts
+    const steps = this.parts.stepsOf(job)
+    const isBusy = this.lookout(job)
+    const keepStatistics = this.statistician(job)
+    let failures = 0
+    let hasFailed = false
+    while (!this.isStopping) {
+      try {
+        if (await this.attempt(job, steps, isBusy, hasFailed)) return
+        await keepStatistics()
+        failures = 0
+        hasFailed = false
+      } catch (error) {
+        if (error instanceof store.JobLost) return
+        if (error instanceof TryAgain) continue
+        hasFailed = true
+        log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed: it is tried again`)
+        if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) {
+          return this.giveUp(job, steps, error, wordsOfFailure(job, steps, error))
+        }
+        await this.rests.rest(againAfterMs, false)
+      }
+    }
+    await store.releaseJob(sql, job).catch(() => {})
+  }
+
+  private async giveUp(job: store.Job, steps: Steps, error: unknown, words: string): Promise<void> {
+    const { sql, log } = this.parts
+    log.error({ err: error, ...named(job, steps), at: job.place }, `${steps.noun} failed`)
+    // If this fails too, the job is taken again and fails again.
+    await store.failJob(sql, job, words).catch(() => {})
+  }
+
+  /** Runs one step. After a failure it continues from the stored progress: the lost answer may have been a success. */
+  private async attempt(job: store.Job, steps: Steps, isBusy: () => Promise<boolean>, hasFailed: boolean) {
+    if (hasFailed) await store.renewJobLease(this.parts.sql, job)
+    try {
+      return await this.step(job, steps, isBusy, hasFailed)
+    } catch (error) {
+      if (!(error instanceof AccessLost)) throw error
+      await this.giveUp(job, steps, error, wordsOfLoss(job, steps, error.loss))
+      return true
+    }
+  }
+
+  /** Decides the rows that are next, after a failure one by one to find the faulty row. Returns whether the job ended. */
+  private async step(
+    job: store.Job,
+    steps: Steps,
+    isBusy: () => Promise<boolean>,
+    isCareful: boolean,
+  ): Promise<boolean> {
+    const stretch = await steps.findRows(job)
+    if (stretch === undefined) {
+      const failure = await steps.finish(job)
+      if (failure !== undefined) await this.giveUp(job, steps, new Error('rows are missing'), failure)
+      return true
+    }
+    const giveTurn = yielder()
+    let from = 0
+    do {
+      await giveTurn()
+      const givesWay = await isBusy()
+      const beganAt = performance.now()
+      const most = isCareful ? 1 : givesWay ? limits.importBusyPortionRows : limits.importPortionRows
+      const to = Math.min(from + most, stretch.rows)
+      const refused = await stretch.decide(from, to)
+      if (refused >= limits.importRefusedRows) {
+        await this.giveUp(job, steps, new Error(`${refused} rows are refused`), wordsOfRefused(job, steps))
+        return true
+      }
+      from = to
+      const tookMs = performance.now() - beganAt
+      if (givesWay) await this.rests.rest(Math.min(tookMs * restShare, mostRestMs), false)
+    } while (from < stretch.rows && !this.isStopping)
+    return false
+  }
+
+  /** Says whether others write beside a job. */
+  private lookout(job: store.Job): () => Promise<boolean> {
+    let [lookAt, isBusy] = [Number.NEGATIVE_INFINITY, false]
+    return async () => {
+      const now = performance.now()
+      if (now < lookAt) return isBusy
+      lookAt = now + busyMs
+      isBusy = await store.areOthersWriting(this.parts.sql, job, busyMs)
+      return isBusy
+    }
+  }
+
+  /** Analyzes a job's tables after the first portions, and then whenever the rows have doubled. */
+  private statistician(job: store.Job): () => Promise<void> {
+    const { sql, log } = this.parts
+    let next = limits.importPortionRows
+    return async () => {
+      if (job.isDryRun || job.unanalyzed < next) return
+      await store
+        .analyzeFilled(sql, job.kind, job.unanalyzed)
+        .catch((error: unknown) => log.debug({ err: error, jobId: job.id }, 'tables of a job could not be analyzed'))
+      job.unanalyzed = 0
+      next *= 2
+    }
+  }
+}
+
+const named = ({ id }: store.Job, { noun }: Steps) => ({ [`${noun}Id`]: id })
+
+const placeOf = ({ place }: store.Job) => (place === null ? '' : ` at ${place}`)
+
+function wordsOfLoss(job: store.Job, { noun }: Steps, loss: RefusalName): string {
+  const { code, en } = refusals[loss]
+  return `The ${noun} stopped${placeOf(job)}, because its sender has lost access (${code} ${loss}: ${en}). Rows before it are done.`
+}
+
+function wordsOfRefused(job: store.Job, { noun }: Steps): string {
+  const todo = noun === 'import' ? ': correct the file and send it again' : ''
+  return `The ${noun} stopped${placeOf(job)}, because ${limits.importRefusedRows} of its rows were refused${todo}.`
+}
+
+/** The reason that users see. Only the log has the database's own words: they can repeat a row. */
+function wordsOfFailure(job: store.Job, { noun }: Steps, error: unknown): string {
+  const { name = 'Error', code } = error as { name?: string; code?: string }
+  const what = code === undefined ? name : `${name} ${code}`
+  return `The ${noun} stopped after ${limits.importFailures} failed attempts${placeOf(job)} (${what}). See the service log, ${noun}Id ${job.id}.`
+}
