@@ -4,7 +4,7 @@ import { refusals } from '../../vocabulary/refusals.ts'
 // The outcomes of a job's rows, as they are stored and as a result tells them.
 
 /** The outcomes of a row that was not refused, with the column that counts them. */
-export const countedIn = {
+const countedIn = {
   created: 'created',
   updated: 'updated',
   existing: 'existing',

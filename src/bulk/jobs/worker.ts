@@ -27,7 +27,7 @@ const restShare = 1.75
 const mostRestMs = 1_000
 
 /** Rows that a job decides next. */
-export interface Stretch {
+interface Stretch {
   rows: number
   /**
    * Decides the rows from one place up to another in one transaction, and stores their outcomes. Of no rows, it stores
