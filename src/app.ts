@@ -4,6 +4,8 @@ import { thirdPartyConfigRoutes } from './applications/third-party-config/routes
 import { tokenRoutes } from './applications/tokens/routes.ts'
 import { issueTokensRoutine } from './applications/tokens/routine.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
+import { actRoutes } from './bulk/acts/routes.ts'
+import { actSteps } from './bulk/acts/steps.ts'
 import { importSteps } from './bulk/import-steps.ts'
 import { JobWorker } from './bulk/jobs/worker.ts'
 import { bulkRoutes } from './bulk/routes.ts'
@@ -160,8 +162,6 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const catalogue = new Catalogue(pools.creates)
   const showMoment = momentFormat(config.timeZone)
   const readMoment = momentReader(config.timeZone)
-  const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config, showMoment })
-  const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: () => importing })
   const openLane = laneOpener(
     metrics,
     // Shorter than the request timeout: a create that was refused for waiting too long is never written afterwards.
@@ -184,6 +184,9 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const prices = priceKeeper({ sql: writes, showMoment })
   const applier = new PriceApplier({ sql: writes, log, showMoment })
   const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
+  const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config, showMoment })
+  const acting = actSteps({ sql: pools.bulk, ...moments })
+  const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
   const inLane = { openLane, callers, metrics, config }
   const handlers = [
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),
@@ -199,6 +202,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
     ...refusalRoutes(moments),
     ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
+    ...actRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
     ...regionRoutes(),
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),

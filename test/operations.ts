@@ -2,6 +2,7 @@ import type postgres from 'postgres'
 import { createApplication, takeApplicationOnline } from '../src/applications/contract.ts'
 import { issueToken } from '../src/applications/tokens/contract.ts'
 import { saveBillingRule } from '../src/billing-rules/contract.ts'
+import { createAct, getAct } from '../src/bulk/acts/contract.ts'
 import { createImport, getImport } from '../src/bulk/contract.ts'
 import { createDevice } from '../src/devices/contract.ts'
 import { importDeviceInventory } from '../src/devices/inventory/contract.ts'
@@ -30,6 +31,7 @@ export interface World {
   event: number
   delivery: number
   importId: number
+  actId: number
   callbackUrl: string
 }
 
@@ -44,12 +46,13 @@ export async function makeWorld(client: Client, sql: postgres.Sql, callbackUrl: 
   const rule = await newRule(world)
   const importId = await newImport(world)
   const priceChange = await newPriceChange(world, rule)
+  const actId = await newAct(world)
   // The application's first event, older than all others, and a delivery of that event.
   const [first] = await sql<[{ id: number }]>`select min(id) as id from event where app_id = ${owner.appId}`
   await sql`
     insert into delivery (app_id, id, type, status, attempts, event_time, created_at, finished_at, attempt_log)
     values (${owner.appId}, ${first.id}, 'device.bound', 2, 1, now(), now(), now(), '[]') on conflict do nothing`
-  const ids = { device, site, rule, priceChange, importId, event: first.id, delivery: first.id }
+  const ids = { device, site, rule, priceChange, importId, actId, event: first.id, delivery: first.id }
   return { client, sql, owner, stranger, spare, callbackUrl, ...ids }
 }
 
@@ -102,8 +105,22 @@ async function newImport({ client, owner }: Makers): Promise<number> {
   return id
 }
 
+const actOn = (deviceNo: string) => ({
+  kind: 'devices',
+  act: 'update',
+  filter: { deviceNo },
+  set: { tag: newSerial('tag') },
+})
+
+async function newAct({ client, owner }: Makers): Promise<number> {
+  const { id } = await made(client.call(createAct, { appId: owner.appId, ...actOn('no-such-device') }, owner))
+  const isOver = async () => (await made(client.call(getAct, { appId: owner.appId, id }, owner))).status > 2
+  if (!(await becomesTrue(isOver))) throw new Error('the act does not end')
+  return id
+}
+
 /**
- * Waits until all imports have ended: the background worker's statements for them would be counted for the next
+ * Waits until all imports and acts have ended: the background worker's statements for them would be counted for the next
  * operation.
  */
 async function allImportsOver({ sql }: World): Promise<void> {
@@ -111,11 +128,11 @@ async function allImportsOver({ sql }: World): Promise<void> {
   if (!(await becomesTrue(isOver))) throw new Error('an import does not end')
 }
 
-/** Creates an import with an endless lease, so that no worker starts it. */
-async function waitingImport({ sql, owner }: World): Promise<number> {
+/** Creates a job with an endless lease, so that no worker starts it: an act, or null for an import. */
+async function waitingJob({ sql, owner }: World, act: string | null): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
-    insert into import (app_id, kind, format, is_dry_run, status, actor, lease_until)
-    values (${owner.appId}, 'devices', 'csv', false, 1, 'operatorKey', 'infinity') returning id`
+    insert into import (app_id, kind, format, act, filter, began_after, is_dry_run, status, actor, lease_until)
+    values (${owner.appId}, 'devices', 'csv', ${act}, '{}', 0, false, 1, 'operatorKey', 'infinity') returning id`
   return row.id
 }
 
@@ -281,8 +298,23 @@ export const measured: Record<string, Measured> = {
     return { id: world.importId }
   }),
   pageImports: counting(own(none)),
-  cancelImport: own(async (world) => ({ id: await waitingImport(world) })),
+  cancelImport: own(async (world) => ({ id: await waitingJob(world, null) })),
   getImportResult: own(({ importId }) => ({ id: importId })),
+  createAct: ofEachApplication({
+    // An application may run one act at a time, so each call uses another application.
+    call: async ({ client }) => {
+      const app = await newApplication(client)
+      const device = await newDevice({ client, owner: app })
+      return { input: { appId: app.appId, ...actOn(device) }, as: app }
+    },
+  }),
+  getAct: own(async (world) => {
+    await allImportsOver(world)
+    return { id: world.actId }
+  }),
+  pageActs: counting(own(none)),
+  cancelAct: own(async (world) => ({ id: await waitingJob(world, 'unbind') })),
+  getActResult: own(({ actId }) => ({ id: actId })),
   createExport: searching(own(({ device }) => ({ kind: 'devices', deviceNo: device }))),
   getTemplate: { call: () => ({ input: { kind: 'sites' } }) },
   getRegionTree: { call: () => ({ input: {} }) },
@@ -472,6 +504,11 @@ export const inputsOf = ({
   pageImports: { appId: owner.appId },
   cancelImport: { appId: owner.appId, id: 1 },
   getImportResult: { appId: owner.appId, id: 1 },
+  createAct: { appId: owner.appId, kind: 'devices', act: 'unbind', filter: { deviceNo: device } },
+  getAct: { appId: owner.appId, id: 1 },
+  pageActs: { appId: owner.appId },
+  cancelAct: { appId: owner.appId, id: 1 },
+  getActResult: { appId: owner.appId, id: 1 },
   createExport: { appId: owner.appId, kind: 'devices' },
   getTemplate: { kind: 'sites' },
   pageDevices: { appId: owner.appId },
@@ -574,6 +611,11 @@ export const admitted: Record<string, string> = {
   pageImports: 'aovd',
   cancelImport: 'aod',
   getImportResult: 'aovd',
+  createAct: 'aod',
+  getAct: 'aovd',
+  pageActs: 'aovd',
+  cancelAct: 'aod',
+  getActResult: 'aovd',
   createExport: 'aovd',
   getTemplate: 'aovd',
   getRegionTree: 'aovd',

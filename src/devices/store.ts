@@ -167,7 +167,7 @@ function ownerSql({ appIds }: DeviceFilter, add: AddParameter, table = 'device')
 }
 
 /** The conditions of a filter. The index `device_by_age` holds every column of devices that they read, except long tags. */
-function conditionsSql(filter: DeviceFilter, add: AddParameter): string {
+export function conditionsSql(filter: DeviceFilter, add: AddParameter): string {
   const { deviceNo, deviceName, tag, bound, bbox } = filter
   const found = [ownerSql(filter, add)]
   if (bound.from !== null) found.push(`bound_at >= ${add(bound.from)}`)

@@ -2,6 +2,7 @@ import * as applications from '../applications/contract.ts'
 import * as thirdPartyConfig from '../applications/third-party-config/contract.ts'
 import * as tokens from '../applications/tokens/contract.ts'
 import * as billingRules from '../billing-rules/contract.ts'
+import * as acts from '../bulk/acts/contract.ts'
 import * as bulk from '../bulk/contract.ts'
 import * as deliveries from '../deliveries/contract.ts'
 import * as devices from '../devices/contract.ts'
@@ -81,6 +82,11 @@ export const operations = [
   bulk.pageImports,
   bulk.cancelImport,
   bulk.getImportResult,
+  acts.createAct,
+  acts.getAct,
+  acts.pageActs,
+  acts.cancelAct,
+  acts.getActResult,
   bulk.createExport,
   bulk.getTemplate,
   regions.getRegionTree,

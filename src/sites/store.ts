@@ -42,20 +42,20 @@ export const siteColumns = {
 } as const satisfies Record<keyof Members, readonly [column: string, type: string]>
 
 const members = Object.entries(siteColumns).map(([member, [column]]) => ({ member: member as keyof Members, column }))
-const columnsSql = `id, ${members.map(({ column }) => column).join(', ')}, created_at`
+export const siteColumnsSql = `id, ${members.map(({ column }) => column).join(', ')}, created_at`
 
 export function valuesByColumn(site: Members): Record<string, string | number | null> {
   return Object.fromEntries(members.map(({ member, column }) => [column, site[member]]))
 }
 
-function toSite(row: Row): Site {
+export function toSite(row: Row): Site {
   const stored = Object.fromEntries(members.map(({ member, column }) => [member, row[column]])) as Members
   return { ...stored, id: row.id, createdAt: row.created_at }
 }
 
 /** The application's site with this id. Throws 30002, also for a site of another application. */
 export async function requireSite(sql: Statements, appId: string, id: number): Promise<Site> {
-  const [row] = await sql`select ${sql.unsafe(columnsSql)} from site where app_id = ${appId} and id = ${id}`
+  const [row] = await sql`select ${sql.unsafe(siteColumnsSql)} from site where app_id = ${appId} and id = ${id}`
   if (row === undefined) throw new Refusal('siteNotFound')
   return toSite(row)
 }
@@ -66,7 +66,7 @@ export async function findSites(sql: Statements, appId: string, ids: readonly nu
   // Each by its whole key: for a list of ids, a planner without statistics reads all sites of the application.
   const rows = await sql.unsafe(
     `select s.* from unnest($2::bigint[]) as i (id)
-    cross join lateral (select ${columnsSql} from site where app_id = $1 and id = i.id limit 1) as s`,
+    cross join lateral (select ${siteColumnsSql} from site where app_id = $1 and id = i.id limit 1) as s`,
     [appId, textArray(ids)],
     { prepare: true },
   )
@@ -155,9 +155,8 @@ export async function removeSites(tx: Statements, appId: string, ids: readonly n
 
 const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 
-export interface SiteFilter extends PageQuery {
-  /** Owners; null for all applications. */
-  appIds: readonly string[] | null
+/** The filters of sites; null for no filter. */
+export interface SiteConditions {
   /** A part of the name, in upper or lower case; `contacts` likewise. */
   siteName: string | null
   contacts: string | null
@@ -170,7 +169,12 @@ export interface SiteFilter extends PageQuery {
   bbox: Box | null
 }
 
-type PlaceFilter = Pick<SiteFilter, 'provinceCode' | 'cityCode' | 'districtCode' | 'billingRuleId'>
+export interface SiteFilter extends SiteConditions, PageQuery {
+  /** Owners; null for all applications. */
+  appIds: readonly string[] | null
+}
+
+type PlaceFilter = Pick<SiteConditions, 'provinceCode' | 'cityCode' | 'districtCode' | 'billingRuleId'>
 
 function placeConditions(sql: Statements, { provinceCode, cityCode, districtCode, billingRuleId }: PlaceFilter) {
   return [
@@ -193,10 +197,10 @@ export async function findSiteIds(
   return rows.map((row) => row.id)
 }
 
-/** Reads one page of sites by id, newest first; of several applications, by application first. */
-export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
-  const { appIds, siteName, contacts, created, bbox } = filter
-  const conditions = [
+/** SQL: the conditions of a filter, behind others. */
+export function siteConditions(sql: Statements, filter: SiteConditions) {
+  const { siteName, contacts, created, bbox } = filter
+  return [
     ...placeConditions(sql, filter),
     siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,
     contacts === null ? sql`` : sql`and strpos(lower(contacts), lower(${contacts})) > 0`,
@@ -207,7 +211,13 @@ export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment
       : sql`and longitude between ${bbox.minLng} and ${bbox.maxLng}
         and latitude between ${bbox.minLat} and ${bbox.maxLat}`,
   ]
-  const rows = sql`select ${sql.unsafe(columnsSql)} from site where ${ofApplications(sql, appIds)} ${conditions}`
+}
+
+/** Reads one page of sites by id, newest first; of several applications, by application first. */
+export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
+  const { appIds } = filter
+  const conditions = siteConditions(sql, filter)
+  const rows = sql`select ${sql.unsafe(siteColumnsSql)} from site where ${ofApplications(sql, appIds)} ${conditions}`
   const source = { operation: pageSites.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
   return readPage(sql, source, filter, (row) => showSite(toSite(row), showMoment))
 }

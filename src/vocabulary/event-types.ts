@@ -180,6 +180,8 @@ export const platformEventWords = {
   'site.erased': { en: 'Personal data of deleted sites erased', zh: '清除已删除站点的个人信息' },
   'import.created': { en: 'Import begun', zh: '开始导入' },
   'import.cancelled': { en: 'Import cancelled', zh: '取消导入' },
+  'act.created': { en: 'Act on everything that matches begun', zh: '开始批量操作' },
+  'act.cancelled': { en: 'Act on everything that matches cancelled', zh: '取消批量操作' },
 } as const satisfies Record<string, Words>
 
 export type PlatformEventType = keyof typeof platformEventWords

@@ -163,6 +163,11 @@ export const limits = {
    */
   importRefusedRows: 1_000_000,
   /**
+   * Rows. Other writers and the lease: rows that an act looks at in one statement, whether they match or not. Past it:
+   * the next statement. Seen by: bench/bulk.ts.
+   */
+  actRowsScanned: 5_000,
+  /**
    * Rows. The database: rows of a page of an export. Past it: the next page, after a turn. Seen by:
    * bench/fair-shares.ts.
    */

@@ -36,6 +36,7 @@ export const contractRefusals = {
   deliveryNotFound: { code: 60003, status: 404 },
   importNotFound: { code: 70002, status: 404 },
   importRunning: { code: 70003, status: 409 },
+  rowsChanged: { code: 70004, status: 409 },
   internalFault: { code: 49999, status: 500 },
   unavailable: { code: 50003, status: 503 },
 } as const

@@ -11,7 +11,7 @@ import { Refusal } from '../../vocabulary/refusals.ts'
 import { ended, showPlacement } from '../placement/rules.ts'
 import { deviceTag, deviceText, showDevice } from '../rules.ts'
 import { changeOwners, type Owned, type OwnerChange, readOwned } from './routine.ts'
-import { findOnlineStatus } from './store.ts'
+import { findOnlineStatus, type KnownDevice } from './store.ts'
 
 /** A request to unbind a device or to transfer it. */
 interface Submission {
@@ -110,22 +110,43 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
     if (known === undefined || (appId ?? known.device.appId) !== known.device.appId) throw new Refusal('deviceNotFound')
     const { device } = known
     requireMatch(ifMatch, deviceTag(device))
-    const before = showDevice(device, showMoment)
-    const over = known.placement && ended(known.placement, now, actor, reason)
-    const change = {
-      ...{ known, target, actor, reason, keyOwner, idempotency },
-      over: over && { placement: over, record: JSON.stringify(showPlacement(over, showMoment)) },
-    }
-    if (target === null) {
-      const record = deviceText(before)
-      return { ...change, record, answer: record }
-    }
-    if (onlineStatus.get(target) !== 1) throw new Refusal('applicationOffline')
-    if (device.appId === target) throw new Refusal('deviceAlreadyYours')
-    const answer = deviceText(showDevice({ ...device, appId: target, boundAt: now }, showMoment))
-    // The former owner's event holds the last record, but without the owner: the device is no longer its own.
-    return { ...change, record: JSON.stringify({ ...before, appId: null }), answer }
+    const owner = target === null ? null : { appId: target, isOnline: onlineStatus.get(target) === 1 }
+    return composeChange(known, owner, { actor, reason, keyOwner, idempotency }, now, showMoment)
   }
 
   return submitter(lane, callers)
+}
+
+/** The new owner of a device. */
+interface NewOwner {
+  appId: string
+  isOnline: boolean
+}
+
+/** Composes the change of a device's owner at a moment; without a new one, it is unbound. Throws 10006 and 20017. */
+export function composeChange(
+  known: KnownDevice,
+  owner: NewOwner | null,
+  asked: Pick<OwnerChange, 'actor' | 'reason' | 'keyOwner' | 'idempotency'>,
+  now: Date,
+  showMoment: ShowMoment,
+): OwnerChange {
+  const { device, placement } = known
+  const before = showDevice(device, showMoment)
+  const over = placement && ended(placement, now, asked.actor, asked.reason)
+  const change = {
+    ...asked,
+    known,
+    target: owner && owner.appId,
+    over: over && { placement: over, record: JSON.stringify(showPlacement(over, showMoment)) },
+  }
+  if (owner === null) {
+    const record = deviceText(before)
+    return { ...change, record, answer: record }
+  }
+  if (!owner.isOnline) throw new Refusal('applicationOffline')
+  if (device.appId === owner.appId) throw new Refusal('deviceAlreadyYours')
+  const answer = deviceText(showDevice({ ...device, appId: owner.appId, boundAt: now }, showMoment))
+  // The former owner's event holds the last record, but without the owner: the device is no longer its own.
+  return { ...change, record: JSON.stringify({ ...before, appId: null }), answer }
 }

@@ -4,7 +4,7 @@ import { callerParameters, callerValues, findRevokedSql } from '../../callers/st
 import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import { keyName, type RequestKey } from '../../database/idempotency.ts'
-import type { Sql, Statements } from '../../database/open.ts'
+import type { Statements } from '../../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../../database/routine.ts'
 import { deviceColumns, deviceTypes, toDevice } from '../columns.ts'
 import type { Placement } from '../placement/rules.ts'
@@ -294,9 +294,12 @@ export const changeOwnersRoutine = routine(
   return query select unnest(v_changed);`,
 )
 
-/** Writes owner changes of distinct devices, of any callers, in one transaction. Returns the serials that changed. */
+/**
+ * Writes owner changes of distinct devices, in a transaction of its own or within the given one. Checks again that
+ * `callers` still have access; pass none where the transaction has checked access itself. Returns the serials that changed.
+ */
 export async function changeOwners(
-  sql: Sql,
+  sql: Statements,
   changes: OwnerChange[],
   callers: Iterable<Caller>,
   now: Date,

@@ -1,0 +1,55 @@
+import type { Matches, RowKey } from '../../database/matches.ts'
+import type { Sql } from '../../database/open.ts'
+import { scanDevices } from '../../devices/matching/store.ts'
+import { readDeviceFilter } from '../../devices/pages.ts'
+import { scanSites } from '../../sites/matching/store.ts'
+import { readSiteFilter } from '../../sites/pages.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import type { ReadTimeRange } from '../../vocabulary/moments.ts'
+import type { ActKind } from './contract.ts'
+import { asQuery } from './rules.ts'
+
+// The rows that an act's filter fits: the page operation's filter, read as the page operation reads it.
+
+/** What an act is about. */
+interface ActRows {
+  kind: ActKind
+  appId: string
+  filter: Record<string, unknown>
+  beganAfter: number
+}
+
+export const devicesOf = ({ appId, filter, beganAfter }: ActRows, readTimeRange: ReadTimeRange) => ({
+  appId,
+  beganAfter,
+  filter: readDeviceFilter(asQuery(filter), [appId], readTimeRange),
+})
+
+export const sitesOf = ({ appId, filter, beganAfter }: ActRows, readTimeRange: ReadTimeRange) => ({
+  appId,
+  beganAfter,
+  filter: readSiteFilter(asQuery(filter), readTimeRange),
+})
+
+/** Looks at the rows behind a key, and finds those that match. */
+export function scanRows(
+  sql: Sql,
+  rows: ActRows,
+  readTimeRange: ReadTimeRange,
+  after: RowKey | null,
+): Promise<Matches> {
+  return rows.kind === 'devices'
+    ? scanDevices(sql, devicesOf(rows, readTimeRange), after, limits.actRowsScanned)
+    : scanSites(sql, sitesOf(rows, readTimeRange), after, limits.actRowsScanned)
+}
+
+/** Counts the rows that match, all of them, in steps. */
+export async function countRows(sql: Sql, rows: ActRows, readTimeRange: ReadTimeRange): Promise<number> {
+  let count = 0
+  for (let after: RowKey | null = null; ; ) {
+    const { keys, last } = await scanRows(sql, rows, readTimeRange, after)
+    count += keys.length
+    if (last === null) return count
+    after = last
+  }
+}

@@ -1,0 +1,141 @@
+import type { Static, TObject } from 'typebox'
+import { validator } from '../../http/validate.ts'
+import { type FieldFault, type Reason, Refusal } from '../../vocabulary/refusals.ts'
+import { rolesOf } from '../../vocabulary/roles.ts'
+import { given } from '../../vocabulary/values.ts'
+import {
+  type ActKind,
+  type ActName,
+  actChanges,
+  actFilters,
+  type createAct,
+  singleOf,
+  singleOperation,
+} from './contract.ts'
+
+// What an act is asked for, read by its kind.
+
+type Body = Static<NonNullable<typeof createAct.body>>
+type Members = Record<string, unknown>
+
+/** The act as it is stored: of filter and changes the members that are given. */
+export interface GivenAct {
+  kind: ActKind
+  act: ActName
+  filter: Members
+  changes: Members | null
+  targetAppId: string | null
+  reason: string | null
+}
+
+/** Reads a checked body. */
+export function readAct({ kind, act, filter, set, targetAppId, reason }: Body): GivenAct {
+  return {
+    kind,
+    act,
+    filter: givenOf(filter),
+    changes: act === 'update' ? pick(actChanges[kind], given(set) ?? {}) : null,
+    targetAppId: given(targetAppId),
+    reason: given(reason),
+  }
+}
+
+const givenOf = (members: Members): Members =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== ''))
+
+/** The members that the schema declares. */
+const pick = ({ properties }: TObject, members: Members): Members =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => Object.hasOwn(properties, name)))
+
+/** Whether only operators may begin or cancel the act: who does that to one device is an operator too. */
+export const isOperators = (kind: ActKind, act: ActName): boolean => {
+  const single = singleOperation(kind, act)
+  return single !== undefined && !rolesOf(single).includes('developer')
+}
+
+/** The faults that depend on the kind and the act. */
+export function actFaults({ kind, act, filter, set, targetAppId, reason }: Partial<Body>): FieldFault[] {
+  if (kind === undefined) return []
+  const faults: FieldFault[] = []
+  const isKnown = act !== undefined && singleOperation(kind, act) !== undefined
+  if (act !== undefined && !isKnown) {
+    const names = Object.keys(singleOf[kind])
+    const reason = {
+      en: `must be one of ${names.join(', ')} for ${kind}`,
+      zh: `${kind} 只能是 ${names.join('、')} 之一`,
+    }
+    faults.push({ field: 'act', reason })
+  }
+  if (filter !== undefined) faults.push(...filterFaults(kind, filter))
+  if (!isKnown) return faults
+  const changes = given(set)
+  if (act === 'update') faults.push(...changeFaults(kind, changes))
+  else if (changes !== null) faults.push({ field: 'set', reason: onlyFor('update') })
+  if (act === 'transfer' && given(targetAppId) === null) faults.push({ field: 'targetAppId', reason: required })
+  if (act !== 'transfer' && given(targetAppId) !== null)
+    faults.push({ field: 'targetAppId', reason: onlyFor('transfer') })
+  if (isOperators(kind, act) && given(reason) === null) faults.push({ field: 'reason', reason: required })
+  return faults
+}
+
+const required: Reason = { en: 'is required for this act', zh: '此操作必填' }
+const onlyFor = (act: ActName): Reason => ({ en: `is for the act ${act} only`, zh: `仅用于 ${act}` })
+
+/** The most faults that are reported: more would not help. */
+const mostFaults = 100
+
+function filterFaults(kind: ActKind, filter: Members): FieldFault[] {
+  const schema = actFilters[kind]
+  const unknown = { en: `is not a filter of ${kind}`, zh: `不是 ${kind} 的筛选条件` }
+  const faults: FieldFault[] = []
+  for (const name of Object.keys(filter)) {
+    if (!Object.hasOwn(schema.properties, name)) faults.push({ field: `filter.${shownName(name)}`, reason: unknown })
+    if (faults.length === mostFaults) return faults
+  }
+  faults.push(...faultsWithin('filter', schema, filter))
+  if (faults.length > 0) return faults
+  const { all, ...others } = givenOf(filter)
+  const isEmpty = Object.keys(others).length === 0
+  if (all === false)
+    return [{ field: 'filter.all', reason: { en: 'must be true, or left out', zh: '只能是 true，或不填' } }]
+  if (all === undefined && isEmpty) {
+    const reason = { en: 'must hold at least one filter, or all: true', zh: '至少要有一个筛选条件，或 all: true' }
+    return [{ field: 'filter', reason }]
+  }
+  if (all !== undefined && !isEmpty) {
+    return [
+      { field: 'filter.all', reason: { en: 'must stand without other filters', zh: '不得与其他筛选条件同时给出' } },
+    ]
+  }
+  return []
+}
+
+/** A member's name can hold anything, and the reader may be a terminal. */
+const shownName = (name: string) => (/^\P{Cc}+$/u.test(name) ? name.slice(0, 128) : '?')
+
+function changeFaults(kind: ActKind, changes: Members | null): FieldFault[] {
+  const reason = { en: 'must hold at least one member to change', zh: '至少要有一个要修改的字段' }
+  if (changes === null || Object.keys(pick(actChanges[kind], changes)).length === 0) return [{ field: 'set', reason }]
+  return faultsWithin('set', actChanges[kind], changes)
+}
+
+const readers = new Map<TObject, (value: unknown) => unknown>()
+
+/** The faults of an object by its schema, with the name of the member that holds it. */
+function faultsWithin(member: string, schema: TObject, value: Members): FieldFault[] {
+  const read = readers.get(schema) ?? validator(schema, member, undefined)
+  readers.set(schema, read)
+  try {
+    read(value)
+    return []
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return (error.errors ?? []).map(({ field, reason }) => ({ field: `${member}.${field}`, reason }))
+  }
+}
+
+/** A filter as the query of the page operation writes it: true and false as text. */
+export const asQuery = ({ all: _, ...filter }: Members): Members =>
+  Object.fromEntries(
+    Object.entries(filter).map(([name, value]) => [name, typeof value === 'boolean' ? String(value) : value]),
+  )

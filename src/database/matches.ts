@@ -1,0 +1,77 @@
+import type { PendingQuery, Row } from 'postgres'
+import type { Sql, Statements } from './open.ts'
+import { readByIndexOrder } from './page.ts'
+
+// Rows of one application that match a filter, for what is done to all of them. They are found a stretch of an index at a
+// time: a stretch costs the same, however few of its rows match and however many rows lie behind it.
+
+/** Which rows are meant: an application's that were there by its newest event. */
+export interface Match {
+  appId: string
+  /** The newest id of the application's events when what is done to the rows began. */
+  beganAfter: number
+}
+
+/** The rows of a stretch that match. */
+export interface Matches {
+  /** Their keys, in order. */
+  keys: string[][]
+  /** The key of the stretch's last row, whether it matches or not; null when there is none. */
+  last: string[] | null
+}
+
+/** The key of a row in the order of pages. */
+export type RowKey = string[]
+
+/**
+ * SQL: whether a row came into being after an event: a later one of these types is about it. Its own time does not say
+ * so: it is composed before the row waits for the application's lock, perhaps by another clock.
+ */
+export const isLaterThan = (
+  sql: Statements,
+  { appId, beganAfter }: Match,
+  subject: string,
+  types: readonly string[],
+) => sql`
+  exists (
+    select 1 from event e
+    where e.app_id = ${appId} and hashtext(e.subject) = hashtext(${sql.unsafe(subject)})
+      and e.subject = ${sql.unsafe(subject)} and e.id > ${beganAfter} and e.type in ${sql(types)})`
+
+interface Scan {
+  /** A select of the columns of the order and `fits`, of the rows that the stretch begins with. */
+  rows: PendingQuery<Row[]>
+  /** The columns of the order, which descends. */
+  order: readonly string[]
+  /** SQL: a row's key. */
+  keySql: string
+}
+
+/** Reads the first rows of a scan in the order of an index, and finds those that match. */
+export async function readMatches(sql: Sql, write: (tx: Statements) => Scan, limit: number): Promise<Matches> {
+  const [found] = await readByIndexOrder(sql, (tx) => {
+    const { rows, order, keySql } = write(tx)
+    const [down, up] = [order.map((column) => `${column} desc`).join(', '), order.join(', ')]
+    return tx<[Matches]>`
+      with stretch as materialized (${rows} order by ${tx.unsafe(down)} limit ${tx.unsafe(String(limit))})
+      select (select coalesce(json_agg(${tx.unsafe(keySql)} order by ${tx.unsafe(down)}), '[]') from stretch where fits) as keys,
+        (select ${tx.unsafe(keySql)} from stretch order by ${tx.unsafe(up)} limit 1) as last`
+  })
+  return found
+}
+
+/** Composes a part of a statement as text, for a text that adds its values one by one. */
+export function fragmentOf(
+  sql: Statements,
+  write: (add: (value: string | number | Date) => string) => string,
+): PendingQuery<Row[]> {
+  const values: (string | number | Date)[] = []
+  const strings = write((value) => {
+    values.push(value)
+    return mark
+  }).split(mark)
+  return sql(Object.assign(strings, { raw: strings }) as unknown as TemplateStringsArray, ...values)
+}
+
+/** Stands for a value: no text of a statement holds it. */
+const mark = '\0'
