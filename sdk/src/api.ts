@@ -4,6 +4,92 @@ import type { ExportMethod, FileMethod, Method, PageMethod } from './method.ts'
 
 export type { CallOptions } from './method.ts'
 
+export interface Act {
+  /** The id of the record. */
+  id: number
+  appId: string
+  kind: ActKind
+  act: ActName
+  /** The filters of the page operation of the kind, as JSON values: at least one of them, or `all`. A row must fit all of them. */
+  filter: ActFilter
+  /** For update: the members to change, as the update of one row takes them. */
+  set: DeviceChanges | SiteChanges | null
+  /** of a transfer: the new owner; null for who may not see it */
+  targetAppId: string | null
+  /** The reason, in words. */
+  reason: string | null
+  /** True: the rows were only counted. The act has ended. */
+  dryRun: boolean
+  status: ActStatus
+  /** How many rows matched when the act began. */
+  rows: number
+  /** Rows that the act changed. */
+  done: number
+  /** Rows that were so already; they have no event. */
+  unchanged: number
+  /** Rows that were refused. */
+  refused: number
+  /** Who acted: application:…, operator:… or operatorKey:…. */
+  actor: string
+  /** When the record was created. */
+  createTime: string
+  /** When the act ended; null before. */
+  finishTime: string | null
+  /** Why the act failed; null if it did not fail. */
+  error: string | null
+}
+
+export interface ActFilter {
+  /** a part of the name, in upper or lower case */
+  siteName?: string | null | undefined
+  /** a part of the contact person’s name, in upper or lower case */
+  contacts?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | null | undefined
+  /** The city’s code. */
+  cityCode?: string | null | undefined
+  /** The district’s code. */
+  districtCode?: string | null | undefined
+  /** Only rows about this billing rule. */
+  billingRuleId?: number | null | undefined
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | null | undefined
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | null | undefined
+  /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
+  bbox?: string | null | undefined
+  /** true: every row; without other filters. */
+  all?: boolean | null | undefined
+  /** a part of the serial number, in upper or lower case */
+  deviceNo?: string | null | undefined
+  /** a part of the name, in upper or lower case */
+  deviceName?: string | null | undefined
+  /** Free text for the integrator’s own use. */
+  tag?: string | null | undefined
+  /** The device’s model; null if unknown. */
+  modelName?: string | null | undefined
+  /** 1 normal, 2 fault. */
+  status?: DeviceStatus | null | undefined
+  /** 1 online, 2 offline. */
+  onlineStatus?: OnlineStatus | null | undefined
+  /** 0 closed, 1 open, 2 stopped. */
+  runStatus?: RunStatus | null | undefined
+}
+
+/** What the rows are. */
+export type ActKind = 'devices' | 'sites'
+
+/** Of devices: update, unbind and, for operators, forceUnbind and transfer; of sites: update and delete. */
+export type ActName = 'update' | 'unbind' | 'forceUnbind' | 'transfer' | 'delete'
+
+export type ActPage = Page & {
+  /** The rows of this page. */
+  list: Array<Act>
+}
+
+/** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
+export type ActStatus = 1 | 2 | 3 | 4 | 5
+
 export interface Application {
   appId: string
   /** The application’s name, for people. */
@@ -133,18 +219,16 @@ export interface Callback {
 /** paused: no callbacks are sent. */
 export type CallbacksSwitch = 'on' | 'paused'
 
-export interface CancelImportRequest {
+export interface CancelActRequest {
   appId?: string | null | undefined
   /** The id of the record. */
   id: number
 }
 
-export interface CancelPriceChangeRequest {
+export interface CancelImportRequest {
   appId?: string | null | undefined
   /** The id of the record. */
   id: number
-  /** The reason, in words. */
-  reason: string
 }
 
 export interface ChangePasswordRequest {
@@ -153,20 +237,22 @@ export interface ChangePasswordRequest {
   newPassword: string
 }
 
-/** `ids`, or `all`, or any of the others, all of which must fit. The sites are those that fit when the change is scheduled: 10000 at most. */
-export interface ChosenSites {
-  /** The ids of the sites. */
-  ids?: Array<number> | null | undefined
-  /** true: every site of the application. */
-  all?: boolean | null | undefined
-  /** The province’s code. */
-  provinceCode?: string | null | undefined
-  /** The city’s code. */
-  cityCode?: string | null | undefined
-  /** The district’s code. */
-  districtCode?: string | null | undefined
-  /** The sites that name this billing rule. */
-  billingRuleId?: number | null | undefined
+export interface CreateActRequest {
+  appId?: string | null | undefined
+  kind: ActKind
+  act: ActName
+  /** The filters of the page operation of the kind, as JSON values: at least one of them, or `all`. A row must fit all of them. */
+  filter: ActFilter
+  /** For update: the members to change, as the update of one row takes them. */
+  set?: DeviceChanges | SiteChanges | null | undefined
+  /** For transfer: the application that the devices go to; it must be online. */
+  targetAppId?: string | null | undefined
+  /** In words; forceUnbind and transfer must have one. */
+  reason?: string | null | undefined
+  /** How many rows the caller has seen to match: with another number the act is refused. */
+  expectedRows?: number | null | undefined
+  /** true: the rows are only counted, and the act ends as done. */
+  dryRun?: boolean | null | undefined
 }
 
 export interface CreateApplicationRequest {
@@ -393,7 +479,7 @@ export type DeliveryPage = Page & {
 /** 1 waiting for an attempt, 2 delivered, 3 dead. */
 export type DeliveryStatus = 1 | 2 | 3
 
-export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
+export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
 
 export type Device = UnownedDevice & {
   appId: string
@@ -448,6 +534,22 @@ export type DeviceCallback = Callback & {
   data: Device
 }
 
+export interface DeviceChanges {
+  /** The device’s name. */
+  deviceName?: string | undefined
+  /** Free text for the integrator’s own use. */
+  tag?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | null | undefined
+  /** The city’s code. */
+  cityCode?: string | null | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** The address below the district: street and number. */
+  detailAddress?: string | null | undefined
+  coordinates?: string | undefined
+}
+
 export interface DeviceDone {
   /** The value by which the row is known; null if the row has none. */
   deviceNo: string | null
@@ -499,7 +601,7 @@ export type DevicePage = Page & {
 export interface DeviceRefused {
   /** The value by which the row is known; null if the row has none. */
   deviceNo: string | null
-  /** The code of the refusal: why the row was refused. */
+  /** The code of a region. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -594,7 +696,7 @@ export interface DeviceUpdateRow {
   coordinates?: string | undefined
 }
 
-export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | PlacementEvent | BillingRuleEvent | PriceChangeEvent | ApplicationEvent | ThirdPartyConfigEvent
+export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
   /** the id, ascending within an application */
@@ -614,7 +716,7 @@ export type EventPage = Page & {
   list: Array<Event>
 }
 
-export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
+export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
 
 export interface FieldFault {
   /** The path of the faulty member, for example devices[2].coordinates. */
@@ -638,6 +740,22 @@ export interface FreezeApplicationRequest {
   appId: string
   /** The reason, in words. */
   reason: string
+}
+
+export interface GetActQuery {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  appId?: string | undefined
+  /** The id of the record. */
+  id: number
+}
+
+export interface GetActResultQuery {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  appId?: string | undefined
+  /** The id of the record. */
+  id: number
+  /** Only rows with this outcome. */
+  outcome?: 'done' | 'unchanged' | 'refused' | undefined
 }
 
 export interface GetApplicationQuery {
@@ -766,20 +884,6 @@ export interface GetOverviewResult {
   events: Array<AuditEntry>
 }
 
-export interface GetPlacementQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
-  appId?: string | undefined
-  /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
-  deviceNo: string
-}
-
-export interface GetPriceChangeQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
-  appId?: string | undefined
-  /** The id of the record. */
-  id: number
-}
-
 export interface GetReadinessResult {
   /** Whether requests can be served. */
   ready: boolean
@@ -873,16 +977,6 @@ export interface GetTemplateQuery {
 export interface GetThirdPartyConfigQuery {
   /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-}
-
-/** At least one of the three. A field that is left out stays as each site has it, and null takes the rule away. */
-export interface GivenRules {
-  /** The id of the billing rule for fast charging, which has type 1. */
-  fastChargeBillRuleId?: number | null | undefined
-  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
-  rushingBillRuleId?: number | null | undefined
-  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
-  placeholderBillRuleId?: number | null | undefined
 }
 
 export interface HandOverOperatorKeyRequest {
@@ -983,10 +1077,7 @@ export interface IssueTokenResult {
   expiresIn: number
 }
 
-/** 1 entrance, 2 exit, 3 both, 4 door. */
-export type LaneType = 1 | 2 | 3 | 4
-
-export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled'
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -1063,6 +1154,25 @@ export interface Page {
   pages: number
   /** The cursor of the next page; null on the last page. */
   nextCursor: string | null
+}
+
+export interface PageActsQuery {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  appId?: string | undefined
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  pageNo?: number | undefined
+  /** The number of rows on a page; 10 by default. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  cursor?: string | undefined
+  /** What the rows are. */
+  kind?: ActKind | undefined
+  /** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
+  status?: ActStatus | undefined
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
 }
 
 export interface PageApplicationsQuery {
@@ -1298,71 +1408,6 @@ export interface PageOperatorsQuery {
   appId?: string | undefined
 }
 
-export interface PagePlacementHistoryQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
-  appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
-  pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
-  pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
-  cursor?: string | undefined
-  /** The device; instead of `siteId`. */
-  deviceNo?: string | undefined
-  /** The site; instead of `deviceNo`. */
-  siteId?: number | undefined
-}
-
-export interface PagePlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
-  appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
-  pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
-  pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
-  cursor?: string | undefined
-  /** Only rows about this site. */
-  siteId?: number | undefined
-  /** a part of the serial number, in upper or lower case */
-  deviceNo?: string | undefined
-  /** 1 entrance, 2 exit, 3 both, 4 door. */
-  laneType?: LaneType | undefined
-  /** 1 normal, 2 fault. */
-  status?: DeviceStatus | undefined
-  /** 1 online, 2 offline. */
-  onlineStatus?: OnlineStatus | undefined
-  /** 0 closed, 1 open, 2 stopped. */
-  runStatus?: RunStatus | undefined
-  /** The code of the site’s province. */
-  provinceCode?: string | undefined
-  /** The code of the site’s city. */
-  cityCode?: string | undefined
-  /** The code of the site’s district. */
-  districtCode?: string | undefined
-}
-
-export interface PagePriceChangesQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
-  appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
-  pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
-  pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
-  cursor?: string | undefined
-  /** 1 waiting, 2 in force or has been, 3 cancelled. */
-  status?: PriceChangeStatus | undefined
-  /** Only changes of this rule’s terms, or that give this rule to sites. */
-  billingRuleId?: number | undefined
-  /** Only changes of the rules of this site. */
-  siteId?: number | undefined
-  /** Only changes that take effect at this moment or later. */
-  timeFrom?: string | undefined
-  /** Only changes that take effect at this moment or earlier, including all of its second. */
-  timeTo?: string | undefined
-}
-
 export interface PageRefusalsQuery {
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
@@ -1437,138 +1482,6 @@ export interface Period {
   servicePrice: string
 }
 
-export type PlacedDevice = Placement & {
-  /** The device’s name. */
-  deviceName: string
-  status: DeviceStatus
-  onlineStatus: OnlineStatus
-  runStatus: RunStatus
-  /** What the device says about its status. */
-  statusRemark: string | null
-  /** When the device reported last. */
-  lastReportTime: string | null
-}
-
-export type PlacedDevicePage = Page & {
-  /** The rows of this page. */
-  list: Array<PlacedDevice>
-}
-
-export interface Placement {
-  deviceNo: string
-  appId: string
-  /** The id of the site at which the device stands. */
-  siteId: number
-  /** The site’s name; after the end, the name at that time. */
-  siteName: string
-  laneType: LaneType
-  /** The name of the lane, as people on the spot call it. */
-  laneName: string | null
-  /** Since when the device stands at the site; a change of the lane keeps it. */
-  placedTime: string
-  /** Who placed the device. */
-  placedBy: string
-  /** When the placement ended; null while it lasts. */
-  removedTime: string | null
-  /** Who ended the placement; null while it lasts. */
-  removedBy: string | null
-  /** Why the placement ended; null if no reason was given. */
-  reason: string | null
-}
-
-export interface PlacementBatchRow {
-  deviceNo: string
-  /** The id of the site at which the device stands. */
-  siteId: number
-  laneType: LaneType
-  /** The name of the lane, as people on the spot call it. */
-  laneName?: string | null | undefined
-}
-
-export type PlacementCallback = Callback & {
-  /** What happened. */
-  type: 'device.placed' | 'device.unplaced'
-  data: Placement
-}
-
-export interface PlacementDone {
-  /** The value by which the row is known; null if the row has none. */
-  deviceNo: string | null
-  /** 0: the row was carried out. */
-  code: 0
-  /** For people: success, or why the row was refused. */
-  msg: string
-  /** The record, as the operation for a single row answers it. */
-  data: Placement
-}
-
-export type PlacementEvent = EventHead & {
-  /** What happened. */
-  type: 'device.placed' | 'device.unplaced'
-  /** The record, as the operations on such records answer it. */
-  data: Placement
-}
-
-export interface PlacementOutcomes {
-  /** One outcome for each row, in the order of the rows. */
-  results: Array<PlacementDone | PlacementRefused>
-}
-
-export type PlacementPage = Page & {
-  /** The rows of this page. */
-  list: Array<Placement>
-}
-
-export interface PlacementRefused {
-  /** The value by which the row is known; null if the row has none. */
-  deviceNo: string | null
-  /** The code of the refusal: why the row was refused. */
-  code: RefusalCode
-  /** For people: success, or why the row was refused. */
-  msg: string
-  /** The faulty members of the row; null if none is faulty. */
-  data: FieldFaults | null
-}
-
-export interface PlacementSuggestion {
-  deviceNo: string
-  /** The device’s name. */
-  deviceName: string
-  /** The id of the site. */
-  siteId: number
-  /** The site’s name. */
-  siteName: string
-  /** The distance in meters, as the crow flies; null if the site has no coordinates. */
-  distanceMeters: number | null
-}
-
-export interface PlacementSummary {
-  /** The id of the site. */
-  siteId: number
-  /** How many devices stand at the site. */
-  devices: number
-  /** How many of them are online. */
-  online: number
-  /** How many of them are offline. */
-  offline: number
-  /** How many of them report a fault. */
-  fault: number
-  /** How many of them are open. */
-  open: number
-  /** How many of them are closed. */
-  closed: number
-  /** How many of them are stopped. */
-  stopped: number
-  /** How many of them stand in an entrance, or in a lane for both. */
-  entrances: number
-  /** How many of them stand in an exit, or in a lane for both. */
-  exits: number
-  /** How many of the entrances are online. */
-  entrancesOnline: number
-  /** How many of the exits are online. */
-  exitsOnline: number
-}
-
 export interface PlatformCounts {
   /** How many sites there are. */
   sites: number
@@ -1596,72 +1509,8 @@ export interface PlatformCounts {
   callbacksStopped: number
 }
 
-export interface PriceChange {
-  /** The id of the record. */
-  id: number
-  appId: string
-  status: PriceChangeStatus
-  /** When it takes effect. */
-  effectiveTime: string
-  /** The instant of `effectiveTime` in RFC 3339. */
-  effectiveAt: string
-  /** the rule that gets new terms; null for other rules at sites */
-  billingRuleId: number | null
-  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
-  periods: Array<Period> | null
-  /** For type 3: how many minutes after charging cost nothing. */
-  freeMinutes: number | null
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
-  unitMinutes: number | null
-  /** For type 3: the price of one unit, in yuan. */
-  unitPrice: string | null
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
-  dailyCap: string | null
-  /** The rules that the sites get. */
-  rules: GivenRules | null
-  /** how many sites get other rules; a deleted site is counted no longer */
-  siteCount: number | null
-  /** of an undo: how many sites are not put back */
-  skippedCount: number | null
-  /** The reason, in words. */
-  reason: string | null
-  /** the price change that this one undoes */
-  undoOf: number | null
-  /** When the record was created. */
-  createTime: string
-  /** Who scheduled it. */
-  createdBy: string
-  /** when all of it was written down and told */
-  appliedTime: string | null
-  /** when it was cancelled */
-  cancelTime: string | null
-  /** who cancelled it */
-  cancelledBy: string | null
-}
-
-export type PriceChangeCallback = Callback & {
-  /** What happened. */
-  type: 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied'
-  data: PriceChange
-}
-
-export type PriceChangeEvent = EventHead & {
-  /** What happened. */
-  type: 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied'
-  /** The record, as the operations on such records answer it. */
-  data: PriceChange
-}
-
-export type PriceChangePage = Page & {
-  /** The rows of this page. */
-  list: Array<PriceChange>
-}
-
-/** 1 waiting, 2 in force or has been, 3 cancelled. */
-export type PriceChangeStatus = 1 | 2 | 3
-
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 49999 | 50003
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 30002 | 30003 | 40002 | 40003 | 40004 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
 
 export interface RefusedWrite {
   time: string
@@ -1674,7 +1523,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the name of the refusal’s code */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
@@ -1702,21 +1551,6 @@ export interface Region {
 
 /** 1 province, 2 city, 3 district. */
 export type RegionLevel = 1 | 2 | 3
-
-export interface RemovePlacementRequest {
-  appId?: string | null | undefined
-  deviceNo: string
-  /** The reason, in words. */
-  reason?: string | null | undefined
-}
-
-export interface RemovePlacementsRequest {
-  appId?: string | null | undefined
-  /** The serial numbers of the devices. */
-  deviceNos: Array<string>
-  /** The reason, in words. */
-  reason?: string | null | undefined
-}
 
 export interface ReplayDeliveriesRequest {
   appId?: string | null | undefined
@@ -1810,16 +1644,6 @@ export interface SaveDeviceModelRequest {
   deviceTypeName?: string | null | undefined
 }
 
-export type SavePlacementRequest = PlacementBatchRow & {
-  appId?: string | null | undefined
-}
-
-export interface SavePlacementsRequest {
-  appId?: string | null | undefined
-  /** placements, each as `savePlacement` takes it but without `appId` */
-  placements: Array<PlacementBatchRow>
-}
-
 export interface SaveSitesRequest {
   appId?: string | null | undefined
   /** sites, each as `saveSite` takes it but without `appId` */
@@ -1836,75 +1660,6 @@ export interface SaveThirdPartyConfigRequest {
   callbackUrl?: string | null | undefined
   /** The types of event that are sent. */
   callbackEvents?: Array<EventType> | null | undefined
-}
-
-export interface SchedulePriceChangeRequest {
-  appId?: string | null | undefined
-  /** When it takes effect: in whole seconds, later than now and at most 731 days ahead. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
-  effectiveTime: string
-  /** The reason, in words. */
-  reason?: string | null | undefined
-  /** true: answers what would be scheduled, with `id` null, and writes nothing. */
-  dryRun?: boolean | null | undefined
-  /** The rule that gets new terms. */
-  billingRuleId?: number | null | undefined
-  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
-  periods?: Array<Period> | null | undefined
-  /** For type 3: how many minutes after charging cost nothing. */
-  freeMinutes?: number | null | undefined
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
-  unitMinutes?: number | null | undefined
-  /** For type 3: the price of one unit, in yuan. */
-  unitPrice?: string | null | undefined
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
-  dailyCap?: string | null | undefined
-  /** How many sites there are. */
-  sites?: ChosenSites | null | undefined
-  /** The rules that the sites get. */
-  rules?: GivenRules | null | undefined
-}
-
-export interface ScheduledPriceChange {
-  /** the id; null for a dry run */
-  id: number | null
-  appId: string
-  status: PriceChangeStatus
-  /** When it takes effect. */
-  effectiveTime: string
-  /** The instant of `effectiveTime` in RFC 3339. */
-  effectiveAt: string
-  /** the rule that gets new terms; null for other rules at sites */
-  billingRuleId: number | null
-  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
-  periods: Array<Period> | null
-  /** For type 3: how many minutes after charging cost nothing. */
-  freeMinutes: number | null
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
-  unitMinutes: number | null
-  /** For type 3: the price of one unit, in yuan. */
-  unitPrice: string | null
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
-  dailyCap: string | null
-  /** The rules that the sites get. */
-  rules: GivenRules | null
-  /** how many sites get other rules; a deleted site is counted no longer */
-  siteCount: number | null
-  /** of an undo: how many sites are not put back */
-  skippedCount: number | null
-  /** The reason, in words. */
-  reason: string | null
-  /** the price change that this one undoes */
-  undoOf: number | null
-  /** When the record was created. */
-  createTime: string
-  /** Who scheduled it. */
-  createdBy: string
-  /** when all of it was written down and told */
-  appliedTime: string | null
-  /** when it was cancelled */
-  cancelTime: string | null
-  /** who cancelled it */
-  cancelledBy: string | null
 }
 
 export interface Session {
@@ -2045,6 +1800,49 @@ export type SiteCallback = Callback & {
   data: Site
 }
 
+export interface SiteChanges {
+  /** The site’s name. */
+  siteName?: string | undefined
+  /** Who is responsible for the site. */
+  contacts?: string | undefined
+  /** The responsible person’s telephone. */
+  contactsPhone?: string | undefined
+  /** The telephone that drivers call. */
+  customerServicePhone?: string | undefined
+  /** The days on which the site is open, in words. */
+  businessWeekDay?: string | undefined
+  /** When the site opens, HH:mm:ss. */
+  businessStartTime?: string | undefined
+  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
+  businessClosingTime?: string | undefined
+  /** The addresses of pictures of the site, with commas between them. */
+  sitePictureUrl?: string | null | undefined
+  /** The id of the billing rule for fast charging, which has type 1. */
+  fastChargeBillRuleId?: number | null | undefined
+  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
+  rushingBillRuleId?: number | null | undefined
+  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
+  placeholderBillRuleId?: number | null | undefined
+  /** The ids of the site’s network cameras (IPC), with commas between them. */
+  ipcIds?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | undefined
+  /** The province’s name. */
+  provinceName?: string | undefined
+  /** The city’s code. */
+  cityCode?: string | undefined
+  /** The city’s name. */
+  cityName?: string | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** The district’s name. */
+  districtName?: string | undefined
+  /** The address below the district: street and number. */
+  detailAddress?: string | null | undefined
+  /** `longitude,latitude`, as the caller sent it. */
+  coordinates?: string | null | undefined
+}
+
 export interface SiteDone {
   /** The value by which the row is known; null if the row has none. */
   siteName: string | null
@@ -2076,7 +1874,7 @@ export type SitePage = Page & {
 export interface SiteRefused {
   /** The value by which the row is known; null if the row has none. */
   siteName: string | null
-  /** The code of the refusal: why the row was refused. */
+  /** The code of a region. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -2107,7 +1905,7 @@ export interface SiteUpdateOutcomes {
 export interface SiteUpdateRefused {
   /** The value by which the row is known; null if the row has none. */
   id: number | null
-  /** The code of the refusal: why the row was refused. */
+  /** The code of a region. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -2178,34 +1976,6 @@ export interface StateReport {
   batteryStatus?: number | null | undefined
   /** the battery’s charge, as a percentage, for example 87% */
   batteryEnergy?: string | null | undefined
-}
-
-export interface SuggestPlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
-  appId?: string | undefined
-  /** The site; instead of `deviceNo`. */
-  siteId?: number | undefined
-  /** The device; instead of `siteId`. */
-  deviceNo?: string | undefined
-  /** How far away the device may lie from the site, in meters; 500 by default. */
-  meters?: number | undefined
-}
-
-export interface SuggestPlacementsResult {
-  /** The rows, in order. */
-  list: Array<PlacementSuggestion>
-}
-
-export interface SummarizePlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
-  appId?: string | undefined
-  /** The ids of 1 to 100 sites, with commas between them. */
-  siteIds: string
-}
-
-export interface SummarizePlacementsResult {
-  /** The rows, in order. */
-  list: Array<PlacementSummary>
 }
 
 export interface TakeApplicationOfflineRequest {
@@ -2423,7 +2193,7 @@ export interface UpdateSitesRequest {
 }
 
 /** What an application’s callback is told: the record, as its operation answers it. */
-export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | PlacementCallback | BillingRuleCallback | PriceChangeCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
+export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | BillingRuleCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
 
 /** One method for each operation. */
 export interface Methods {
@@ -2457,14 +2227,6 @@ export interface Methods {
   getBillingRule: Method<GetBillingRuleQuery, BillingRule>
   /** Pages through an application’s billing rules, newest first; those of several applications are sorted by `appId` first. */
   pageBillingRules: PageMethod<PageBillingRulesQuery, BillingRulePage>
-  /** Schedules new terms of a billing rule (`billingRuleId` and the rule’s whole terms), or other rules at sites (`sites` and `rules`), from a moment on. Which terms are in force follows from the time alone. */
-  schedulePriceChange: Method<SchedulePriceChangeRequest, ScheduledPriceChange>
-  /** Cancels a price change that waits: it never takes effect. Refused once its moment has come. */
-  cancelPriceChange: Method<CancelPriceChangeRequest, PriceChange>
-  /** Answers one price change. */
-  getPriceChange: Method<GetPriceChangeQuery, PriceChange>
-  /** Pages through an application’s price changes, latest `effectiveTime` first; those of several applications are sorted by `appId` first. */
-  pagePriceChanges: PageMethod<PagePriceChangesQuery, PriceChangePage>
   /** Creates or replaces the third-party configuration of an application. */
   saveThirdPartyConfig: Method<SaveThirdPartyConfigRequest, ThirdPartyConfig>
   /** Answers the third-party configuration of an application. */
@@ -2501,24 +2263,6 @@ export interface Methods {
   transferDevice: Method<TransferDeviceRequest, Device>
   /** Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others. */
   transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
-  /** Says at which site a device stands, and in which lane. A device stands at one site at most: another site moves it. The same again changes nothing. */
-  savePlacement: Method<SavePlacementRequest, Placement>
-  /** Places up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
-  savePlacements: Method<SavePlacementsRequest, PlacementOutcomes>
-  /** Ends the placement of a device, and answers the placement as it ended. */
-  removePlacement: Method<RemovePlacementRequest, Placement>
-  /** Ends the placements of up to 1000 devices. Answers one outcome for each serial number, in order; a refusal does not stop the others. */
-  removePlacements: Method<RemovePlacementsRequest, PlacementOutcomes>
-  /** Answers at which site a device stands. */
-  getPlacement: Method<GetPlacementQuery, Placement>
-  /** Pages through the placements that last, newest first, each with the present state of its device. */
-  pagePlacements: PageMethod<PagePlacementsQuery, PlacedDevicePage>
-  /** Pages through the placements of one device or at one site, those that ended and those that last, newest first. */
-  pagePlacementHistory: PageMethod<PagePlacementHistoryQuery, PlacementPage>
-  /** Counts the devices of up to 100 sites by their state and lane, in the order of the ids. */
-  summarizePlacements: Method<SummarizePlacementsQuery, SummarizePlacementsResult>
-  /** Suggests the devices that stand nowhere and lie near a site, or the sites near a device; the nearest 100, nearest first. Without the site’s coordinates its district decides. It places nothing. */
-  suggestPlacements: Method<SuggestPlacementsQuery, SuggestPlacementsResult>
   /** The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events. */
   pageEvents: PageMethod<PageEventsQuery, EventPage>
   /** Answers one event of an application. */
@@ -2543,6 +2287,16 @@ export interface Methods {
   cancelImport: Method<CancelImportRequest, Import>
   /** Answers one line of NDJSON for each row that has an outcome: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getImportResult: ExportMethod<GetImportResultQuery>
+  /** Does to every device or site that matches what an operation does to one, in the background. Only rows that were there when it is answered and still match when the act comes to them; each writes the event of the single operation. One import or act of an application at a time. */
+  createAct: Method<CreateActRequest, Act>
+  /** Answers one act and its progress. */
+  getAct: Method<GetActQuery, Act>
+  /** Pages through the acts of the last 7 days, newest first. */
+  pageActs: PageMethod<PageActsQuery, ActPage>
+  /** Cancels an act that waits or runs; rows that it has changed stay so. */
+  cancelAct: Method<CancelActRequest, Act>
+  /** Answers one line of NDJSON for each row that has an outcome: `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
+  getActResult: ExportMethod<GetActResultQuery>
   /** Answers all rows of one kind as a file; takes the filters of that kind’s page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
   createExport: ExportMethod<CreateExportQuery>
   /** Answers an empty CSV file with the columns of an import. */
@@ -2646,10 +2400,6 @@ export const operations = {
   deleteBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/delete', isIdempotent: true },
   getBillingRule: { method: 'GET', path: '/api/charging/v1/billingRule/detail' },
   pageBillingRules: { method: 'GET', path: '/api/charging/v1/billingRule/page', isPage: true },
-  schedulePriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/schedule', isIdempotent: true },
-  cancelPriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/cancel', isIdempotent: true },
-  getPriceChange: { method: 'GET', path: '/api/charging/v1/priceChange/detail' },
-  pagePriceChanges: { method: 'GET', path: '/api/charging/v1/priceChange/page', isPage: true },
   saveThirdPartyConfig: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/save', isIdempotent: true },
   getThirdPartyConfig: { method: 'GET', path: '/api/charging/v1/thirdPartyConfig/detail' },
   rotateCallbackSecret: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/rotateSecret', isIdempotent: true },
@@ -2668,15 +2418,6 @@ export const operations = {
   forceUnbindDevice: { method: 'POST', path: '/api/platform/v1/device/forceUnbind', isIdempotent: true },
   transferDevice: { method: 'POST', path: '/api/platform/v1/device/transfer', isIdempotent: true },
   transferDevices: { method: 'POST', path: '/api/platform/v1/device/transferBatch', isIdempotent: true },
-  savePlacement: { method: 'POST', path: '/api/device/entrance/placement/save' },
-  savePlacements: { method: 'POST', path: '/api/device/entrance/placement/saveBatch', isIdempotent: true },
-  removePlacement: { method: 'POST', path: '/api/device/entrance/placement/remove', isIdempotent: true },
-  removePlacements: { method: 'POST', path: '/api/device/entrance/placement/removeBatch', isIdempotent: true },
-  getPlacement: { method: 'GET', path: '/api/device/entrance/placement/detail' },
-  pagePlacements: { method: 'GET', path: '/api/device/entrance/placement/page', isPage: true },
-  pagePlacementHistory: { method: 'GET', path: '/api/device/entrance/placement/history', isPage: true },
-  summarizePlacements: { method: 'GET', path: '/api/device/entrance/placement/summary' },
-  suggestPlacements: { method: 'GET', path: '/api/device/entrance/placement/suggest' },
   pageEvents: { method: 'GET', path: '/api/event/v1/event/page', isPage: true },
   getEvent: { method: 'GET', path: '/api/event/v1/event/detail' },
   pageDeliveries: { method: 'GET', path: '/api/event/v1/delivery/page', isPage: true },
@@ -2689,6 +2430,11 @@ export const operations = {
   pageImports: { method: 'GET', path: '/api/bulk/v1/import/page', isPage: true },
   cancelImport: { method: 'POST', path: '/api/bulk/v1/import/cancel' },
   getImportResult: { method: 'GET', path: '/api/bulk/v1/import/result', answersFile: true },
+  createAct: { method: 'POST', path: '/api/bulk/v1/act/create', isIdempotent: true },
+  getAct: { method: 'GET', path: '/api/bulk/v1/act/detail' },
+  pageActs: { method: 'GET', path: '/api/bulk/v1/act/page', isPage: true },
+  cancelAct: { method: 'POST', path: '/api/bulk/v1/act/cancel' },
+  getActResult: { method: 'GET', path: '/api/bulk/v1/act/result', answersFile: true },
   createExport: { method: 'GET', path: '/api/bulk/v1/export/create', answersFile: true },
   getTemplate: { method: 'GET', path: '/api/bulk/v1/template', answersFile: true },
   getRegionTree: { method: 'GET', path: '/api/region/v1/region/tree' },
@@ -2760,19 +2506,16 @@ export const codeNames: Record<number, string> = {
   20017: 'deviceAlreadyYours',
   20021: 'deviceModelNotFound',
   20022: 'inventoryEntryNotFound',
-  20030: 'placementNotFound',
   30002: 'siteNotFound',
   30003: 'thirdPartyConfigMissing',
   40002: 'billingRuleNotFound',
   40003: 'billingRuleWrongType',
   40004: 'billingRuleInUse',
-  40005: 'priceChangeNotFound',
-  40006: 'priceChangeWrongState',
-  40007: 'priceChangeClash',
   60002: 'eventNotFound',
   60003: 'deliveryNotFound',
   70002: 'importNotFound',
   70003: 'importRunning',
+  70004: 'rowsChanged',
   49999: 'internalFault',
   50003: 'unavailable',
 }

@@ -1,14 +1,13 @@
 import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout as pause } from 'node:timers/promises'
 import { Argument, Option } from 'commander'
 import type { Import } from '#sdk/api'
-import { ForecourtError } from '#sdk/error'
 import { UserError } from '../runtime/user-error.ts'
 import { collect, filtersOf, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
-import { type Context, exitCodes, UsageError } from './context.ts'
+import { type Context, UsageError } from './context.ts'
+import { jobStatuses, waitForJob, watch } from './jobs.ts'
 import { progressBar } from './progress.ts'
 import { sheet } from './table.ts'
 
@@ -32,10 +31,6 @@ const importKinds = {
 } as const
 const exportKinds = ['sites', 'devices', 'billingRules', 'events', 'deliveries'] as const
 type ExportKind = (typeof exportKinds)[number]
-/** The most refused rows that are printed; the result has all of them. */
-const shownRefusals = 20
-const lookEveryMs = 250
-const done = { finished: 3, failed: 4, cancelled: 5 } as const
 
 /** The commands that send files of rows, and get them. */
 export function bulkCommands(program: CliCommand, context: Context): void {
@@ -94,22 +89,6 @@ export function bulkCommands(program: CliCommand, context: Context): void {
     .example('export devices --output devices.csv')
     .example('export sites --filter cityCode=360100 --format geojson > nanchang.geojson')
     .action((kind: ExportKind, options: ExportOptions) => exportFile(kind, options, context))
-}
-
-/** Runs until the end or until Ctrl-C. */
-async function watch(context: Context, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const ending = new AbortController()
-  const interrupt = () => ending.abort(new UserError('It was ended.'))
-  process.once('SIGINT', interrupt)
-  try {
-    await act(ending.signal)
-  } catch (error) {
-    // A bar may be half drawn.
-    if (context.isWatched) context.stderr.write('\n')
-    throw error
-  } finally {
-    process.off('SIGINT', interrupt)
-  }
 }
 
 async function importFile(
@@ -180,64 +159,22 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
 }
 
 /** Waits for an import and prints its outcome. */
-async function waitFor(id: number, signal: AbortSignal, context: Context): Promise<void> {
-  const found = await untilEnded(id, signal, context)
-  const refusals = found.refused > 0 ? await firstRefusals(id, signal, context) : []
-  const told = refusals.map(describe)
-  const more = found.refused > told.length ? [`… and ${found.refused - told.length} more`] : []
-  context.result({ ...found, refusals }, [sheetOf(found), ...told, ...more].join('\n'))
-  const { status, error, refused } = found
-  if (status === done.failed) throw new UserError(`${error} What was written stays: send the file again.`)
-  if (status === done.cancelled) throw new UserError('It was cancelled. What was written stays.')
-  if (refused > 0) context.exitCode = exitCodes.someRefused
-}
-
-async function untilEnded(id: number, signal: AbortSignal, context: Context): Promise<Import> {
+function waitFor(id: number, signal: AbortSignal, context: Context): Promise<void> {
   const client = context.client()
-  const draw = progressBar(context)
-  const goesOn = `The import ${id} goes on in the service. To see its end: forecourt import wait ${id}`
-  try {
-    for (;;) {
-      const found = await client.getImport({ id }, { signal })
-      const hasEnded = Object.values<number>(done).includes(found.status)
-      draw('worked off', hasEnded ? 1 : Math.min(found.bytesRead, found.bytes - 1), hasEnded ? 1 : found.bytes)
-      if (hasEnded) return found
-      await pause(lookEveryMs, undefined, { signal })
-    }
-  } catch (error) {
-    if (signal.aborted) throw new UserError(goesOn)
-    if (error instanceof ForecourtError && error.status === 0) context.remark(goesOn)
-    throw error
-  }
+  return waitForJob<Import>(id, signal, context, {
+    noun: 'import',
+    get: () => client.getImport({ id }, { signal }),
+    refusedRows: () => client.getImportResult({ id, outcome: 'refused' }, { signal }),
+    progress: ({ bytesRead, bytes }) => [bytesRead, bytes],
+    sheetOf,
+    onFailure: 'What was written stays: send the file again.',
+    onCancel: 'What was written stays.',
+  })
 }
-
-interface RefusedRow {
-  line: number
-  code: number
-  msg: string
-  errors: { field: string; reason: string }[] | null
-}
-
-async function firstRefusals(id: number, signal: AbortSignal, context: Context): Promise<RefusedRow[]> {
-  const refusals: RefusedRow[] = []
-  const result = await context.client().getImportResult({ id, outcome: 'refused' }, { signal })
-  for await (const row of result.rows<RefusedRow>()) {
-    refusals.push(row)
-    if (refusals.length === shownRefusals) break
-  }
-  return refusals
-}
-
-function describe({ line, code, msg, errors }: RefusedRow): string {
-  const faults = errors?.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
-  return `line ${line}: ${code} ${faults || msg}`
-}
-
-const statuses = ['', 'waits', 'runs', 'done', 'failed', 'cancelled']
 
 function sheetOf({ id, kind, dryRun, status, rows, created, existing, refused }: Import): string {
   const isDry = dryRun ? ' (dry run: nothing was written)' : ''
-  return sheet({ import: id, kind, status: `${statuses[status]}${isDry}`, rows, created, existing, refused })
+  return sheet({ import: id, kind, status: `${jobStatuses[status]}${isDry}`, rows, created, existing, refused })
 }
 
 async function exportFile(kind: ExportKind, options: ExportOptions, context: Context): Promise<void> {

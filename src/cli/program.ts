@@ -1,4 +1,5 @@
 import { version } from '../runtime/version.ts'
+import { actCommands } from './acts.ts'
 import { applicationCommands } from './applications.ts'
 import { backupCommands } from './backup.ts'
 import { bulkCommands } from './bulk.ts'
@@ -21,6 +22,7 @@ const groups: ((program: CliCommand, context: Context) => void)[] = [
   applicationCommands,
   operatorCommands,
   bulkCommands,
+  actCommands,
   deliveryCommands,
   refusalCommands,
   listenCommands,

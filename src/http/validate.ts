@@ -272,7 +272,8 @@ function wholeNumber(written: string): number | string {
   return /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written
 }
 
-function isInteger(schema: TSchema): boolean {
+/** Whether a schema's values are integers. */
+export function isInteger(schema: TSchema): boolean {
   const shape = schema as Shape & { const?: unknown }
   return (
     shape.type === 'integer' ||

@@ -1,5 +1,5 @@
-import type { Static, TObject } from 'typebox'
-import { validator } from '../../http/validate.ts'
+import type { Static, TObject, TSchema } from 'typebox'
+import { isInteger, validator } from '../../http/validate.ts'
 import { type FieldFault, type Reason, Refusal } from '../../vocabulary/refusals.ts'
 import { rolesOf } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
@@ -139,3 +139,17 @@ export const asQuery = ({ all: _, ...filter }: Members): Members =>
   Object.fromEntries(
     Object.entries(filter).map(([name, value]) => [name, typeof value === 'boolean' ? String(value) : value]),
   )
+
+/** Members that are written as text, with the JSON types that a schema gives them; empty means null. */
+export const readTexts = ({ properties }: TObject, texts: Record<string, string>): Members =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, readText(properties[name], text)]))
+
+function readText(schema: TSchema | undefined, text: string): unknown {
+  if (text === '') return null
+  if (schema === undefined) return text
+  if (isInteger(schema) && /^\d{1,16}$/.test(text)) return Number(text)
+  return isBoolean(schema) && /^(true|false)$/.test(text) ? text === 'true' : text
+}
+
+const isBoolean = ({ type, anyOf = [] }: { type?: string; anyOf?: object[] }): boolean =>
+  type === 'boolean' || anyOf.some(isBoolean)

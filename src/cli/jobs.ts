@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { ForecourtError } from '#sdk/error'
+import { UserError } from '../runtime/user-error.ts'
+import { type Context, exitCodes } from './context.ts'
+import { progressBar } from './progress.ts'
+
+// What the commands of imports and acts share: both wait for a job of the service.
+
+/** The most refused rows that are printed; the result has all of them. */
+const shownRefusals = 20
+const lookEveryMs = 250
+const done = { finished: 3, failed: 4, cancelled: 5 } as const
+
+export const jobStatuses = ['', 'waits', 'runs', 'done', 'failed', 'cancelled']
+
+/** Runs until the end or until Ctrl-C. */
+export async function watch(context: Context, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const ending = new AbortController()
+  const interrupt = () => ending.abort(new UserError('It was ended.'))
+  process.once('SIGINT', interrupt)
+  try {
+    await act(ending.signal)
+  } catch (error) {
+    // A bar may be half drawn.
+    if (context.isWatched) context.stderr.write('\n')
+    throw error
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+/** A job as the service answers it. */
+interface Job {
+  status: number
+  refused: number
+  error: string | null
+}
+
+/** How a command asks for a job and tells its outcome. */
+interface JobWords<Of extends Job> {
+  noun: 'import' | 'act'
+  get(): Promise<Of>
+  refusedRows(): Promise<{ rows<Row>(): AsyncIterable<Row> }>
+  /** How much is worked off, and of how much. */
+  progress(job: Of): [number, number]
+  sheetOf(job: Of): string
+  onFailure: string
+  onCancel: string
+}
+
+/** Waits for a job and prints its outcome. */
+export async function waitForJob<Of extends Job>(
+  id: number,
+  signal: AbortSignal,
+  context: Context,
+  words: JobWords<Of>,
+): Promise<void> {
+  const found = await untilEnded(id, signal, context, words)
+  const refusals = found.refused > 0 ? await firstRefusals(words) : []
+  const told = refusals.map(describe)
+  const more = found.refused > told.length ? [`… and ${found.refused - told.length} more`] : []
+  context.result({ ...found, refusals }, [words.sheetOf(found), ...told, ...more].join('\n'))
+  const { status, error, refused } = found
+  if (status === done.failed) throw new UserError(`${error} ${words.onFailure}`)
+  if (status === done.cancelled) throw new UserError(`It was cancelled. ${words.onCancel}`)
+  if (refused > 0) context.exitCode = exitCodes.someRefused
+}
+
+async function untilEnded<Of extends Job>(
+  id: number,
+  signal: AbortSignal,
+  context: Context,
+  { noun, get, progress }: JobWords<Of>,
+): Promise<Of> {
+  const draw = progressBar(context)
+  const goesOn = `The ${noun} ${id} goes on in the service. To see its end: forecourt ${noun} wait ${id}`
+  try {
+    for (;;) {
+      const found = await get()
+      const hasEnded = Object.values<number>(done).includes(found.status)
+      const [part, whole] = progress(found)
+      draw('worked off', hasEnded ? 1 : Math.min(part, whole - 1), hasEnded ? 1 : whole)
+      if (hasEnded) return found
+      await pause(lookEveryMs, undefined, { signal })
+    }
+  } catch (error) {
+    if (signal.aborted) throw new UserError(goesOn)
+    if (error instanceof ForecourtError && error.status === 0) context.remark(goesOn)
+    throw error
+  }
+}
+
+interface RefusedRow {
+  /** Of an import. */
+  line?: number
+  code: number
+  msg: string
+  errors: { field: string; reason: string }[] | null
+  /** Of an act. */
+  deviceNo?: string
+  id?: number
+}
+
+async function firstRefusals<Of extends Job>({ refusedRows }: JobWords<Of>): Promise<RefusedRow[]> {
+  const refusals: RefusedRow[] = []
+  const result = await refusedRows()
+  for await (const row of result.rows<RefusedRow>()) {
+    refusals.push(row)
+    if (refusals.length === shownRefusals) break
+  }
+  return refusals
+}
+
+function describe({ line, code, msg, errors, deviceNo, id }: RefusedRow): string {
+  const faults = errors?.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
+  const place = line === undefined ? (deviceNo ?? `site ${id}`) : `line ${line}`
+  return `${place}: ${code} ${faults || msg}`
+}
