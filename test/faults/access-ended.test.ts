@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
 import { revokeToken } from '../../src/applications/tokens/contract.ts'
+import { createAct, getAct, getActResult } from '../../src/bulk/acts/contract.ts'
 import { createExport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
 import { getDevice, pageDevices } from '../../src/devices/contract.ts'
 import {
@@ -22,6 +23,7 @@ import {
   newToken,
   type Service,
   shownSecret,
+  siteBody,
   type TestApplication,
 } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
@@ -32,9 +34,10 @@ import { becomesTrue, sleep, staysTrue, Workplace } from './support.ts'
 const place = new Workplace()
 let service: Service
 let client: Client
-/** An application with many devices; `filledBy` is the id of an import with a long result. */
+/** An application with many devices; `filledBy` is an import and `actedBy` an act with a long result. */
 let full: TestApplication
 let filledBy = 0
+let actedBy = 0
 afterAll(() => place.clear(), 120_000)
 
 /** More rows than fit into the buffers of a connection. */
@@ -191,6 +194,7 @@ const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = 
     }
   },
   [getImportResult.id]: (holder) => beginToTake(`${getImportResult.path}?id=${filledBy}&appId=${holder.appId}`, holder),
+  [getActResult.id]: (holder) => beginToTake(`${getActResult.path}?id=${actedBy}&appId=${holder.appId}`, holder),
 }
 
 async function beginToTake(path: string, { headers }: Holder): Promise<() => Promise<void>> {
@@ -225,7 +229,27 @@ beforeAll(async () => {
   const refused = await client.call(createImport, sent, { headers: { ...operator.headers, ...ndjson } })
   filledBy = refused.data.id
   expect(await becomesTrue(() => isDone(filledBy), 60_000)).toBe(true)
-}, 120_000)
+  const { appId: _, ...site } = siteBody('')
+  const file = Array.from({ length: manyRows }, (_, row) => JSON.stringify({ ...site, siteName: `site ${row}` })).join(
+    '\n',
+  )
+  const sites = await client.call(
+    createImport,
+    { kind: 'sites', appId: full.appId, file },
+    { headers: { ...operator.headers, ...ndjson } },
+  )
+  expect(await becomesTrue(() => isDone(sites.data.id), 120_000)).toBe(true)
+  // Each row is refused for three members.
+  const set = { fastChargeBillRuleId: 1, rushingBillRuleId: 1, placeholderBillRuleId: 1 }
+  const act = await client.call(
+    createAct,
+    { appId: full.appId, kind: 'sites', act: 'update', filter: { all: true }, set },
+    operator,
+  )
+  actedBy = act.data.id
+  const isActDone = async () => (await client.operate(getAct, { id: actedBy })).data.status === 3
+  expect(await becomesTrue(isActDone, 120_000)).toBe(true)
+}, 300_000)
 
 test('every operation that takes a file or sends one is known here', () => {
   expect(lasting.map(({ id }) => id).sort()).toEqual(Object.keys(begin).sort())
@@ -233,7 +257,8 @@ test('every operation that takes a file or sends one is known here', () => {
 
 test('what is sent comes whole to somebody who keeps their access', async () => {
   const headers = { authorization: `Bearer ${full.token}` }
-  for (const path of [`${createExport.path}?kind=devices&format=ndjson`, `${getImportResult.path}?id=${filledBy}`]) {
+  const results = [`${getImportResult.path}?id=${filledBy}`, `${getActResult.path}?id=${actedBy}`]
+  for (const path of [`${createExport.path}?kind=devices&format=ndjson`, ...results]) {
     const read = await standStill(path, headers)
     expect(await staysTrue(() => read.isOpen(), 1_100)).toBe(true)
     expect(await read.isWhole()).toBe(true)
@@ -266,6 +291,24 @@ describe.each(Object.keys(losses))('what has begun ends with %s', (loss) => {
     expect([status, created < rows], error ?? '').toEqual([4, true])
     expect(error).toContain('has lost access')
     expect((await client.operate(pageDevices, { appId: holder.appId })).data.total).toBe(created)
+  }, 60_000)
+
+  test('an act that is worked off', async () => {
+    const holder = await newHolder(await newApplication(client))
+    const filling = await importRows({ ...holder, headers: { authorization: `Bearer ${client.operatorKey}` } }, 3_000)
+    expect(await becomesTrue(async () => (await client.operate(getImport, { id: filling })).data.status === 3)).toBe(
+      true,
+    )
+    const body = { appId: holder.appId, kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'acted' } }
+    const begun = await client.call(createAct, body, { headers: holder.headers })
+    expect(begun.code, begun.text).toBe(0)
+    await holder.lose()
+    const detail = async () => (await client.operate(getAct, { id: begun.data.id })).data
+    expect(await becomesTrue(async () => (await detail()).status > 2)).toBe(true)
+    const { status, done, rows, error } = await detail()
+    expect([status, done < rows], error ?? '').toEqual([4, true])
+    expect(error).toContain('has lost access')
+    expect((await client.operate(pageDevices, { appId: holder.appId, tag: 'acted' })).data.total).toBe(done)
   }, 60_000)
 
   test('a file that is being taken, and each that is being sent', async () => {

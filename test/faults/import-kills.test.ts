@@ -1,21 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { createImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { forecourt } from '../cli/support.ts'
-import {
-  Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  type Service,
-  siteBody,
-  type TestApplication,
-} from '../harness.ts'
-import type { KillOrder } from './killer.ts'
+import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { Striker } from './strikes.ts'
 import {
   atScale,
   becomesTrue,
@@ -34,30 +22,22 @@ import {
 const rounds = atScale(1, 20)
 const deviceRows = 4_000
 const siteRows = 1_500
-/** Longer than a lease: when the process continues, another process has its import. */
-const stillMs = 8_000
 /** After this time without other writes, an import writes large portions again. */
 const quietMs = 1_000
 const place = new Workplace(onDisk)
 const said = `seed ${seed}`
 const random = randomNumbers(seed)
-let killer: ChildProcess
-let nextKilled: () => Promise<unknown>
+let striker: Striker
 let database: OwnDatabase
 let survivor: Client
 
 beforeAll(async () => {
-  killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
-  nextKilled = () => lines.next()
+  striker = new Striker()
   database = await place.findDatabase()
   survivor = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 }, 120_000)
 afterAll(async () => {
-  killer.stdin?.end()
-  await once(killer, 'exit')
+  await striker.end()
   await place.clear()
 }, 120_000)
 
@@ -79,20 +59,6 @@ async function sendTo(
 }
 
 const told = async (id: number): Promise<ImportRecord> => (await survivor.operate(getImport, { id })).data
-
-async function strike(victim: Service, isStill: boolean): Promise<void> {
-  const pid = victim.process.pid as number
-  if (isStill) {
-    process.kill(pid, 'SIGSTOP')
-    await sleep(stillMs)
-    process.kill(pid, 'SIGCONT')
-    return
-  }
-  const order: KillOrder = { pids: [pid], withinMs: 400 }
-  killer.stdin?.write(`${JSON.stringify(order)}\n`)
-  await nextKilled()
-  if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
-}
 
 /** The number of an application's rows in each table. */
 function countsOf(appId: string) {
@@ -116,7 +82,7 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
     const ids = await Promise.all([sendTo(client, ofSites, 'sites'), sendTo(client, ofDevices, 'devices')])
     if (round % 2 === 0) await sleep(random() * 200)
     else await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ created }) => created > 0))
-    await strike(victim, isStill)
+    await striker.strike(victim, isStill)
     const struck = await Promise.all(ids.map(told))
     inMiddle.push(...struck.filter(({ status, created }) => status === 2 && created > 0).map(({ id }) => id))
     await becomesTrue(async () => (await Promise.all(ids.map(told))).every(({ status }) => status === 3))

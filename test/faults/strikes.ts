@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Service } from '../harness.ts'
+import type { KillOrder } from './killer.ts'
+import { seed, sleep } from './support.ts'
+
+/** Longer than a lease: when the process continues, another process has its job. */
+const stillMs = 8_000
+
+/** Strikes processes: kills them at any moment, or stops them for longer than a lease and lets them go on. */
+export class Striker {
+  private readonly killer: ChildProcess
+  private readonly lines: AsyncIterator<string>
+
+  constructor() {
+    this.killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    this.lines = createInterface(this.killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
+  }
+
+  async strike(victim: Service, isStill: boolean): Promise<void> {
+    const pid = victim.process.pid as number
+    if (isStill) {
+      process.kill(pid, 'SIGSTOP')
+      await sleep(stillMs)
+      process.kill(pid, 'SIGCONT')
+      return
+    }
+    const order: KillOrder = { pids: [pid], withinMs: 400 }
+    this.killer.stdin?.write(`${JSON.stringify(order)}\n`)
+    await this.lines.next()
+    if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
+  }
+
+  async end(): Promise<void> {
+    this.killer.stdin?.end()
+    await once(this.killer, 'exit')
+  }
+}
