@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { createApplication, rotateApplicationSecret } from '../../src/applications/contract.ts'
 import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { deleteBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createAct } from '../../src/bulk/acts/contract.ts'
 import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice, createDevices, updateDevices } from '../../src/devices/contract.ts'
 import { deleteDeviceInventory, importDeviceInventory } from '../../src/devices/inventory/contract.ts'
@@ -147,6 +148,10 @@ const cases: Case[] = [
       timeTo: '2999-12-31 23:59:59',
     }),
     runsAlone: true,
+  },
+  {
+    operation: createAct,
+    prepare: async () => ({ appId, kind: 'devices', act: 'unbind', filter: { all: true }, dryRun: true }),
   },
   { operation: testDelivery, prepare: async () => ({ appId: await newCalledBack() }), runsAlone: true },
   {

@@ -73,7 +73,7 @@ export const actFilters = {
 
 const { deviceNo: _, ...deviceMembers } = Type.Partial(DeviceBatchRow).properties
 export const actChanges = {
-  devices: named('DeviceChanges', Type.Object(deviceMembers)),
+  devices: named('DeviceChanges', Type.Object(deviceMembers, { examples: [{ tag: 'lane=1' }] })),
   sites: named('SiteChanges', Type.Object(Type.Partial(SiteBatchRow).properties)),
 } satisfies Record<ActKind, TObject>
 
@@ -84,7 +84,13 @@ const ActFilter = Type.Unsafe<Members>({
   type: 'object',
   description:
     'The filters of the page operation of the kind, as JSON values: at least one of them, or `all`. A row must fit all of them.',
-  [shownKey]: named('ActFilter', Type.Object({ ...actFilters.sites.properties, ...actFilters.devices.properties })),
+  [shownKey]: named(
+    'ActFilter',
+    Type.Object(
+      { ...actFilters.sites.properties, ...actFilters.devices.properties },
+      { examples: [{ cityCode: '360100' }] },
+    ),
+  ),
 })
 const ActChanges = Type.Unsafe<Members>({
   type: 'object',
