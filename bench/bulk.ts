@@ -1,15 +1,19 @@
-// Imports and exports of devices through the API of one service on its embedded database, alone and beside creates.
+// Imports, exports and acts on devices through the API of one service on its embedded database, alone and beside others.
 //
-//   bun bench/bulk.ts [--rows 100000] [--gigabytes 1] [--runtime node] [--workers 2]
+//   bun bench/bulk.ts [--rows 100000] [--acted 20000] [--gigabytes 1] [--runtime node] [--workers 2]
+//
+// With --rows 0, only acts are measured.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { createAct, getAct } from '../src/bulk/acts/contract.ts'
 import { createExport, createImport, getImport } from '../src/bulk/contract.ts'
-import { createDevice } from '../src/devices/contract.ts'
+import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, startService, type TestApplication } from '../test/harness.ts'
 
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '100000' },
+    acted: { type: 'string', default: '20000' },
     gigabytes: { type: 'string', default: '0' },
     runtime: { type: 'string', default: 'bun' },
     workers: { type: 'string', default: '1' },
@@ -94,39 +98,106 @@ async function rateFor(application: TestApplication, milliseconds: number): Prom
 const [warm, own, beside] = [await newApplication(client), await newApplication(client), await newApplication(client)]
 await importOf(warm, fileOf(5000, newSerial('W')))
 
-const file = fileOf(count, newSerial('B'))
-const alone = await importOf(own, file)
-tell(
-  `${count} devices (${(file.length / 1e6).toFixed(0)} MB): ${alone.seconds.toFixed(1)} s, of which upload ${alone.uploaded.toFixed(1)} s; created ${alone.created}; peak ${peak} MB`,
-)
-const again = await importOf(own, file)
-tell(`the same again: ${again.seconds.toFixed(1)} s; existing ${again.existing}; peak ${peak} MB`)
+async function measureFiles() {
+  const file = fileOf(count, newSerial('B'))
+  const alone = await importOf(own, file)
+  tell(
+    `${count} devices (${(file.length / 1e6).toFixed(0)} MB): ${alone.seconds.toFixed(1)} s, of which upload ${alone.uploaded.toFixed(1)} s; created ${alone.created}; peak ${peak} MB`,
+  )
+  const again = await importOf(own, file)
+  tell(`the same again: ${again.seconds.toFixed(1)} s; existing ${again.existing}; peak ${peak} MB`)
 
-for (const format of ['csv', 'ndjson', 'geojson']) {
-  peak = resident()
+  for (const format of ['csv', 'ndjson', 'geojson']) {
+    peak = resident()
+    const beganAt = performance.now()
+    const query = new URLSearchParams({ kind: 'devices', format })
+    const headers = { authorization: `Bearer ${own.token}`, 'accept-encoding': 'identity' }
+    const response = await fetch(`${service.url}${createExport.path}?${query}`, { headers })
+    let bytes = 0
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) bytes += piece.byteLength
+    tell(
+      `export as ${format}: ${((performance.now() - beganAt) / 1000).toFixed(1)} s, ${(bytes / 1e6).toFixed(0)} MB; peak ${peak} MB`,
+    )
+  }
+
+  for (const [whose, application] of [
+    ['of the same application', own],
+    ['of another', beside],
+  ] as const) {
+    const rate = await rateFor(application, 5000)
+    const stop = createBeside(application)
+    const busy = await importOf(own, fileOf(count, newSerial('B')))
+    const kept = await stop()
+    tell(
+      `beside ${creators} creators ${whose}: ${busy.seconds.toFixed(1)} s; creates ${rate}/s alone, ${kept}/s beside it: ${(kept / rate).toFixed(2)}`,
+    )
+  }
+}
+
+/** Milliseconds below which 95 of 100 of another tenant's requests are answered: creates, updates and reads in turn. */
+async function othersP95({ appId, token }: TestApplication, isOver: () => boolean): Promise<number> {
+  const took: number[] = []
+  const running = Array.from({ length: 4 }, async () => {
+    while (!isOver()) {
+      const body = deviceBody(appId)
+      for (const send of [
+        () => client.call(createDevice, body, { token }),
+        () => client.call(updateDevice, { deviceNo: body.deviceNo, tag: newSerial('tag') }, { token }),
+        () => client.call(getDevice, { deviceNo: body.deviceNo }, { token }),
+      ]) {
+        const beganAt = performance.now()
+        const { status, text } = await send()
+        if (status !== 200) throw new Error(text)
+        took.push(performance.now() - beganAt)
+      }
+      await Bun.sleep(20)
+    }
+  })
+  await Promise.all(running)
+  return took.sort((a, b) => a - b)[Math.floor(took.length * 0.95)] ?? 0
+}
+
+/** Runs an act as an operator and waits for its end. Returns the seconds. */
+async function act(body: object): Promise<number> {
   const beganAt = performance.now()
-  const query = new URLSearchParams({ kind: 'devices', format })
-  const headers = { authorization: `Bearer ${own.token}`, 'accept-encoding': 'identity' }
-  const response = await fetch(`${service.url}${createExport.path}?${query}`, { headers })
-  let bytes = 0
-  for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) bytes += piece.byteLength
-  tell(
-    `export as ${format}: ${((performance.now() - beganAt) / 1000).toFixed(1)} s, ${(bytes / 1e6).toFixed(0)} MB; peak ${peak} MB`,
-  )
+  const { data, text } = await client.operate(createAct, { kind: 'devices', filter: { all: true }, ...body })
+  if (data === null) throw new Error(text)
+  for (;;) {
+    const told = (await client.operate(getAct, { id: data.id })).data
+    if (told.status > 2) {
+      if (told.done !== data.rows) throw new Error(JSON.stringify(told))
+      return (performance.now() - beganAt) / 1000
+    }
+    await Bun.sleep(50)
+  }
 }
 
-for (const [whose, application] of [
-  ['of the same application', own],
-  ['of another', beside],
-] as const) {
-  const rate = await rateFor(application, 5000)
-  const stop = createBeside(application)
-  const busy = await importOf(own, fileOf(count, newSerial('B')))
-  const kept = await stop()
+async function measureActs(count: number) {
+  const from = await newApplication(client)
+  const to = await newApplication(client)
+  const other = await newApplication(client)
+  await importOf(from, fileOf(count, newSerial('A')))
+  const reason = 'bench'
+  const updated = await act({ appId: from.appId, act: 'update', set: { tag: 'acted' } })
+  tell(`update of ${count} devices, alone: ${updated.toFixed(1)} s`)
+  const moved = await act({ appId: from.appId, act: 'transfer', targetAppId: to.appId, reason })
+  tell(`transfer of ${count} devices, alone: ${moved.toFixed(1)} s`)
+  const quietUntil = performance.now() + 10_000
+  const quiet = await othersP95(other, () => performance.now() > quietUntil)
+  let isOver = false
+  const beside = othersP95(other, () => isOver)
+  const back = await act({ appId: to.appId, act: 'transfer', targetAppId: from.appId, reason })
+  isOver = true
+  const busy = await beside
   tell(
-    `beside ${creators} creators ${whose}: ${busy.seconds.toFixed(1)} s; creates ${rate}/s alone, ${kept}/s beside it: ${(kept / rate).toFixed(2)}`,
+    `transfer of ${count} devices beside another tenant: ${back.toFixed(1)} s; its p95 ${quiet.toFixed(1)} ms quiet, ${busy.toFixed(1)} ms beside it: ${(busy / quiet).toFixed(1)} times`,
   )
+  const freed = await act({ appId: from.appId, act: 'unbind', reason })
+  tell(`unbinding of ${count} devices, alone: ${freed.toFixed(1)} s`)
 }
+
+if (count > 0) await measureFiles()
+if (Number(values.acted) > 0) await measureActs(Number(values.acted))
 
 if (Number(values.gigabytes) > 0) {
   // Rows without a serial number, which are refused: it is the file that is measured.

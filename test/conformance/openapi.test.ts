@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createAct } from '../../src/bulk/acts/contract.ts'
 import { createImport, getTemplate } from '../../src/bulk/contract.ts'
 import { testDelivery } from '../../src/deliveries/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
 import { getOpenApi } from '../../src/service/contract.ts'
@@ -84,6 +84,16 @@ const made = {
     )
     return { id: expectSuccess(taken).id }
   },
+  // An application has one act under way, so each is of another.
+  act: async (count: number) => {
+    const owner = await newApplication(client)
+    for (let made = 0; made < count; made += 300) {
+      const devices = Array.from({ length: 300 }, () => ({ ...deviceBody(''), appId: undefined }))
+      expectSuccess(await client.call(createDevices, { devices }, { token: owner.token }))
+    }
+    const body = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: newSerial() } }
+    return { id: expectSuccess(await client.call(createAct, body, { token: owner.token })).id }
+  },
   key: async () => {
     const body = { name: newSerial('example'), role: 'viewer' }
     return { id: expectSuccess(await client.operate(createOperatorKey, body)).id }
@@ -112,13 +122,6 @@ async function withPassword() {
   const person = { name: newSerial('example'), password: 'a password of 12 or more' }
   const { id } = expectSuccess(await client.operate(createOperator, { ...person, role: 'viewer' }))
   return { ...person, id }
-}
-
-async function placed() {
-  const { deviceNo } = await made.device()
-  const { id: siteId } = await made.site()
-  expectSuccess(await client.call(savePlacement, { deviceNo, siteId, laneType: 1 }, { token }))
-  return { deviceNo }
 }
 
 const fresh = () => ({ deviceNo: newSerial('FC-GATE') })
@@ -162,6 +165,10 @@ const substitutes: Record<string, () => Promise<object> | object> = {
     effectiveTime: ahead(day),
     billingRuleId: await newRule({ appId, appSecret, token }, 1),
   }),
+  getAct: () => made.act(0),
+  getActResult: () => made.act(0),
+  // So many devices that the act is still running when it is cancelled.
+  cancelAct: async () => ({ ...(await made.act(1_200)), appId: undefined }),
   createSession: async () => ({ name: (await withPassword()).name }),
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),
@@ -182,6 +189,9 @@ const senders: Record<string, () => Promise<Record<string, string>> | Record<str
   getImport: () => operator,
   cancelImport: () => operator,
   getImportResult: () => operator,
+  getAct: () => operator,
+  cancelAct: () => operator,
+  getActResult: () => operator,
   // An application may send one test every 3 s, so each call uses another application.
   testDelivery: async () => ({ authorization: `Bearer ${(await newCalledBack()).token}` }),
   replayDeliveries: () => ofCalledBack,
