@@ -209,7 +209,7 @@ export const cancelAct = operation({
 })
 
 /** The outcomes of a row. */
-export const actOutcomes = ['done', 'unchanged', 'refused'] as const
+const actOutcomes = ['done', 'unchanged', 'refused'] as const
 
 export const getActResult = operation({
   id: 'getActResult',
