@@ -479,7 +479,7 @@ export type DeliveryPage = Page & {
 /** 1 waiting for an attempt, 2 delivered, 3 dead. */
 export type DeliveryStatus = 1 | 2 | 3
 
-export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
+export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
 
 export type Device = UnownedDevice & {
   appId: string
@@ -601,7 +601,7 @@ export type DevicePage = Page & {
 export interface DeviceRefused {
   /** The value by which the row is known; null if the row has none. */
   deviceNo: string | null
-  /** The code of a region. */
+  /** The code of the refusal: why the row was refused. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -696,7 +696,7 @@ export interface DeviceUpdateRow {
   coordinates?: string | undefined
 }
 
-export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
+export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | PlacementEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
   /** the id, ascending within an application */
@@ -716,7 +716,7 @@ export type EventPage = Page & {
   list: Array<Event>
 }
 
-export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
+export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
 
 export interface FieldFault {
   /** The path of the faulty member, for example devices[2].coordinates. */
@@ -882,6 +882,13 @@ export interface GetOverviewResult {
   }>
   /** the newest events of all applications */
   events: Array<AuditEntry>
+}
+
+export interface GetPlacementQuery {
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  appId?: string | undefined
+  /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
+  deviceNo: string
 }
 
 export interface GetReadinessResult {
@@ -1076,6 +1083,9 @@ export interface IssueTokenResult {
   /** Seconds until the token ends. */
   expiresIn: number
 }
+
+/** 1 entrance, 2 exit, 3 both, 4 door. */
+export type LaneType = 1 | 2 | 3 | 4
 
 export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
 
@@ -1408,6 +1418,50 @@ export interface PageOperatorsQuery {
   appId?: string | undefined
 }
 
+export interface PagePlacementHistoryQuery {
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  appId?: string | undefined
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  pageNo?: number | undefined
+  /** The number of rows on a page; 10 by default. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  cursor?: string | undefined
+  /** The device; instead of `siteId`. */
+  deviceNo?: string | undefined
+  /** The site; instead of `deviceNo`. */
+  siteId?: number | undefined
+}
+
+export interface PagePlacementsQuery {
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  appId?: string | undefined
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  pageNo?: number | undefined
+  /** The number of rows on a page; 10 by default. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  cursor?: string | undefined
+  /** Only rows about this site. */
+  siteId?: number | undefined
+  /** a part of the serial number, in upper or lower case */
+  deviceNo?: string | undefined
+  /** 1 entrance, 2 exit, 3 both, 4 door. */
+  laneType?: LaneType | undefined
+  /** 1 normal, 2 fault. */
+  status?: DeviceStatus | undefined
+  /** 1 online, 2 offline. */
+  onlineStatus?: OnlineStatus | undefined
+  /** 0 closed, 1 open, 2 stopped. */
+  runStatus?: RunStatus | undefined
+  /** The code of the site’s province. */
+  provinceCode?: string | undefined
+  /** The code of the site’s city. */
+  cityCode?: string | undefined
+  /** The code of the site’s district. */
+  districtCode?: string | undefined
+}
+
 export interface PageRefusalsQuery {
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
@@ -1482,6 +1536,138 @@ export interface Period {
   servicePrice: string
 }
 
+export type PlacedDevice = Placement & {
+  /** The device’s name. */
+  deviceName: string
+  status: DeviceStatus
+  onlineStatus: OnlineStatus
+  runStatus: RunStatus
+  /** What the device says about its status. */
+  statusRemark: string | null
+  /** When the device reported last. */
+  lastReportTime: string | null
+}
+
+export type PlacedDevicePage = Page & {
+  /** The rows of this page. */
+  list: Array<PlacedDevice>
+}
+
+export interface Placement {
+  deviceNo: string
+  appId: string
+  /** The id of the site at which the device stands. */
+  siteId: number
+  /** The site’s name; after the end, the name at that time. */
+  siteName: string
+  laneType: LaneType
+  /** The name of the lane, as people on the spot call it. */
+  laneName: string | null
+  /** Since when the device stands at the site; a change of the lane keeps it. */
+  placedTime: string
+  /** Who placed the device. */
+  placedBy: string
+  /** When the placement ended; null while it lasts. */
+  removedTime: string | null
+  /** Who ended the placement; null while it lasts. */
+  removedBy: string | null
+  /** Why the placement ended; null if no reason was given. */
+  reason: string | null
+}
+
+export interface PlacementBatchRow {
+  deviceNo: string
+  /** The id of the site at which the device stands. */
+  siteId: number
+  laneType: LaneType
+  /** The name of the lane, as people on the spot call it. */
+  laneName?: string | null | undefined
+}
+
+export type PlacementCallback = Callback & {
+  /** What happened. */
+  type: 'device.placed' | 'device.unplaced'
+  data: Placement
+}
+
+export interface PlacementDone {
+  /** The value by which the row is known; null if the row has none. */
+  deviceNo: string | null
+  /** 0: the row was carried out. */
+  code: 0
+  /** For people: success, or why the row was refused. */
+  msg: string
+  /** The record, as the operation for a single row answers it. */
+  data: Placement
+}
+
+export type PlacementEvent = EventHead & {
+  /** What happened. */
+  type: 'device.placed' | 'device.unplaced'
+  /** The record, as the operations on such records answer it. */
+  data: Placement
+}
+
+export interface PlacementOutcomes {
+  /** One outcome for each row, in the order of the rows. */
+  results: Array<PlacementDone | PlacementRefused>
+}
+
+export type PlacementPage = Page & {
+  /** The rows of this page. */
+  list: Array<Placement>
+}
+
+export interface PlacementRefused {
+  /** The value by which the row is known; null if the row has none. */
+  deviceNo: string | null
+  /** The code of the refusal: why the row was refused. */
+  code: RefusalCode
+  /** For people: success, or why the row was refused. */
+  msg: string
+  /** The faulty members of the row; null if none is faulty. */
+  data: FieldFaults | null
+}
+
+export interface PlacementSuggestion {
+  deviceNo: string
+  /** The device’s name. */
+  deviceName: string
+  /** The id of the site. */
+  siteId: number
+  /** The site’s name. */
+  siteName: string
+  /** The distance in meters, as the crow flies; null if the site has no coordinates. */
+  distanceMeters: number | null
+}
+
+export interface PlacementSummary {
+  /** The id of the site. */
+  siteId: number
+  /** How many devices stand at the site. */
+  devices: number
+  /** How many of them are online. */
+  online: number
+  /** How many of them are offline. */
+  offline: number
+  /** How many of them report a fault. */
+  fault: number
+  /** How many of them are open. */
+  open: number
+  /** How many of them are closed. */
+  closed: number
+  /** How many of them are stopped. */
+  stopped: number
+  /** How many of them stand in an entrance, or in a lane for both. */
+  entrances: number
+  /** How many of them stand in an exit, or in a lane for both. */
+  exits: number
+  /** How many of the entrances are online. */
+  entrancesOnline: number
+  /** How many of the exits are online. */
+  exitsOnline: number
+}
+
 export interface PlatformCounts {
   /** How many sites there are. */
   sites: number
@@ -1510,7 +1696,7 @@ export interface PlatformCounts {
 }
 
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 30002 | 30003 | 40002 | 40003 | 40004 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
 
 export interface RefusedWrite {
   time: string
@@ -1523,7 +1709,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the name of the refusal’s code */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
@@ -1551,6 +1737,21 @@ export interface Region {
 
 /** 1 province, 2 city, 3 district. */
 export type RegionLevel = 1 | 2 | 3
+
+export interface RemovePlacementRequest {
+  appId?: string | null | undefined
+  deviceNo: string
+  /** The reason, in words. */
+  reason?: string | null | undefined
+}
+
+export interface RemovePlacementsRequest {
+  appId?: string | null | undefined
+  /** The serial numbers of the devices. */
+  deviceNos: Array<string>
+  /** The reason, in words. */
+  reason?: string | null | undefined
+}
 
 export interface ReplayDeliveriesRequest {
   appId?: string | null | undefined
@@ -1642,6 +1843,16 @@ export interface SaveDeviceModelRequest {
   deviceType?: string | null | undefined
   /** The name of the kind of device. */
   deviceTypeName?: string | null | undefined
+}
+
+export type SavePlacementRequest = PlacementBatchRow & {
+  appId?: string | null | undefined
+}
+
+export interface SavePlacementsRequest {
+  appId?: string | null | undefined
+  /** placements, each as `savePlacement` takes it but without `appId` */
+  placements: Array<PlacementBatchRow>
 }
 
 export interface SaveSitesRequest {
@@ -1874,7 +2085,7 @@ export type SitePage = Page & {
 export interface SiteRefused {
   /** The value by which the row is known; null if the row has none. */
   siteName: string | null
-  /** The code of a region. */
+  /** The code of the refusal: why the row was refused. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -1905,7 +2116,7 @@ export interface SiteUpdateOutcomes {
 export interface SiteUpdateRefused {
   /** The value by which the row is known; null if the row has none. */
   id: number | null
-  /** The code of a region. */
+  /** The code of the refusal: why the row was refused. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
@@ -1976,6 +2187,34 @@ export interface StateReport {
   batteryStatus?: number | null | undefined
   /** the battery’s charge, as a percentage, for example 87% */
   batteryEnergy?: string | null | undefined
+}
+
+export interface SuggestPlacementsQuery {
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  appId?: string | undefined
+  /** The site; instead of `deviceNo`. */
+  siteId?: number | undefined
+  /** The device; instead of `siteId`. */
+  deviceNo?: string | undefined
+  /** How far away the device may lie from the site, in meters; 500 by default. */
+  meters?: number | undefined
+}
+
+export interface SuggestPlacementsResult {
+  /** The rows, in order. */
+  list: Array<PlacementSuggestion>
+}
+
+export interface SummarizePlacementsQuery {
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  appId?: string | undefined
+  /** The ids of 1 to 100 sites, with commas between them. */
+  siteIds: string
+}
+
+export interface SummarizePlacementsResult {
+  /** The rows, in order. */
+  list: Array<PlacementSummary>
 }
 
 export interface TakeApplicationOfflineRequest {
@@ -2193,7 +2432,7 @@ export interface UpdateSitesRequest {
 }
 
 /** What an application’s callback is told: the record, as its operation answers it. */
-export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | BillingRuleCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
+export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | PlacementCallback | BillingRuleCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
 
 /** One method for each operation. */
 export interface Methods {
@@ -2263,6 +2502,24 @@ export interface Methods {
   transferDevice: Method<TransferDeviceRequest, Device>
   /** Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others. */
   transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
+  /** Says at which site a device stands, and in which lane. A device stands at one site at most: another site moves it. The same again changes nothing. */
+  savePlacement: Method<SavePlacementRequest, Placement>
+  /** Places up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
+  savePlacements: Method<SavePlacementsRequest, PlacementOutcomes>
+  /** Ends the placement of a device, and answers the placement as it ended. */
+  removePlacement: Method<RemovePlacementRequest, Placement>
+  /** Ends the placements of up to 1000 devices. Answers one outcome for each serial number, in order; a refusal does not stop the others. */
+  removePlacements: Method<RemovePlacementsRequest, PlacementOutcomes>
+  /** Answers at which site a device stands. */
+  getPlacement: Method<GetPlacementQuery, Placement>
+  /** Pages through the placements that last, newest first, each with the present state of its device. */
+  pagePlacements: PageMethod<PagePlacementsQuery, PlacedDevicePage>
+  /** Pages through the placements of one device or at one site, those that ended and those that last, newest first. */
+  pagePlacementHistory: PageMethod<PagePlacementHistoryQuery, PlacementPage>
+  /** Counts the devices of up to 100 sites by their state and lane, in the order of the ids. */
+  summarizePlacements: Method<SummarizePlacementsQuery, SummarizePlacementsResult>
+  /** Suggests the devices that stand nowhere and lie near a site, or the sites near a device; the nearest 100, nearest first. Without the site’s coordinates its district decides. It places nothing. */
+  suggestPlacements: Method<SuggestPlacementsQuery, SuggestPlacementsResult>
   /** The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events. */
   pageEvents: PageMethod<PageEventsQuery, EventPage>
   /** Answers one event of an application. */
@@ -2418,6 +2675,15 @@ export const operations = {
   forceUnbindDevice: { method: 'POST', path: '/api/platform/v1/device/forceUnbind', isIdempotent: true },
   transferDevice: { method: 'POST', path: '/api/platform/v1/device/transfer', isIdempotent: true },
   transferDevices: { method: 'POST', path: '/api/platform/v1/device/transferBatch', isIdempotent: true },
+  savePlacement: { method: 'POST', path: '/api/device/entrance/placement/save' },
+  savePlacements: { method: 'POST', path: '/api/device/entrance/placement/saveBatch', isIdempotent: true },
+  removePlacement: { method: 'POST', path: '/api/device/entrance/placement/remove', isIdempotent: true },
+  removePlacements: { method: 'POST', path: '/api/device/entrance/placement/removeBatch', isIdempotent: true },
+  getPlacement: { method: 'GET', path: '/api/device/entrance/placement/detail' },
+  pagePlacements: { method: 'GET', path: '/api/device/entrance/placement/page', isPage: true },
+  pagePlacementHistory: { method: 'GET', path: '/api/device/entrance/placement/history', isPage: true },
+  summarizePlacements: { method: 'GET', path: '/api/device/entrance/placement/summary' },
+  suggestPlacements: { method: 'GET', path: '/api/device/entrance/placement/suggest' },
   pageEvents: { method: 'GET', path: '/api/event/v1/event/page', isPage: true },
   getEvent: { method: 'GET', path: '/api/event/v1/event/detail' },
   pageDeliveries: { method: 'GET', path: '/api/event/v1/delivery/page', isPage: true },
@@ -2506,6 +2772,7 @@ export const codeNames: Record<number, string> = {
   20017: 'deviceAlreadyYours',
   20021: 'deviceModelNotFound',
   20022: 'inventoryEntryNotFound',
+  20030: 'placementNotFound',
   30002: 'siteNotFound',
   30003: 'thirdPartyConfigMissing',
   40002: 'billingRuleNotFound',

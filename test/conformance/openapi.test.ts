@@ -6,6 +6,7 @@ import { testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
+import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
 import { getOpenApi } from '../../src/service/contract.ts'
@@ -122,6 +123,13 @@ async function withPassword() {
   const person = { name: newSerial('example'), password: 'a password of 12 or more' }
   const { id } = expectSuccess(await client.operate(createOperator, { ...person, role: 'viewer' }))
   return { ...person, id }
+}
+
+async function placed() {
+  const { deviceNo } = await made.device()
+  const { id: siteId } = await made.site()
+  expectSuccess(await client.call(savePlacement, { deviceNo, siteId, laneType: 1 }, { token }))
+  return { deviceNo }
 }
 
 const fresh = () => ({ deviceNo: newSerial('FC-GATE') })
