@@ -74,6 +74,10 @@ export interface ActFilter {
   onlineStatus?: OnlineStatus | null | undefined
   /** 0 closed, 1 open, 2 stopped. */
   runStatus?: RunStatus | null | undefined
+  /** Only devices that stand at this site. */
+  siteId?: number | null | undefined
+  /**  */
+  isPlaced?: boolean | null | undefined
 }
 
 /** What the rows are. */
