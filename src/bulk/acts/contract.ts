@@ -39,9 +39,13 @@ const kinds = Object.keys(singleOf) as ActKind[]
 const actNames: readonly ActName[] = ['update', 'unbind', 'forceUnbind', 'transfer', 'delete']
 
 interface Choice {
+  description?: string
   const?: unknown
   anyOf?: Choice[]
 }
+
+const wordsOf = ({ description, anyOf = [] }: Choice): string =>
+  description ?? anyOf.map(wordsOf).find((words) => words !== '') ?? ''
 
 const isFlag = ({ const: value, anyOf = [] }: Choice): boolean => value === 'true' || anyOf.some(isFlag)
 
@@ -55,9 +59,7 @@ function filtersOf({ query }: { query?: TObject }): TObject {
     Object.fromEntries(
       members.map(([name, schema]): [string, TSchema] => [
         name,
-        isFlag(schema as object)
-          ? described(optional(Type.Boolean()), (schema as { description?: string }).description ?? '')
-          : schema,
+        isFlag(schema as object) ? optional(Type.Boolean({ description: wordsOf(schema as Choice) })) : schema,
       ]),
     ),
   )

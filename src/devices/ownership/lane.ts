@@ -137,7 +137,7 @@ export function composeChange(
   const change = {
     ...asked,
     known,
-    target: owner && owner.appId,
+    target: owner?.appId ?? null,
     over: over && { placement: over, record: JSON.stringify(showPlacement(over, showMoment)) },
   }
   if (owner === null) {
