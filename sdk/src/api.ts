@@ -76,7 +76,7 @@ export interface ActFilter {
   runStatus?: RunStatus | null | undefined
   /** Only devices that stand at this site. */
   siteId?: number | null | undefined
-  /**  */
+  /** true: only devices that stand at a site; false: only those that stand nowhere. */
   isPlaced?: boolean | null | undefined
 }
 
