@@ -358,6 +358,8 @@ export interface CreateImportQuery {
   kind: ImportKind
   /** The format of the file; by default the media type decides. */
   format?: 'csv' | 'ndjson' | undefined
+  /** upsert: a row that is there with other content is updated, devices by `deviceNo`, sites by the column `id`; a site without one is new. A column that the file has not is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create. */
+  mode?: 'create' | 'upsert' | undefined
   /** true: the import only says what would happen, and writes nothing. */
   dryRun?: 'true' | 'false' | undefined
 }
@@ -860,7 +862,7 @@ export interface GetImportResultQuery {
   /** The id of the record. */
   id: number
   /** Only rows with this outcome. */
-  outcome?: 'created' | 'existing' | 'refused' | undefined
+  outcome?: 'created' | 'updated' | 'existing' | 'refused' | undefined
 }
 
 export interface GetOperatorQuery {
@@ -1005,6 +1007,8 @@ export interface Import {
   kind: ImportKind
   /** The format of the file. */
   format: 'csv' | 'ndjson'
+  /** What a row does that is there already with other content. */
+  mode: 'create' | 'upsert'
   /** True: the rows are only checked, and nothing is written. */
   dryRun: boolean
   status: ImportStatus
@@ -1012,6 +1016,8 @@ export interface Import {
   rows: number
   /** Rows that were created. */
   created: number
+  /** Rows that were there with other content, and were updated. */
+  updated: number
   /** Rows that were there already, with the same content. */
   existing: number
   /** Rows that were refused. */
@@ -1020,6 +1026,8 @@ export interface Import {
   bytes: number
   /** How many bytes of the file have been processed. */
   bytesRead: number
+  /** The columns of an export that the file has and an import cannot set: they were ignored. */
+  ignoredColumns: Array<string>
   /** Who acted: application:…, operator:… or operatorKey:…. */
   actor: string
   /** When the record was created. */

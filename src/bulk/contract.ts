@@ -1,10 +1,10 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { pageBillingRules } from '../billing-rules/contract.ts'
 import { pageDeliveries } from '../deliveries/contract.ts'
-import { DeviceBatchRow, pageDevices } from '../devices/contract.ts'
+import { DeviceBatchRow, DeviceUpdateRow, pageDevices } from '../devices/contract.ts'
 import { pagePlacements } from '../devices/placement/contract.ts'
 import { pageEvents } from '../events/contract.ts'
-import { pageSites, SiteBatchRow } from '../sites/contract.ts'
+import { pageSites, SiteBatchRow, SiteUpdateRow } from '../sites/contract.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
@@ -26,12 +26,27 @@ import { jobStatusValues, jobStatusWords } from './jobs/contract.ts'
 
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
 
-/** The rows of each kind of import. */
+/** The rows of each kind of import that creates. */
 export const importRows = { sites: SiteBatchRow, devices: DeviceBatchRow, inventory: InventoryRow } satisfies Record<
   string,
   TObject
 >
 export type ImportKind = keyof typeof importRows
+
+const id = integer(1)
+const SiteUpsertRow = Type.Object({ ...SiteUpdateRow.properties, id: optional(id) })
+
+/** The rows of each kind of import that also updates: what a new row needs is checked once it is known to be one. */
+const upsertRows = { sites: SiteUpsertRow, devices: DeviceUpdateRow, inventory: InventoryRow } satisfies Record<
+  ImportKind,
+  TObject
+>
+
+export const importModes = ['create', 'upsert'] as const
+export type ImportMode = (typeof importModes)[number]
+
+export const rowsOf = (kind: ImportKind, mode: ImportMode): TObject =>
+  mode === 'upsert' ? upsertRows[kind] : importRows[kind]
 
 const ImportKindName = named(
   'ImportKind',
@@ -54,14 +69,19 @@ export const ImportRecord = named(
     appId: nullable(Type.String({ description: 'the application of the rows; null for the inventory' })),
     kind: ImportKindName,
     format: textOneOf(['csv', 'ndjson'], 'The format of the file.'),
+    mode: textOneOf(importModes, 'What a row does that is there already with other content.'),
     dryRun: Type.Boolean({ description: 'True: the rows are only checked, and nothing is written.' }),
     status: ImportStatus,
     rows: Type.Integer({ description: 'How many rows the file has.' }),
     created: Type.Integer({ description: 'Rows that were created.' }),
+    updated: Type.Integer({ description: 'Rows that were there with other content, and were updated.' }),
     existing: Type.Integer({ description: 'Rows that were there already, with the same content.' }),
     refused: Type.Integer({ description: 'Rows that were refused.' }),
     bytes: Type.Integer({ description: 'The size of the file in bytes.' }),
     bytesRead: Type.Integer({ description: 'How many bytes of the file have been processed.' }),
+    ignoredColumns: Type.Array(Type.String(), {
+      description: 'The columns of an export that the file has and an import cannot set: they were ignored.',
+    }),
     actor: Type.String(),
     createTime: moment,
     finishTime: nullable(Type.String({ description: 'When the import ended; null before.' })),
@@ -72,7 +92,6 @@ export type ImportRecord = Static<typeof ImportRecord>
 
 const folder = '/api/bulk/v1'
 const callers = ['application', 'operator'] as const
-const id = integer(1)
 
 export const createImport = operation({
   id: 'createImport',
@@ -86,6 +105,12 @@ export const createImport = operation({
     appId: ownAppId,
     kind: ImportKindName,
     format: optional(textOneOf(['csv', 'ndjson'], 'The format of the file; by default the media type decides.')),
+    mode: optional(
+      textOneOf(
+        importModes,
+        'upsert: a row that is there with other content is updated, devices by `deviceNo`, sites by the column `id`; a site without one is new. A column that the file has not is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create.',
+      ),
+    ),
     dryRun: optional(textOneOf(['true', 'false'], 'true: the import only says what would happen, and writes nothing.')),
   }),
   takes: [mediaTypes.csv, mediaTypes.ndjson],
@@ -139,7 +164,7 @@ export const cancelImport = operation({
 })
 
 /** The outcomes of a row. */
-export const outcomes = ['created', 'existing', 'refused'] as const
+export const outcomes = ['created', 'updated', 'existing', 'refused'] as const
 export type ImportOutcome = (typeof outcomes)[number]
 
 export const getImportResult = operation({
@@ -177,6 +202,39 @@ type Query = NonNullable<(typeof exportPages)[ExportKind]['query']>
 export const exportFilters = (kind: ExportKind): TObject => {
   const { pageNo, pageSize, cursor, ...filters } = (exportPages[kind].query as Query).properties
   return Type.Object(filters)
+}
+
+/** A column of an export: its name, and the members that lead to its value. */
+interface Column {
+  name: string
+  path: readonly string[]
+}
+
+interface Shape {
+  properties?: { [member: string]: TSchema }
+}
+
+/** The members of a kind's record; those of the records within it by their own names. */
+export function exportColumns(kind: ExportKind): Column[] {
+  const { list } = (exportPages[kind].data as unknown as { properties: { list: { items: Shape } } }).properties
+  const columnsOf = ({ properties = {} }: Shape, path: string[]): Column[] =>
+    Object.entries(properties).flatMap(([name, member]) =>
+      (member as Shape).properties === undefined
+        ? [{ name, path: [...path, name] }]
+        : columnsOf(member as Shape, [...path, name]),
+    )
+  return columnsOf(list.items, [])
+}
+
+const isExported = (kind: ImportKind | ExportKind): kind is ExportKind => kind in exportPages
+
+/** The columns of a kind's export, if it has one. */
+export const exportedColumns = (kind: ImportKind): Column[] => (isExported(kind) ? exportColumns(kind) : [])
+
+/** The columns of a kind's export that its import cannot set, and ignores. */
+export function ignoredColumns(kind: ImportKind, mode: ImportMode): string[] {
+  const { properties } = rowsOf(kind, mode)
+  return exportedColumns(kind).flatMap(({ name }) => (Object.hasOwn(properties, name) ? [] : [name]))
 }
 
 const kinds = Object.keys(exportPages) as ExportKind[]

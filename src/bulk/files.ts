@@ -1,8 +1,7 @@
 import gcoordModule from 'gcoord'
-import type { TSchema } from 'typebox'
 import type { Config } from '../config.ts'
 import { readCoordinates } from '../vocabulary/values.ts'
-import { type ExportFormat, type ExportKind, exportPages } from './contract.ts'
+import { type ExportFormat, type ExportKind, exportColumns } from './contract.ts'
 import { defused } from './formulas.ts'
 
 // The rows of exports as each format writes them.
@@ -18,7 +17,7 @@ export interface FileWriter {
 
 /** Makes what writes a file of a kind; `coordinates` is the system that callers use. */
 export function fileWriter(kind: ExportKind, format: ExportFormat, coordinates: Config['coordinates']): FileWriter {
-  if (format === 'csv') return csvWriter(csvColumns(kind))
+  if (format === 'csv') return csvWriter(exportColumns(kind))
   if (format === 'ndjson') {
     return { head: '', rows: (records) => records.map((record) => `${JSON.stringify(record)}\n`).join(''), tail: '' }
   }
@@ -32,29 +31,7 @@ export function fileWriter(kind: ExportKind, format: ExportFormat, coordinates: 
   }
 }
 
-/** A column: its name, and the members that lead to its value. */
-interface Column {
-  name: string
-  path: readonly string[]
-}
-
-interface Shape {
-  properties?: { [member: string]: TSchema }
-}
-
-/** The members of a kind's record; those of the records within it by their own names. */
-function csvColumns(kind: ExportKind): Column[] {
-  const { list } = (exportPages[kind].data as unknown as { properties: { list: { items: Shape } } }).properties
-  const columnsOf = ({ properties = {} }: Shape, path: string[]): Column[] =>
-    Object.entries(properties).flatMap(([name, member]) =>
-      (member as Shape).properties === undefined
-        ? [{ name, path: [...path, name] }]
-        : columnsOf(member as Shape, [...path, name]),
-    )
-  return columnsOf(list.items, [])
-}
-
-function csvWriter(columns: readonly Column[]): FileWriter {
+function csvWriter(columns: ReturnType<typeof exportColumns>): FileWriter {
   const memberOf = (record: Record, path: readonly string[]) =>
     path.reduce<unknown>((value, member) => (value as Record | null)?.[member], record)
   return {

@@ -4,10 +4,11 @@ import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
-import { createImport, importRows } from './contract.ts'
+import { createImport, type ImportMode, rowsOf } from './contract.ts'
 import type { KeptOutcome } from './jobs/rules.ts'
 import { finishJob, type Job, type Progress, readLastEventIds, requireJob, settleRows } from './jobs/store.ts'
 import { requireAccessOf, type Steps } from './jobs/worker.ts'
+import { deviceUpserter, predictedSites, siteUpserter, writtenSites } from './row-upserts.ts'
 import {
   type DecideRows,
   decideInventory,
@@ -18,8 +19,9 @@ import {
   type RowParts,
   siteCreator,
   siteWriter,
+  type Writer,
 } from './row-writers.ts'
-import { cellReader, type KeptRow } from './rules.ts'
+import { cellReader, type KeptRow, memberReader } from './rules.ts'
 import { type ImportJob, importOf, imports, readPiece, type StoredPiece } from './store.ts'
 
 interface Parts extends RowParts {
@@ -28,7 +30,7 @@ interface Parts extends RowParts {
 
 interface ReadRow {
   line: number
-  key: string | null
+  key: string | number | null
   body: unknown
   refusal: Refusal | undefined
 }
@@ -37,23 +39,39 @@ type Reader = (row: KeptRow) => ReadRow
 /** Composes what can be composed of rows before their transaction. */
 type Composer = (rows: unknown[]) => Promise<DecideRows>
 
+type DecideKind = (rows: never[], writer: Writer) => Promise<DecideRows>
+
+/** How rows of each kind are decided, by mode. */
+function rowDeciders(
+  parts: Parts,
+): Record<'devices' | 'sites', Record<ImportMode, Record<'write' | 'predict', DecideKind>>> {
+  const [write, predict] = [siteWriter(siteCreator(parts)), siteWriter(predictSites)]
+  return {
+    devices: {
+      create: { write: deviceWriter(parts), predict: devicePredictor(parts) },
+      upsert: deviceUpserter(parts),
+    },
+    sites: {
+      create: { write, predict },
+      upsert: {
+        write: siteUpserter(write, writtenSites(parts)),
+        predict: siteUpserter(predict, predictedSites(parts)),
+      },
+    },
+  }
+}
+
 /** How an import decides its rows: as they are stored, piece by piece. */
 export function importSteps(parts: Parts): Steps {
   const { sql, showMoment } = parts
-  const writers = {
-    devices: { write: deviceWriter(parts), predict: devicePredictor(parts) },
-    sites: { write: siteWriter(siteCreator(parts)), predict: siteWriter(predictSites) },
-  } as Record<
-    'devices' | 'sites',
-    Record<'write' | 'predict', (rows: never[], writer: { appId: string; actor: string }) => Promise<DecideRows>>
-  >
+  const { devices, sites } = rowDeciders(parts)
 
-  function composerOf({ kind }: ImportJob, { isDryRun, appId, actor }: Job): Composer {
+  function composerOf({ kind, mode }: ImportJob, { isDryRun, appId, actor }: Job): Composer {
     if (kind === 'inventory' || appId === null) {
-      return async (rows) => (tx) => decideInventory(tx, rows as never[], isDryRun)
+      return async (rows) => (tx) => decideInventory(tx, rows as never[], { isDryRun, isUpsert: mode === 'upsert' })
     }
-    const compose = writers[kind][isDryRun ? 'predict' : 'write']
-    return (rows) => compose(rows as never[], { appId, actor })
+    const decide = { devices, sites }[kind][mode][isDryRun ? 'predict' : 'write']
+    return (rows) => decide(rows as never[], { appId, actor })
   }
 
   /** Writes rows and stores their outcomes in one transaction. Returns the number of the job's refused rows. */
@@ -81,7 +99,8 @@ export function importSteps(parts: Parts): Steps {
       const own = importOf(job)
       const piece = await readPiece(sql, job.id, own.nextPiece)
       if (piece === undefined) return undefined
-      const read = readerOf(own)
+      const ignored = new Set(own.ignoredColumns)
+      const read = readerOf(own, (column) => void ignored.add(column))
       const compose = composerOf(own, job)
       const first = own.nextRow
       return {
@@ -90,21 +109,26 @@ export function importSteps(parts: Parts): Steps {
           const rows = piece.rows.slice(first + from, first + to).map(read)
           const [at] = rows
           job.place = at === undefined ? null : `line ${at.line}`
-          const next = progressTo(own, piece, first + to)
+          const ignoredColumns = JSON.stringify([...ignored])
+          const next = { ...progressTo(own, piece, first + to), ignoredColumns }
           const refused = await decide(job, compose, rows, next)
-          Object.assign(job.row, { next_piece: next.nextPiece, next_row: next.nextRow })
+          Object.assign(job.row, {
+            next_piece: next.nextPiece,
+            next_row: next.nextRow,
+            ignored_columns: ignoredColumns,
+          })
           return refused
         },
       }
     },
 
     async finish(job) {
-      const { rows, created, existing, refused } = await requireJob(sql, imports, null, job.id, showMoment)
-      const missing = rows - created - existing - refused
+      const { rows, created, updated, existing, refused } = await requireJob(sql, imports, null, job.id, showMoment)
+      const missing = rows - created - updated - existing - refused
       if (missing > 0) return `The service has lost ${missing} rows of the file: send it again.`
       await transaction(sql, async (tx) => {
         if (job.kind === 'inventory' && !job.isDryRun) {
-          const data = { importId: job.id, added: created }
+          const data = { importId: job.id, added: created + updated }
           await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor: job.actor, subject: null, data })
         }
         await finishJob(tx, job)
@@ -121,16 +145,17 @@ function progressTo({ nextPiece }: ImportJob, piece: StoredPiece, nextRow: numbe
     : { nextPiece, nextRow }
 }
 
-/** Reads a stored row, and checks it as the operation that creates such a record does. */
-function readerOf({ kind, format, columns }: ImportJob): Reader {
-  const check = validator(importRows[kind], 'row', undefined)
-  const readCells = format === 'csv' ? cellReader(kind, columns ?? []) : undefined
+/** Reads a stored row, and checks it as the operation does that creates or updates such a record. */
+function readerOf({ kind, mode, format, columns }: ImportJob, noteIgnored: (column: string) => void): Reader {
+  const check = validator(rowsOf(kind, mode), 'row', undefined)
+  const readCells = format === 'csv' ? cellReader({ kind, mode }, columns ?? []) : undefined
+  const readMembers = memberReader({ kind, mode }, noteIgnored)
   const width = columns?.length ?? 0
   return ([line, ...cells]) => {
     let body: unknown
     try {
       if (cells.length === 0) throw rowFault('is too large', '过大')
-      if (readCells === undefined) body = parseJson(Buffer.from(cells[0] ?? ''))
+      if (readCells === undefined) body = readMembers(parseJson(Buffer.from(cells[0] ?? '')))
       else if (cells.length === width) body = readCells(cells)
       else throw wrongWidth(cells.length, width)
       return { line, key: keyOf(kind, body), body: check(body), refusal: undefined }
@@ -157,10 +182,11 @@ function wrongWidth(cells: number, columns: number): Refusal {
     : rowFault(`has ${cells} cells, but there are ${columns} columns`, `有 ${cells} 个单元格，而表头有 ${columns} 列`)
 }
 
-/** The serial number that a row names, faulty as it may be. */
-function keyOf(kind: ImportJob['kind'], body: unknown): string | null {
-  const serial = kind === 'sites' ? undefined : (body as { deviceNo?: unknown } | null | undefined)?.deviceNo
-  return typeof serial === 'string' ? serial.slice(0, 128) : null
+/** The serial number or the site’s id that a row names, faulty as the row may be. */
+function keyOf(kind: ImportJob['kind'], body: unknown): string | number | null {
+  const { deviceNo, id } = (body ?? {}) as { deviceNo?: unknown; id?: unknown }
+  if (kind === 'sites') return typeof id === 'number' && Number.isSafeInteger(id) ? id : null
+  return typeof deviceNo === 'string' ? deviceNo.slice(0, 128) : null
 }
 
 function toKept({ line, key }: ReadRow, decided: RowOutcome): KeptOutcome {

@@ -1,8 +1,8 @@
 import { Parser } from 'csv-parse'
 import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest, type Reason } from '../vocabulary/refusals.ts'
-import type { ImportFormat, ImportKind } from './contract.ts'
-import { columnFaults, type KeptRow } from './rules.ts'
+import { type ImportFormat, ignoredColumns } from './contract.ts'
+import { columnFaults, type KeptRow, type RowKind } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'
 
 /** Rows, and how far the file reaches with them. */
@@ -15,12 +15,14 @@ export interface Piece {
 export class RowFile {
   /** The columns of a CSV file; null until its first row is read. */
   columns: string[] | null = null
+  /** Those of its columns that are ignored. */
+  ignoredColumns: string[] = []
   rows = 0
-  private readonly kind: ImportKind
+  private readonly kind: RowKind
   private readonly format: ImportFormat
   private readonly file: AsyncIterable<Uint8Array> & { readonly size: number; readonly charset: string | null }
 
-  constructor(kind: ImportKind, format: ImportFormat, file: RowFile['file']) {
+  constructor(kind: RowKind, format: ImportFormat, file: RowFile['file']) {
     this.kind = kind
     this.format = format
     this.file = file
@@ -82,6 +84,8 @@ export class RowFile {
       }
       const faults = columnFaults(this.kind, record)
       if (faults.length > 0) throw invalidRequest(faults)
+      const ignored = new Set(ignoredColumns(this.kind.kind, this.kind.mode))
+      this.ignoredColumns = record.filter((column) => ignored.has(column))
       this.columns = record
     }
   }

@@ -75,9 +75,11 @@ export function bulkRoutes(parts: Parts): Handler[] {
       if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
       if (isUnderWay) throw new Refusal('importRunning')
       await requireRoom(appId)
+      const mode = given(query.mode) ?? 'create'
       const draft = await store.insertDraft(sql, {
         appId,
         kind,
+        mode,
         format,
         isDryRun: query.dryRun === 'true',
         actor,
@@ -88,9 +90,10 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const renewing = setInterval(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
       let isSubmitted = false
       try {
-        const rows = new RowFile(kind, format, file)
+        const rows = new RowFile({ kind, mode }, format, file)
         await keepPieces(sql, draft, rows, () => requireRoom(appId))
-        const taken = { columns: rows.columns, rows: rows.rows, bytes: file.size }
+        const { columns, ignoredColumns } = rows
+        const taken = { columns, ignoredColumns, rows: rows.rows, bytes: file.size }
         const submitted = await transaction(sql, (tx) =>
           once(tx, idempotency, owner, async () => {
             const data = await store.submitDraft(tx, draft, taken, showMoment)

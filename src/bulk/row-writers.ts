@@ -26,7 +26,7 @@ import { TryAgain } from './jobs/worker.ts'
 // refusal.
 
 /** The outcome of a row: the record that was created or found, or the refusal. */
-export type RowOutcome = { outcome: 'created' | 'existing'; key: string | number } | { refusal: Refusal }
+export type RowOutcome = { outcome: 'created' | 'updated' | 'existing'; key: string | number } | { refusal: Refusal }
 
 /** The caller in whose name rows are written. */
 export interface Writer {
@@ -47,7 +47,7 @@ export interface RowParts {
 /** A portion checks once, for all its rows, that who began the import still has access. */
 const accessWasChecked: readonly Caller[] = []
 
-type DeviceRow = Omit<DeviceRegistration, 'appId'>
+export type DeviceRow = Omit<DeviceRegistration, 'appId'>
 
 /** The content of a row about its device; a device that exists already must have the same. */
 function contentOf(row: DeviceRow): string {
@@ -90,7 +90,7 @@ function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<st
   return firsts
 }
 
-async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
+export async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
   const outcomes = await write(tx, accessWasChecked)
   if (outcomes.some((outcome) => 'again' in outcome || 'revoked' in outcome)) throw new TryAgain()
   return outcomes
@@ -98,22 +98,40 @@ async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
 
 const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
 
-export function devicePredictor({ catalogue, config }: RowParts) {
-  return async (rows: readonly DeviceRow[], { appId }: Writer): Promise<DecideRows> => {
+/** Makes what predicts of rows why their devices could not be created; undefined for those that could. */
+export function registrationPredictor({ catalogue, config }: RowParts) {
+  return async (rows: readonly DeviceRow[], { appId }: Writer) => {
     const serials = rows.map(({ deviceNo }) => deviceNo)
     const lookup = await catalogue.lookUp(serials)
     const isUnknown = (serial: string) => config.inventoryPolicy === 'required' && !lookup.isInInventory(serial)
-    return async (tx) => {
-      if (!(await isOnline(tx, appId))) return rows.map(() => ({ refusal: new Refusal('applicationOffline') }))
+    return async (tx: Statements): Promise<(Refusal | undefined)[]> => {
+      if (!(await isOnline(tx, appId))) return rows.map(() => new Refusal('applicationOffline'))
       const holders = await findHolders(tx, serials)
-      const own = [...holders].flatMap(([serial, holder]) => (holder === appId ? [serial] : []))
-      const contents = await contentsOf(tx, appId, own)
-      return rows.map((row): RowOutcome => {
+      return serials.map((serial) => {
+        const holder = holders.get(serial)
+        if (holder !== undefined) return new Refusal(holder === appId ? 'deviceAlreadyYours' : 'deviceBoundElsewhere')
+        return isUnknown(serial) ? new Refusal('deviceUnknown') : undefined
+      })
+    }
+  }
+}
+
+export function devicePredictor(parts: RowParts) {
+  const predict = registrationPredictor(parts)
+  return async (rows: readonly DeviceRow[], writer: Writer): Promise<DecideRows> => {
+    const refusalsOf = await predict(rows, writer)
+    return async (tx) => {
+      const refusals = await refusalsOf(tx)
+      const own = rows.flatMap(({ deviceNo }, place) =>
+        refusals[place]?.refusal === 'deviceAlreadyYours' ? [deviceNo] : [],
+      )
+      const contents = await contentsOf(tx, writer.appId, own)
+      return rows.map((row, place): RowOutcome => {
         const { deviceNo: key } = row
         const there = contents.get(key)
         if (there !== undefined) return sameOrRefused(row, there)
-        if (holders.has(key)) return { refusal: new Refusal('deviceBoundElsewhere') }
-        if (isUnknown(key)) return { refusal: new Refusal('deviceUnknown') }
+        const refusal = refusals[place]
+        if (refusal !== undefined) return { refusal }
         contents.set(key, contentOf(row))
         return { outcome: 'created', key }
       })
@@ -134,7 +152,7 @@ function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
     : { refusal: new Refusal('deviceAlreadyYours') }
 }
 
-type SiteRow = Omit<SiteRegistration, 'appId'>
+export type SiteRow = Omit<SiteRegistration, 'appId'>
 /** Writes, or predicts, rows of sites that do not exist yet. */
 type WriteSites = (tx: Statements, rows: SiteRow[], writer: Writer) => Promise<LaneOutcome[]>
 
@@ -198,11 +216,11 @@ interface InventoryEntry {
   modelName: string
 }
 
-/** Decides rows of the inventory: one with another model than is known changes it, and counts as created. */
+/** Decides rows of the inventory: one with another model than is known changes it, and counts as created, or as updated. */
 export async function decideInventory(
   tx: Statements,
   rows: readonly InventoryEntry[],
-  isDryRun: boolean,
+  { isDryRun, isUpsert }: { isDryRun: boolean; isUpsert: boolean },
 ): Promise<RowOutcome[]> {
   if (!isDryRun) await touchCatalogue(tx)
   const unknown = await unknownModelNames(tx, [...new Set(rows.map(({ modelName }) => modelName))])
@@ -215,9 +233,10 @@ export async function decideInventory(
   const outcomes = rows.map(({ deviceNo: key, modelName }): RowOutcome => {
     if (unknown.has(modelName)) return { refusal: invalidRequest([{ field: 'modelName', reason }]) }
     if (models.get(key) === modelName) return { outcome: 'existing', key }
+    const outcome = isUpsert && models.has(key) ? 'updated' : 'created'
     models.set(key, modelName)
     changed.set(key, modelName)
-    return { outcome: 'created', key }
+    return { outcome, key }
   })
   const entries = [...changed].map(([deviceNo, modelName]) => ({ deviceNo, modelName }))
   if (!isDryRun && entries.length > 0) await upsertInventory(tx, entries)

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { Row } from 'postgres'
 import type { Caller } from '../callers/caller.ts'
 import type { Statements } from '../database/open.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
-import { type ImportFormat, type ImportKind, type ImportRecord, pageImports } from './contract.ts'
+import { type ImportFormat, type ImportKind, type ImportMode, type ImportRecord, pageImports } from './contract.ts'
 import { jobStatus } from './jobs/contract.ts'
 import { beginJob, beginnerColumnsSql, beginnerValues, endOfRecord, type Job, type JobFamily } from './jobs/store.ts'
 import type { KeptRow } from './rules.ts'
@@ -11,7 +12,7 @@ import type { KeptRow } from './rules.ts'
 /** The jobs that are imports. */
 export const imports: JobFamily<ImportRecord> = {
   isOneSql: 'act is null',
-  columnsSql: 'format, bytes, created, existing, bytes_read',
+  columnsSql: 'format, is_upsert, bytes, created, updated, existing, bytes_read, ignored_columns',
   page: pageImports.id,
   notFound: 'importNotFound',
   toRecord: (row, showMoment) => ({
@@ -19,21 +20,28 @@ export const imports: JobFamily<ImportRecord> = {
     appId: row.app_id,
     kind: row.kind,
     format: row.format,
+    mode: modeOf(row),
     dryRun: row.is_dry_run,
     status: row.status,
     rows: row.rows,
     created: row.created,
+    updated: row.updated,
     existing: row.existing,
     refused: row.refused,
     bytes: row.bytes,
     bytesRead: row.bytes_read,
+    ignoredColumns: ignoredOf(row),
     ...endOfRecord(row, showMoment),
   }),
 }
 
+const modeOf = (row: Row): ImportMode => (row.is_upsert ? 'upsert' : 'create')
+const ignoredOf = (row: Row): string[] => (row.ignored_columns === null ? [] : JSON.parse(row.ignored_columns))
+
 export interface NewImport {
   appId: string | null
   kind: ImportKind
+  mode: ImportMode
   format: ImportFormat
   isDryRun: boolean
   actor: string
@@ -52,12 +60,12 @@ const draftLeaseSeconds = 60
 /** Inserts an import that stays invisible until its file is complete. */
 export async function insertDraft(sql: Statements, given: NewImport): Promise<Draft> {
   const owner = randomUUID()
-  const { appId, kind, format, isDryRun, actor, caller } = given
+  const { appId, kind, mode, format, isDryRun, actor, caller } = given
   const beginner = beginnerValues(sql, caller, actor)
   const [row] = await sql<[{ id: number }]>`
-    insert into import (app_id, kind, format, is_dry_run, status, ${sql.unsafe(beginnerColumnsSql)}, lease_owner,
+    insert into import (app_id, kind, is_upsert, format, is_dry_run, status, ${sql.unsafe(beginnerColumnsSql)}, lease_owner,
       lease_until)
-    select ${appId}, ${kind}, ${format}, ${isDryRun}, 0, ${beginner.values}, ${owner},
+    select ${appId}, ${kind}, ${mode === 'upsert'}, ${format}, ${isDryRun}, 0, ${beginner.values}, ${owner},
       now() + ${draftLeaseSeconds} * interval '1 second'
     from ${beginner.from}
     returning id`
@@ -93,6 +101,7 @@ export async function insertPiece(
 /** The result of reading a file. */
 export interface TakenFile {
   columns: readonly string[] | null
+  ignoredColumns: readonly string[]
   rows: number
   bytes: number
 }
@@ -101,15 +110,15 @@ export interface TakenFile {
 export async function submitDraft(
   tx: Statements,
   { id, owner }: Draft,
-  { columns, rows, bytes }: TakenFile,
+  { columns, ignoredColumns, rows, bytes }: TakenFile,
   showMoment: ShowMoment,
 ): Promise<ImportRecord> {
   const begun = await beginJob(
     imports,
     showMoment,
     (columnsSql) => tx`
-      update import set status = ${jobStatus.waiting}, columns = ${columns && JSON.stringify(columns)}, rows = ${rows},
-        bytes = ${bytes}, created_at = now(), lease_owner = null, lease_until = '-infinity'
+      update import set status = ${jobStatus.waiting}, columns = ${columns && JSON.stringify(columns)},
+        ignored_columns = ${JSON.stringify(ignoredColumns)}, rows = ${rows}, bytes = ${bytes}, created_at = now(), lease_owner = null, lease_until = '-infinity'
       where id = ${id} and lease_owner = ${owner} and status = 0 returning ${tx.unsafe(columnsSql)}`,
   )
   if (begun === undefined) throw unavailable()
@@ -124,15 +133,19 @@ export async function dropDraft(sql: Statements, { id }: Draft): Promise<void> {
 /** What a job is as an import: its file, and where it goes on. */
 export interface ImportJob {
   kind: ImportKind
+  mode: ImportMode
   format: ImportFormat
   columns: string[] | null
+  ignoredColumns: string[]
   nextPiece: number
   nextRow: number
 }
 
 export const importOf = ({ row }: Job): ImportJob => ({
   kind: row.kind,
+  mode: modeOf(row),
   format: row.format,
+  ignoredColumns: ignoredOf(row),
   columns: row.columns && JSON.parse(row.columns),
   nextPiece: row.next_piece,
   nextRow: row.next_row,

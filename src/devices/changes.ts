@@ -16,7 +16,7 @@ interface PlannedChanges {
 }
 
 /** Applies changes to devices, in order, and writes nothing. A serial that is not among the devices is refused with 20002. */
-function planDeviceChanges(
+export function planDeviceChanges(
   devices: ReadonlyMap<string, Device>,
   changes: readonly Change<DeviceUpdate>[],
 ): PlannedChanges {

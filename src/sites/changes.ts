@@ -46,7 +46,7 @@ interface PlannedChanges {
 const idsOf = (changes: readonly Change<SiteUpdate>[]) => [...new Set(changes.map(({ body }) => body.id))]
 
 /** Reads the sites of changes and applies these, in order; writes nothing. Refuses with 30002, 10009, 40002 and 40003. */
-async function planSiteChanges(
+export async function planSiteChanges(
   tx: Statements,
   appId: string,
   changes: readonly Change<SiteUpdate>[],

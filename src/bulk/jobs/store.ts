@@ -211,6 +211,8 @@ export interface Progress {
   /** Of an import: the piece, and how many of its rows are decided. */
   nextPiece?: number
   nextRow?: number
+  /** Of an import of NDJSON: the members that rows had and that were ignored, as JSON text. */
+  ignoredColumns?: string
   /** How much of the file is worked off, where a piece has come to its end. */
   bytesRead?: number
   /** The size of the pieces that are removed with the import. */
@@ -226,6 +228,7 @@ export interface Progress {
  */
 export async function settleRows(tx: Statements, job: Job, progress: Progress): Promise<number> {
   const { outcomes, nextPiece = null, nextRow = null, bytesRead = null, freedBytes = 0, position = null } = progress
+  const { ignoredColumns = null } = progress
   const { created, updated, existing, refused } = countOutcomes(outcomes)
   const text = outcomes.length === 0 ? null : packOutcomes(outcomes)
   const keptBytes = (text === null ? 0 : Buffer.byteLength(text)) - freedBytes
@@ -234,7 +237,8 @@ export async function settleRows(tx: Statements, job: Job, progress: Progress): 
       update import set created = created + ${created}, updated = updated + ${updated}, existing = existing + ${existing},
         refused = refused + ${refused}, next_piece = coalesce(${nextPiece}, next_piece),
         next_row = coalesce(${nextRow}, next_row), bytes_read = coalesce(${bytesRead}, bytes_read),
-        position = coalesce(${position}, position), kept_bytes = kept_bytes + ${keptBytes},
+        position = coalesce(${position}, position), ignored_columns = coalesce(${ignoredColumns}, ignored_columns),
+        kept_bytes = kept_bytes + ${keptBytes},
         lease_until = now() + ${leaseSeconds} * interval '1 second'
       where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}
       returning id, next_piece, refused)

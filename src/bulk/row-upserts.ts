@@ -1,0 +1,189 @@
+import type { ApplyChanges, Change, ChangeOutcome } from '../callers/change-lane.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import { changeDevices, planDeviceChanges } from '../devices/changes.ts'
+import { DeviceBatchRow, type DeviceUpdate } from '../devices/contract.ts'
+import { deviceBatches } from '../devices/lane.ts'
+import { type Device, membersOf } from '../devices/rules.ts'
+import { findDevices, findHolders } from '../devices/store.ts'
+import { validator } from '../http/validate.ts'
+import { changeSites, planSiteChanges } from '../sites/changes.ts'
+import { SiteBatchRow, type SiteUpdate } from '../sites/contract.ts'
+import type { Site } from '../sites/rules.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
+import { TryAgain } from './jobs/worker.ts'
+import {
+  type DecideRows,
+  type DeviceRow,
+  type RowOutcome,
+  type RowParts,
+  registrationPredictor,
+  type SiteRow,
+  type siteWriter,
+  type Writer,
+  writeAll,
+} from './row-writers.ts'
+
+// How an import writes rows that may be there already: as single updates and creates do.
+
+const asChange = <Body>(body: Body, { actor }: Writer): Change<Body> => ({ body, actor, ifMatch: null })
+
+function changedOutcome<Item>(outcome: ChangeOutcome<Item>, key: string | number): RowOutcome {
+  return 'refusal' in outcome ? outcome : { outcome: outcome.isChanged ? 'updated' : 'existing', key }
+}
+
+/** Reads rows that are to be created; a row that lacks what a create needs is its refusal. */
+function reader<Row>(read: (row: unknown) => Row): (row: unknown) => Row | Refusal {
+  return (row) => {
+    try {
+      return read(row)
+    } catch (error) {
+      if (error instanceof Refusal) return error
+      throw error
+    }
+  }
+}
+
+const readNewDevice = reader(validator(DeviceBatchRow, 'row', undefined))
+const readNewSite = reader(validator(SiteBatchRow, 'row', undefined))
+
+/** Creates devices, or says that it could: of each why not, or undefined. Prepared before the transaction. */
+type CreateDevices = (
+  rows: readonly DeviceRow[],
+  writer: Writer,
+) => Promise<(tx: Statements) => Promise<(Refusal | undefined)[]>>
+
+/** Changes devices that are there, or that `made` the transaction would have made, or says what would become of them. */
+type ChangeDevices = (
+  tx: Statements,
+  appId: string,
+  changes: readonly Change<DeviceUpdate>[],
+  made: ReadonlyMap<string, DeviceRow>,
+) => Promise<ChangeOutcome<Device>[]>
+
+function creator(parts: RowParts): CreateDevices {
+  const compose = deviceBatches(parts)
+  return async (rows, { appId, actor }) => {
+    if (rows.length === 0) return async () => []
+    const write = await compose(rows.map((row) => ({ body: { ...row, appId }, actor, idempotency: undefined })))
+    return async (tx) => {
+      const outcomes = await writeAll(tx, write)
+      return outcomes.map((outcome) => ('refusal' in outcome ? outcome.refusal : undefined))
+    }
+  }
+}
+
+/** The devices that a dry run takes for made; nothing looks at more of them than what an update can change. */
+const madeDevices = (made: ReadonlyMap<string, DeviceRow>, appId: string) =>
+  [...made].map(([serial, row]) => [serial, membersOf({ ...row, appId }, new Date()) as Device] as const)
+
+/** Makes what decides rows of devices by their serials: a device that is there is updated, another one created. */
+export function deviceUpserter(parts: RowParts & { sql: Sql }) {
+  const { sql, showMoment } = parts
+  const write: ChangeDevices = (tx, appId, changes) => changeDevices(tx, appId, changes, showMoment)
+  const predict: ChangeDevices = async (tx, appId, changes, made) => {
+    const there = await findDevices(tx, appId, [...new Set(changes.map(({ body }) => body.deviceNo))])
+    return planDeviceChanges(new Map([...there, ...madeDevices(made, appId)]), changes).outcomes
+  }
+  return {
+    write: upserter(sql, creator(parts), write),
+    predict: upserter(sql, registrationPredictor(parts), predict),
+  }
+}
+
+function upserter(sql: Sql, create: CreateDevices, change: ChangeDevices) {
+  return async (rows: readonly DeviceUpdate[], writer: Writer): Promise<DecideRows> => {
+    const { appId } = writer
+    const serials = new Set(rows.map(({ deviceNo }) => deviceNo))
+    // Looked up before the application's lock, to compose only what must be made. If it is wrong by then, all is done anew.
+    const holders = await findHolders(sql, [...serials])
+    const { news, faults } = newDevices(rows, (serial) => holders.get(serial) === appId)
+    const createNews = await create(
+      [...news.values()].map(({ row }) => row),
+      writer,
+    )
+    return async (tx) => {
+      const refusals = new Map<string, Refusal>()
+      const made = new Map<string, DeviceRow>()
+      const created = await createNews(tx)
+      for (const [index, [serial, { row }]] of [...news].entries()) {
+        const refusal = created[index]
+        if (refusal === undefined) made.set(serial, row)
+        else refusals.set(serial, refusal)
+      }
+      const outcomes = rows.map(({ deviceNo: key }, place): RowOutcome | undefined => {
+        const refusal = faults.get(place) ?? refusals.get(key)
+        if (refusal !== undefined) return { refusal }
+        return news.get(key)?.place === place ? { outcome: 'created', key } : undefined
+      })
+      const due = [...rows.keys()].filter((place) => outcomes[place] === undefined)
+      const changes = due.map((place) => asChange(rows[place] as DeviceUpdate, writer))
+      const changed = changes.length === 0 ? [] : await change(tx, appId, changes, made)
+      for (const [index, place] of due.entries()) {
+        outcomes[place] = changedOutcome(
+          changed[index] as ChangeOutcome<Device>,
+          (rows[place] as DeviceUpdate).deviceNo,
+        )
+      }
+      return (outcomes as RowOutcome[]).map(requireTrue)
+    }
+  }
+}
+
+/** A device that was not there is there now, or the other way round. */
+function requireTrue(outcome: RowOutcome): RowOutcome {
+  if (!('refusal' in outcome)) return outcome
+  if (['deviceAlreadyYours', 'deviceNotFound'].includes(outcome.refusal.refusal)) throw new TryAgain()
+  return outcome
+}
+
+/** The first row of each device that is not there, if it has what a create needs; the faults of rows before it. */
+function newDevices(rows: readonly DeviceUpdate[], isThere: (serial: string) => boolean) {
+  const news = new Map<string, { place: number; row: DeviceRow }>()
+  const faults = new Map<number, Refusal>()
+  for (const [place, row] of rows.entries()) {
+    if (isThere(row.deviceNo) || news.has(row.deviceNo)) continue
+    const read = readNewDevice(row)
+    if (read instanceof Refusal) faults.set(place, read)
+    else news.set(row.deviceNo, { place, row: read })
+  }
+  return { news, faults }
+}
+
+type SiteUpsert = Omit<SiteUpdate, 'id'> & { id?: number | null | '' }
+
+export const writtenSites =
+  ({ showMoment }: RowParts): ApplyChanges<SiteUpdate, Site> =>
+  (tx, appId, changes) =>
+    changeSites(tx, appId, changes, showMoment)
+
+export const predictedSites =
+  ({ showMoment }: RowParts): ApplyChanges<SiteUpdate, Site> =>
+  async (tx, appId, changes) =>
+    (await planSiteChanges(tx, appId, changes, showMoment)).outcomes
+
+/** Makes what decides rows of sites: one with an id is updated, another one is as `create` decides it. */
+export function siteUpserter(create: ReturnType<typeof siteWriter>, change: ApplyChanges<SiteUpdate, Site>) {
+  return async (rows: readonly SiteUpsert[], writer: Writer): Promise<DecideRows> => {
+    const read = rows.map((row) => (given(row.id) === null ? readNewSite(row) : (row as SiteUpdate)))
+    const isUpdate = (place: number) => given(rows[place]?.id) !== null
+    const places = [...rows.keys()]
+    const due = places.filter(isUpdate)
+    const news = places.filter((place) => !isUpdate(place) && !(read[place] instanceof Refusal))
+    const decideNews = await create(
+      news.map((place) => read[place] as SiteRow),
+      writer,
+    )
+    return async (tx) => {
+      const changes = due.map((place) => asChange(read[place] as SiteUpdate, writer))
+      const changed = changes.length === 0 ? [] : await change(tx, writer.appId, changes)
+      const made = news.length === 0 ? [] : await decideNews(tx)
+      const outcomes = new Map<number, RowOutcome>()
+      for (const [index, place] of due.entries()) {
+        outcomes.set(place, changedOutcome(changed[index] as ChangeOutcome<Site>, (read[place] as SiteUpdate).id))
+      }
+      for (const [index, place] of news.entries()) outcomes.set(place, made[index] as RowOutcome)
+      return places.map((place) => outcomes.get(place) ?? { refusal: read[place] as Refusal })
+    }
+  }
+}
