@@ -14,6 +14,7 @@ import { sheet } from './table.ts'
 interface ImportOptions {
   app?: string
   format?: 'csv' | 'ndjson'
+  mode?: 'create' | 'upsert'
   dryRun?: true
 }
 
@@ -36,7 +37,7 @@ type ExportKind = (typeof exportKinds)[number]
 export function bulkCommands(program: CliCommand, context: Context): void {
   const imports = program
     .command('import')
-    .summary('creates what a file has rows of')
+    .summary('creates what a file has rows of, or updates it')
     .description(
       'Sends a file of up to 1 GB, CSV or NDJSON, and waits until its rows are worked off. A file may be sent again: rows that are there already with the same content count as existing. Ends with 4 when rows were refused.',
     )
@@ -49,6 +50,12 @@ export function bulkCommands(program: CliCommand, context: Context): void {
           'csv',
           'ndjson',
         ]),
+      )
+      .addOption(
+        new Option(
+          '--mode <mode>',
+          'upsert: rows that are there with other content are updated, devices by deviceNo, sites by id (default: create)',
+        ).choices(['create', 'upsert']),
       )
       .option('--dry-run', 'says what would happen, and writes nothing')
       .example(`import ${kind} ${kind}.csv${kind === 'inventory' ? '' : ' --app 0f4a1b9c2d3e4f5a6b7c'} --dry-run`)
@@ -116,7 +123,7 @@ async function importFile(
         throw error
       }
     }
-    const rows = { kind, format, appId: options.app, dryRun: options.dryRun && ('true' as const) }
+    const rows = { kind, format, appId: options.app, mode: options.mode, dryRun: options.dryRun && ('true' as const) }
     const begun = await client.createImport({ ...rows, file: streamOf(counted()) }, { signal }).catch((error) => {
       if (fault !== undefined) throw unreadable(file, fault)
       if (!signal.aborted) throw error
@@ -172,9 +179,12 @@ function waitFor(id: number, signal: AbortSignal, context: Context): Promise<voi
   })
 }
 
-function sheetOf({ id, kind, dryRun, status, rows, created, existing, refused }: Import): string {
+function sheetOf(job: Import): string {
+  const { id, kind, mode, dryRun, status, rows, created, updated, existing, refused, ignoredColumns } = job
   const isDry = dryRun ? ' (dry run: nothing was written)' : ''
-  return sheet({ import: id, kind, status: `${jobStatuses[status]}${isDry}`, rows, created, existing, refused })
+  const counts = { created, ...(mode === 'upsert' && { updated }), existing, refused }
+  const ignored = ignoredColumns.length === 0 ? {} : { ignored: ignoredColumns.join(', ') }
+  return sheet({ import: id, kind, status: `${jobStatuses[status]}${isDry}`, rows, ...counts, ...ignored })
 }
 
 async function exportFile(kind: ExportKind, options: ExportOptions, context: Context): Promise<void> {

@@ -19,6 +19,7 @@ async function startOf(...parts: (string | number[])[]): Promise<FileStart> {
   return start
 }
 
+const devices = { kind: 'devices', mode: 'create' } as const
 const deviceRow = 'SN-1,East,360102,"115.9,28.7"'
 
 test('the columns of each kind are the members that the service takes, the needed ones the same', () => {
@@ -36,7 +37,7 @@ describe('the beginning of a file', () => {
     const start = await startOf(gb18030.设备序列号, ',"', gb18030.型号, '"\r\nSN-1,', gb18030.东门, '\r\n')
     expect(start).toMatchObject({ format: 'csv', encoding: 'gb18030', headings: ['设备序列号', '型号'] })
     expect(start.samples).toEqual([['SN-1', '东门']])
-    expect(namesOf('inventory', start)).toEqual(['deviceNo', 'modelName'])
+    expect(namesOf({ kind: 'inventory', mode: 'create' }, start)).toEqual(['deviceNo', 'modelName'])
     const marked = await startOf('\ufeffdeviceNo,modelName\nSN-1,"Gate ""5"""\n\nSN-2,Gate\n')
     expect(marked).toMatchObject({ encoding: 'utf-8', headings: ['deviceNo', 'modelName'] })
     expect(marked.samples).toEqual([
@@ -80,16 +81,34 @@ describe('the beginning of a file', () => {
 describe('the columns of a file', () => {
   test('are known by what people call them, and a column’s own name goes first', async () => {
     const start = await startOf(`序列号,Name,district_code,坐标,colour\n${deviceRow},red\n`)
-    const names = namesOf('devices', start)
+    const names = namesOf(devices, start)
     expect(names).toEqual(['deviceNo', 'deviceName', 'districtCode', 'coordinates', undefined])
-    expect(columnFaults('devices', start.headings, names)).toEqual({ missing: [], twice: [], unknown: ['colour'] })
+    expect(columnFaults(devices, start.headings, names)).toEqual({
+      ...{ missing: [], twice: [], ignored: [] },
+      unknown: ['colour'],
+    })
     const both = await startOf('deviceNo,sn\na,b\n')
-    expect(namesOf('devices', both)).toEqual(['deviceNo', undefined])
+    expect(namesOf(devices, both)).toEqual(['deviceNo', undefined])
   })
 
   test('are told when they are missing or given twice', () => {
-    const faults = columnFaults('inventory', ['a', 'b'], ['deviceNo', 'deviceNo'])
-    expect(faults).toEqual({ missing: ['modelName'], twice: ['deviceNo'], unknown: [] })
+    const faults = columnFaults({ kind: 'inventory', mode: 'create' }, ['a', 'b'], ['deviceNo', 'deviceNo'])
+    expect(faults).toEqual({ missing: ['modelName'], twice: ['deviceNo'], unknown: [], ignored: [] })
+  })
+
+  test('of an export that cannot be set are ignored, and an update needs no more than its key', async () => {
+    const start = await startOf('deviceNo,cityCode,cityName,status,colour\nSN-1,360100,x,1,red\n')
+    const rows = { kind: 'devices', mode: 'upsert' } as const
+    const names = namesOf(rows, start)
+    expect(names).toEqual(['deviceNo', 'cityCode', 'cityName', 'status', undefined])
+    expect(columnFaults(rows, start.headings, names)).toEqual({
+      ...{ missing: [], twice: [] },
+      ...{ unknown: ['colour'], ignored: ['cityName', 'status'] },
+    })
+    const sites = { kind: 'sites', mode: 'upsert' } as const
+    expect(columnFaults(sites, ['id', 'siteName'], ['id', 'siteName'])).toMatchObject({ missing: [], ignored: [] })
+    expect(columnFaults(sites, ['siteName'], ['siteName']).missing).toContain('contacts')
+    expect(columnFaults({ ...sites, mode: 'create' }, ['id'], ['id']).ignored).toEqual(['id'])
   })
 
   test('are named in the first line as the service calls them; all else is sent as it is', async () => {

@@ -1,12 +1,11 @@
 import { Alert, Select } from 'antd'
-import type { ImportKind } from '../../../src/bulk/contract.ts'
 import { Rows, type RowsColumn } from '../ui/rows.tsx'
-import { columnFaults, importColumns } from './columns.ts'
+import { columnFaults, columnsOf, isIgnored, type RowKind } from './columns.ts'
 import type { FileStart } from './file-start.ts'
 import { useTexts } from './texts.ts'
 
 interface ColumnCheckProps {
-  kind: ImportKind
+  rows: RowKind
   start: FileStart
   names: readonly (string | undefined)[]
   setNames: (names: (string | undefined)[]) => void
@@ -21,7 +20,7 @@ interface FileColumn {
 }
 
 /** The mapping of a file's columns, with samples from its first rows, and the missing or unknown columns. */
-export function ColumnCheck({ kind, start, names, setNames, isFixed }: ColumnCheckProps) {
+export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnCheckProps) {
   const t = useTexts()
   const isCsv = start.format === 'csv'
   const columns: RowsColumn<FileColumn>[] = [
@@ -34,7 +33,7 @@ export function ColumnCheck({ kind, start, names, setNames, isFixed }: ColumnChe
       key: 'name',
       title: t('name'),
       render: (_, { index, heading }) =>
-        isCsv ? (
+        isCsv && !isIgnored(rows, names[index]) ? (
           <Select
             aria-label={t('nameOf', { heading })}
             style={{ width: 210, maxWidth: '100%' }}
@@ -45,13 +44,13 @@ export function ColumnCheck({ kind, start, names, setNames, isFixed }: ColumnChe
             value={names[index] ?? null}
             {...(names[index] === undefined && { status: 'error' as const })}
             onChange={(name: string | undefined) => setNames(names.with(index, name ?? undefined))}
-            options={importColumns[kind].map(({ name, isRequired }) => ({
+            options={columnsOf(rows).map(({ name, isRequired }) => ({
               value: name,
               label: isRequired ? `${name} *` : name,
             }))}
           />
         ) : (
-          importColumns[kind].some(({ name }) => name === heading) && heading
+          columnsOf(rows).some(({ name }) => name === heading) && heading
         ),
     },
     {
@@ -62,7 +61,7 @@ export function ColumnCheck({ kind, start, names, setNames, isFixed }: ColumnChe
   ]
   return (
     <div style={{ marginBottom: 16 }}>
-      <Faults kind={kind} start={start} names={names} />
+      <Faults rows={rows} start={start} names={names} />
       <Rows<FileColumn>
         label={t('columns')}
         isSmall
@@ -79,18 +78,20 @@ export function ColumnCheck({ kind, start, names, setNames, isFixed }: ColumnChe
   )
 }
 
-function Faults({ kind, start, names }: Pick<ColumnCheckProps, 'kind' | 'start' | 'names'>) {
+function Faults({ rows, start, names }: Pick<ColumnCheckProps, 'rows' | 'start' | 'names'>) {
   const t = useTexts()
-  const { missing, twice, unknown } = columnFaults(kind, start.headings, names)
+  const { missing, twice, unknown, ignored } = columnFaults(rows, start.headings, names)
   const isCsv = start.format === 'csv'
-  const checks: [tone: 'error' | 'warning', key: Parameters<typeof t>[0], columns: string[]][] = [
+  const checks: [tone: 'error' | 'warning' | 'info', key: Parameters<typeof t>[0], columns: string[]][] = [
     [isCsv ? 'error' : 'warning', isCsv ? 'missing' : 'missingNdjson', missing],
     ['error', 'twice', isCsv ? twice : []],
     [isCsv ? 'error' : 'warning', isCsv ? 'unknown' : 'ignored', unknown],
+    ['info', 'notSet', ignored],
   ]
   const found = checks.filter(([, , columns]) => columns.length > 0)
-  if (found.length === 0) return <Alert type="success" showIcon style={{ marginBottom: 12 }} title={t('columnsFit')} />
-  return found.map(([type, key, columns]) => (
+  const fits = found.every(([tone]) => tone === 'info')
+  const fine = <Alert key="fits" type="success" showIcon style={{ marginBottom: 12 }} title={t('columnsFit')} />
+  const told = found.map(([type, key, columns]) => (
     <Alert
       key={key}
       type={type}
@@ -99,4 +100,5 @@ function Faults({ kind, start, names }: Pick<ColumnCheckProps, 'kind' | 'start' 
       title={t(key, { columns: columns.map((name) => (name === '' ? t('blank') : name)).join(', ') })}
     />
   ))
+  return fits ? [fine, ...told] : told
 }

@@ -1,4 +1,4 @@
-import type { ImportKind } from '../../../src/bulk/contract.ts'
+import { type ImportKind, type ImportMode, ignoredColumns } from '../../../src/bulk/contract.ts'
 import { draftColumns, isNeeded } from '../devices/rows.ts'
 import type { TextColumn } from '../devices/table-text.ts'
 
@@ -46,6 +46,26 @@ export const importColumns: Record<ImportKind, readonly ImportColumn[]> = {
   inventory: inventoryColumns.map((one) => ({ ...one, isRequired: true })),
 }
 
+/** What the rows of a file are, and what is done with those that are there already. */
+export interface RowKind {
+  kind: ImportKind
+  mode: ImportMode
+}
+
+const siteId = column(false, 'id', 'siteid', '站点id', '站点编号')
+
+/** The columns that a file may have. An update needs its key alone. */
+export function columnsOf({ kind, mode }: RowKind): readonly ImportColumn[] {
+  const columns = importColumns[kind]
+  if (mode === 'create' || kind === 'inventory') return columns
+  if (kind === 'sites') return [siteId, ...columns]
+  return columns.map((one) => ({ ...one, isRequired: one.name === 'deviceNo' }))
+}
+
+/** Whether a column of the file is one of an export that an import cannot set. */
+export const isIgnored = ({ kind, mode }: RowKind, name: string | undefined) =>
+  name !== undefined && ignoredColumns(kind, mode).includes(name)
+
 export interface ColumnFaults {
   /** Required columns that the file lacks. */
   missing: string[]
@@ -53,18 +73,26 @@ export interface ColumnFaults {
   twice: string[]
   /** Headings that match no column. */
   unknown: string[]
+  /** Columns of an export that are ignored. */
+  ignored: string[]
 }
 
 /** The faults in mapping the file's `headings` to the columns `names`. */
 export function columnFaults(
-  kind: ImportKind,
+  rows: RowKind,
   headings: readonly string[],
   names: readonly (string | undefined)[],
 ): ColumnFaults {
-  const columns = importColumns[kind]
+  const columns = columnsOf(rows)
+  // A file of sites with ids has updates alone, or rows that the service checks one by one.
+  const areUpdates = rows.kind === 'sites' && rows.mode === 'upsert' && names.includes('id')
+  const needed = areUpdates ? [] : columns.filter(({ isRequired }) => isRequired)
   return {
-    missing: columns.filter(({ name, isRequired }) => isRequired && !names.includes(name)).map(({ name }) => name),
+    missing: needed.map(({ name }) => name).filter((name) => !names.includes(name)),
     twice: columns.map(({ name }) => name).filter((name) => names.indexOf(name) !== names.lastIndexOf(name)),
-    unknown: headings.filter((_, index) => !columns.some(({ name }) => name === names[index])),
+    unknown: headings.filter(
+      (_, index) => !columns.some(({ name }) => name === names[index]) && !isIgnored(rows, names[index]),
+    ),
+    ignored: headings.filter((_, index) => isIgnored(rows, names[index])),
   }
 }

@@ -1,7 +1,7 @@
-import type { ImportFormat, ImportKind } from '../../../src/bulk/contract.ts'
+import type { ImportFormat } from '../../../src/bulk/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { columnOf, delimiterOf, linesOf } from '../devices/table-text.ts'
-import { importColumns } from './columns.ts'
+import { columnsOf, isIgnored, type RowKind } from './columns.ts'
 
 // Inspects a file of any size before it is sent, by reading its beginning only.
 
@@ -92,12 +92,13 @@ function startOfNdjson(text: string, encoding: FileStart['encoding']): FileStart
 }
 
 /** Maps the columns of a file by their headings, as far as possible. */
-export function namesOf(kind: ImportKind, { format, headings }: FileStart): (string | undefined)[] {
-  const columns = importColumns[kind]
+export function namesOf(rows: RowKind, { format, headings }: FileStart): (string | undefined)[] {
+  const columns = columnsOf(rows)
   if (format === 'ndjson') return headings
   // A heading that equals a column's name takes precedence over its synonyms.
   const exact = headings.filter((heading) => columns.some(({ name }) => name === heading))
   return headings.map((heading) => {
+    if (isIgnored(rows, heading)) return heading
     const name = columnOf(heading, columns)
     return name !== heading && exact.includes(name ?? '') ? undefined : name
   })

@@ -43,6 +43,7 @@ export function Page() {
       beside={
         <>
           <ImportState status={job.status} />
+          {job.mode === 'upsert' && <State tone="idle">{t('mode_upsert')}</State>}
           {job.dryRun && <State tone="idle">{t('dryRun')}</State>}
         </>
       }
@@ -93,8 +94,8 @@ function Notes({ job }: { job: ImportRecord }) {
   const note = (type: 'info' | 'warning' | 'error', title: string, action?: ReactNode) => (
     <Alert type={type} showIcon style={{ marginBottom: 16 }} title={title} action={action} />
   )
-  const { status, kind, appId } = job
-  const done = job.created + job.existing + job.refused
+  const { status, kind, mode, appId, ignoredColumns } = job
+  const done = job.created + job.updated + job.existing + job.refused
   return (
     <>
       {job.dryRun &&
@@ -102,9 +103,10 @@ function Notes({ job }: { job: ImportRecord }) {
           'info',
           t(isUnderWay(job) ? 'dryRunRuns' : 'dryRunWords'),
           status === jobStatus.done && may(createImport) && (
-            <LinkButton to={paths.newImport({ kind, appId })}>{t('forReal')}</LinkButton>
+            <LinkButton to={paths.newImport({ kind, mode, appId })}>{t('forReal')}</LinkButton>
           ),
         )}
+      {ignoredColumns.length > 0 && note('info', t('notSet', { columns: ignoredColumns.join(', ') }))}
       {status === jobStatus.failed && note('error', t('failedWords', { error: job.error ?? '' }))}
       {status === jobStatus.cancelled && note('warning', t('cancelledWords'))}
       {isUnderWay(job) && (
@@ -128,6 +130,11 @@ function Counts({ job }: { job: ImportRecord }) {
         name={t(dryRun ? 'wouldCreate' : 'created')}
         value={job.created}
         to={paths.import(id, { outcome: 'created' })}
+      />
+      <Figure
+        name={t(dryRun ? 'wouldUpdate' : 'updated')}
+        value={job.updated}
+        to={paths.import(id, { outcome: 'updated' })}
       />
       <Figure name={t('existing')} value={job.existing} to={paths.import(id, { outcome: 'existing' })} />
       <Figure

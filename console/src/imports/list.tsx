@@ -76,7 +76,7 @@ export function Page() {
 function useColumns(chosen: string): Column<ImportRecord>[] {
   const t = useTexts()
   const common = useCommon()
-  const count = (key: 'rows' | 'created' | 'existing' | 'refused'): Column<ImportRecord> => ({
+  const count = (key: 'rows' | 'created' | 'updated' | 'existing' | 'refused'): Column<ImportRecord> => ({
     key,
     title: t(key),
     align: 'end',
@@ -111,6 +111,7 @@ function useColumns(chosen: string): Column<ImportRecord>[] {
     },
     count('rows'),
     count('created'),
+    count('updated'),
     count('existing'),
     count('refused'),
     {

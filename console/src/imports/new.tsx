@@ -4,7 +4,14 @@ import { Alert, Button, Form, Progress, Upload } from 'antd'
 import { type ReactNode, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
-import { createImport, getTemplate, type ImportKind, mediaTypeOf } from '../../../src/bulk/contract.ts'
+import {
+  createImport,
+  getTemplate,
+  type ImportKind,
+  type ImportMode,
+  importModes,
+  mediaTypeOf,
+} from '../../../src/bulk/contract.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { readAnew } from '../api.ts'
 import { paths } from '../paths.ts'
@@ -17,7 +24,7 @@ import { RefusalAlert } from '../ui/refusal.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ColumnCheck } from './column-check.tsx'
-import { columnFaults } from './columns.ts'
+import { columnFaults, type RowKind } from './columns.ts'
 import { type FileFault, type FileStart, fileToSend, namesOf, readStart } from './file-start.ts'
 import { RunningNote, showBytes, useRunning } from './parts.tsx'
 import { useTexts } from './texts.ts'
@@ -28,10 +35,11 @@ export function Page() {
   const t = useTexts()
   const common = useCommon()
   const may = useMay()
-  const { values, set } = useFilters(['kind'] as const)
+  const { values, set } = useFilters(['kind', 'mode'] as const)
   const [appId, choose] = useApplication()
   const kinds: ImportKind[] = ['sites', 'devices', ...(may(importDeviceInventory) ? ['inventory' as const] : [])]
   const kind = kinds.find((one) => one === values.kind) ?? 'devices'
+  const mode = importModes.find((one) => one === values.mode) ?? 'create'
   return (
     <PageFrame title={t('newTitle')} operation={createImport}>
       <section className="card">
@@ -44,13 +52,21 @@ export function Page() {
               options={kinds.map((value) => ({ value, label: t(value) }))}
             />
           </Form.Item>
+          <Form.Item label={t('mode')} extra={mode === 'upsert' && t(`upsert_${kind}`)}>
+            <Segments<ImportMode>
+              label={t('mode')}
+              value={mode}
+              onChange={(chosen) => set({ mode: chosen })}
+              options={importModes.map((value) => ({ value, label: t(`mode_${value}`) }))}
+            />
+          </Form.Item>
           {kind !== 'inventory' && (
             <Form.Item label={common('application')} htmlFor="import-application" required style={{ minWidth: 240 }}>
               <ApplicationPicker id="import-application" value={appId} onChange={choose} />
             </Form.Item>
           )}
         </Form>
-        <FileForm key={kind} kind={kind} appId={kind === 'inventory' ? undefined : appId} />
+        <FileForm key={`${kind} ${mode}`} kind={kind} mode={mode} appId={kind === 'inventory' ? undefined : appId} />
       </section>
     </PageFrame>
   )
@@ -60,7 +76,7 @@ interface Chosen {
   file: File
   start: FileStart | FileFault
   /** The user's mapping of its columns. */
-  named?: { kind: ImportKind; names: (string | undefined)[] }
+  named?: RowKind & { names: (string | undefined)[] }
 }
 
 const keptFile = ['file to import']
@@ -78,13 +94,12 @@ function useKeptFile() {
   return [chosen, choose] as const
 }
 
-interface FileFormProps {
-  kind: ImportKind
+interface FileFormProps extends RowKind {
   /** Undefined for the inventory; empty while none is chosen. */
   appId: string | undefined
 }
 
-function FileForm({ kind, appId }: FileFormProps) {
+function FileForm({ kind, mode, appId }: FileFormProps) {
   const t = useTexts()
   const [chosen, choose] = useKeptFile()
   const running = useRunning(kind, appId ?? '')
@@ -114,8 +129,9 @@ function FileForm({ kind, appId }: FileFormProps) {
       ) : (
         <ChosenFile
           {...chosen}
-          setNames={(names) => choose({ ...chosen, named: { kind, names } })}
+          setNames={(names) => choose({ ...chosen, named: { kind, mode, names } })}
           kind={kind}
+          mode={mode}
           appId={appId}
           isBlocked={running !== undefined || appId === ''}
           drop={() => choose(undefined)}
@@ -166,22 +182,35 @@ interface CheckedFileProps extends Omit<ChosenFileProps, 'start' | 'drop'> {
   another: ReactNode
 }
 
-function CheckedFile({ kind, appId, file, start, named, setNames, isBlocked, onSent, another }: CheckedFileProps) {
+function CheckedFile({
+  kind,
+  mode,
+  appId,
+  file,
+  start,
+  named,
+  setNames,
+  isBlocked,
+  onSent,
+  another,
+}: CheckedFileProps) {
   const t = useTexts()
-  const names = named?.kind === kind ? named.names : namesOf(kind, start)
+  const rows = { kind, mode }
+  const isNamed = named?.kind === kind && named.mode === mode
+  const names = isNamed ? named.names : namesOf(rows, start)
   const { send, cancel, sent, error } = useSending(onSent)
-  const { missing, twice, unknown } = columnFaults(kind, start.headings, names)
+  const { missing, twice, unknown } = columnFaults(rows, start.headings, names)
   const isFaulty = start.format === 'csv' && missing.length + twice.length + unknown.length > 0
 
   function go(isDryRun: boolean): void {
     const charset = start.encoding === 'gb18030' ? '; charset=gb18030' : ''
-    const query = { kind, ...(appId !== undefined && { appId }), ...(isDryRun && { dryRun: 'true' as const }) }
+    const query = { kind, mode, ...(appId !== undefined && { appId }), ...(isDryRun && { dryRun: 'true' as const }) }
     void send(query, fileToSend(file, start, names), mediaTypeOf(start.format) + charset)
   }
 
   return (
     <>
-      <ColumnCheck kind={kind} start={start} names={names} setNames={setNames} isFixed={sent !== undefined} />
+      <ColumnCheck rows={rows} start={start} names={names} setNames={setNames} isFixed={sent !== undefined} />
       <RefusalAlert error={error} />
       {sent === undefined ? (
         <>

@@ -91,7 +91,7 @@ function ResultRows({ job, outcome }: ResultProps) {
   )
 }
 
-const tones = { created: 'good', existing: 'idle', refused: 'bad' } as const
+const tones = { created: 'good', updated: 'good', existing: 'idle', refused: 'bad' } as const
 
 function useColumns(job: ImportRecord): RowsColumn<ResultRow>[] {
   const t = useTexts()
@@ -125,7 +125,7 @@ function useColumns(job: ImportRecord): RowsColumn<ResultRow>[] {
 
 /** The device or the site of a row, as a link if it exists. */
 function Subject({ job: { appId, dryRun }, row: { deviceNo, id, outcome } }: { job: ImportRecord; row: ResultRow }) {
-  const isThere = outcome === 'existing' || (outcome === 'created' && !dryRun)
+  const isThere = outcome === 'existing' || outcome === 'updated' || (outcome === 'created' && !dryRun)
   if (deviceNo != null) {
     return isThere && appId !== null ? <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link> : deviceNo
   }
