@@ -114,6 +114,46 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
   tell(`${inMiddle.length} of ${2 * rounds} imports were struck in the middle`)
 }, 600_000)
 
+/** Sends an upsert of devices that are there: of every second one the name changes. Returns the import's id. */
+async function upsertBy(victim: Client, { token }: TestApplication, serials: readonly string[], name: string) {
+  const rows = serials.map((deviceNo, row) => ({ deviceNo, ...(row % 2 === 0 && { deviceName: name }) }))
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const input = { kind: 'devices', mode: 'upsert', file: linesOf(rows) } as const
+  return (await victim.call(createImport, input, { token, headers })).data.id
+}
+
+test('an import that updates and whose process is killed has each row’s effect and outcome, or neither', async () => {
+  const app = await newApplication(survivor)
+  const serials = Array.from({ length: deviceRows }, () => newSerial('UPSERT'))
+  const file = linesOf(serials.map((deviceNo) => deviceBody('', { deviceNo, deviceName: 'old' })))
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const made = await survivor.call(createImport, { kind: 'devices', file }, { token: app.token, headers })
+  await becomesTrue(async () => (await told(made.data.id)).status === 3)
+  let struckInMiddle = 0
+  for (let round = 0; round < rounds || (struckInMiddle === 0 && round < rounds + 5); round++) {
+    const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
+    const id = await upsertBy(new Client(victim), app, serials, `round ${round}`)
+    await becomesTrue(async () => (await told(id)).updated > 0)
+    await strike(victim, false)
+    const { status, updated } = await told(id)
+    if (status === 2 && updated > 0) struckInMiddle++
+    await becomesTrue(async () => (await told(id)).status === 3)
+    expect(await told(id), said).toMatchObject({
+      updated: deviceRows / 2,
+      existing: deviceRows / 2,
+      refused: 0,
+      created: 0,
+    })
+    const [found] = await database.run(
+      (sql) => sql`
+        select (select count(*)::int from device where app_id = ${app.appId} and device_name = ${`round ${round}`}) as devices,
+          (select count(*)::int from event where app_id = ${app.appId} and type = 'device.updated') as events`,
+    )
+    expect(found, said).toMatchObject({ devices: deviceRows / 2, events: (deviceRows / 2) * (round + 1) })
+  }
+  expect(struckInMiddle, said).toBeGreaterThan(0)
+}, 600_000)
+
 test('an import that fails tells where and why, and of the database’s words nothing; sent again, it goes on', async () => {
   await database.run((sql) =>
     sql`
