@@ -41,22 +41,23 @@ const watch = setInterval(() => {
   peak = Math.max(peak, resident())
 }, 50)
 
-function fileOf(rows: number, prefix: string): string {
+/** A file of devices; of every hundredth the name has `edit` behind it. */
+function fileOf(rows: number, prefix: string, edit = ''): string {
   const lines = ['deviceNo,deviceName,tag,provinceCode,cityCode,districtCode,detailAddress,coordinates']
   for (let row = 0; row < rows; row++) {
     lines.push(
-      `${prefix}-${row},东门道闸 ${row},lane=${row % 8},360000,360100,360102,"No. ${row}, Yangming Road","115.899918,28.676493"`,
+      `${prefix}-${row},东门道闸 ${row}${row % 100 === 0 ? edit : ''},lane=${row % 8},360000,360100,360102,"No. ${row}, Yangming Road","115.899918,28.676493"`,
     )
   }
   return lines.join('\n')
 }
 
 /** Sends a file and waits for its end. Answers the seconds of the upload, and of all. */
-async function importOf({ token }: TestApplication, file: string | ReadableStream) {
+async function importOf({ token }: TestApplication, file: string | ReadableStream, mode = 'create') {
   peak = resident()
   const beganAt = performance.now()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/csv' }
-  const response = await fetch(`${service.url}${createImport.path}?kind=devices`, {
+  const response = await fetch(`${service.url}${createImport.path}?kind=devices&mode=${mode}`, {
     method: 'POST',
     headers,
     body: file,
@@ -99,13 +100,19 @@ const [warm, own, beside] = [await newApplication(client), await newApplication(
 await importOf(warm, fileOf(5000, newSerial('W')))
 
 async function measureFiles() {
-  const file = fileOf(count, newSerial('B'))
+  const prefix = newSerial('B')
+  const file = fileOf(count, prefix)
   const alone = await importOf(own, file)
   tell(
     `${count} devices (${(file.length / 1e6).toFixed(0)} MB): ${alone.seconds.toFixed(1)} s, of which upload ${alone.uploaded.toFixed(1)} s; created ${alone.created}; peak ${peak} MB`,
   )
   const again = await importOf(own, file)
   tell(`the same again: ${again.seconds.toFixed(1)} s; existing ${again.existing}; peak ${peak} MB`)
+
+  const synced = await importOf(own, fileOf(count, prefix, ' a'), 'upsert')
+  tell(
+    `the same with every hundredth changed, mode=upsert: ${synced.seconds.toFixed(1)} s; updated ${synced.updated}, existing ${synced.existing}; peak ${peak} MB`,
+  )
 
   for (const format of ['csv', 'ndjson', 'geojson']) {
     peak = resident()
@@ -120,17 +127,20 @@ async function measureFiles() {
     )
   }
 
-  for (const [whose, application] of [
-    ['of the same application', own],
-    ['of another', beside],
+  for (const [whose, application, edit] of [
+    ['of the same application', own, ' b'],
+    ['of another', beside, ' c'],
   ] as const) {
-    const rate = await rateFor(application, 5000)
-    const stop = createBeside(application)
-    const busy = await importOf(own, fileOf(count, newSerial('B')))
-    const kept = await stop()
-    tell(
-      `beside ${creators} creators ${whose}: ${busy.seconds.toFixed(1)} s; creates ${rate}/s alone, ${kept}/s beside it: ${(kept / rate).toFixed(2)}`,
-    )
+    for (const mode of ['create', 'upsert'] as const) {
+      const rate = await rateFor(application, 5000)
+      const stop = createBeside(application)
+      const rows = mode === 'create' ? fileOf(count, newSerial('B')) : fileOf(count, prefix, edit)
+      const busy = await importOf(own, rows, mode)
+      const kept = await stop()
+      tell(
+        `mode=${mode} beside ${creators} creators ${whose}: ${busy.seconds.toFixed(1)} s; creates ${rate}/s alone, ${kept}/s beside it: ${(kept / rate).toFixed(2)}`,
+      )
+    }
   }
 }
 

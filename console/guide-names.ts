@@ -9,6 +9,7 @@ export const guideNames = [
   'bulk',
   'states',
   'events',
+  'sync',
   'sdk',
   'versioning',
   'limits',

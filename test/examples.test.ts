@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { composeRequest } from '../src/deliveries/sign.ts'
-import { getDeviceState } from '../src/devices/state/contract.ts'
+import { pageDevices } from '../src/devices/contract.ts'
+import { unbindDevice } from '../src/devices/ownership/contract.ts'
+import { getDeviceState, reportDeviceState } from '../src/devices/state/contract.ts'
+import { pageEvents } from '../src/events/contract.ts'
 import { pageSites } from '../src/sites/contract.ts'
 import { freePort } from './faults/replicated.ts'
-import { Client, type Ended, newApplication, projectFolder, type Service, startService } from './harness.ts'
+import { Client, type Ended, newApplication, newSerial, projectFolder, type Service, startService } from './harness.ts'
 
 // Runs the examples as a reader would, against a service that may send callbacks to this machine.
 
@@ -90,6 +95,65 @@ describe.each(languages)('the example in $name', ({ command, probe, device, rece
     },
     60_000,
   )
+})
+
+describe('the example that keeps a copy in sync', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sync-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const [nightly, copy, receipts] = ['nightly.csv', 'copy.json', 'receipts.txt'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const rowOf = (deviceNo: string, name: string, tag: string) =>
+    `${deviceNo},${name},${tag},360102,"115.899918,28.676493"`
+  const write = (...rows: string[]) =>
+    writeFileSync(nightly, ['deviceNo,deviceName,tag,districtCode,coordinates', ...rows].join('\n'))
+
+  test('pushes what has changed, pulls what has changed, and names the callbacks that did not come', async () => {
+    const { appId, appSecret, token } = await newApplication(client)
+    const sync = (...args: string[]) => {
+      const env = { FORECOURT_URL: service.url, APP_ID: appId, APP_SECRET: appSecret, GRACE_SECONDS: '0' }
+      return run([process.execPath, example('sync.ts'), ...args], env)
+    }
+    const copied = () => JSON.parse(readFileSync(copy, 'utf8')).devices
+    const there = async () => {
+      const { list } = (await client.call(pageDevices, {}, { token })).data
+      return Object.fromEntries(list.map((device) => [device.deviceNo, device]))
+    }
+    const [one, two, three] = [newSerial(), newSerial(), newSerial()]
+    write(rowOf(one, 'East', 'a'), rowOf(two, 'West', 'b'))
+    expect(await sync('push', nightly)).toMatchObject({
+      code: 0,
+      stdout: 'created 2, updated 0, existing 0, refused 0\n',
+    })
+    expect(await sync('pull', copy)).toMatchObject({ code: 0, stdout: '0 events, 2 devices\n' })
+    expect(copied()).toEqual(await there())
+
+    write(rowOf(one, 'East', ''), rowOf(two, 'West', 'b'), rowOf(three, 'North', ''), rowOf('', 'No serial', ''))
+    const pushed = await sync('push', nightly)
+    expect(pushed).toMatchObject({ code: 4, stderr: '' })
+    expect(pushed.stdout).toMatch(/^created 1, updated 1, existing 1, refused 1\nline 5: 10001 /)
+    await client.call(reportDeviceState, { deviceNo: two, runStatus: 1, batteryEnergy: '87%' }, { token })
+    await client.call(unbindDevice, { deviceNo: three }, { token })
+    const { list } = (await client.call(pageEvents, { type: 'device.*', order: 'desc' }, { token })).data
+    const [last, ...before] = list.slice(0, 4).map(({ id }) => `evt_${id}`)
+    // The receiver was away for the newest event.
+    writeFileSync(receipts, before.join('\n'))
+    const pulled = await sync('pull', copy, receipts)
+    expect(pulled).toMatchObject({ code: 0, stdout: `missed ${last}\n4 events, 2 devices\n` })
+    expect(list[0]?.type).toBe('device.unbound')
+    expect(copied()).toEqual(await there())
+    expect(await sync('pull', copy, receipts)).toMatchObject({ code: 0, stdout: '0 events, 2 devices\n' })
+  }, 60_000)
+
+  test('is what the guide shows', () => {
+    const source = readFileSync(example('sync.ts'), 'utf8')
+    const guide = readFileSync(join(projectFolder, 'docs', 'guides', 'en', 'sync.md'), 'utf8')
+    const shown = [...guide.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code)
+    expect(shown.length).toBeGreaterThan(0)
+    for (const code of shown) expect(source).toContain(code)
+  })
 })
 
 test('the example in curl knows a genuine callback from a forged one', () => {
