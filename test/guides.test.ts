@@ -48,7 +48,7 @@ test('the quick start can be pasted twice, and the other guides’ commands afte
   const [, site, device, page, reported] = first.map(({ data }) => data)
   expect(page.list).toEqual([device])
   expect([reported.onlineStatus, reported.runStatus]).toEqual([1, 1])
-  const guides = ['tokens', 'retries', 'pages', 'states', 'events', 'bulk', 'sync'].map((guide) =>
+  const guides = ['tokens', 'retries', 'pages', 'states', 'events', 'bulk'].map((guide) =>
     codeOf(guide, 'sh').join('\n'),
   )
   const all = paste([...start, ...guides], env)
