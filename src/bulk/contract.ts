@@ -186,7 +186,7 @@ export const getImportResult = operation({
 })
 
 /** The operation whose rows and filters each export has. */
-export const exportPages = {
+const exportPages = {
   sites: pageSites,
   devices: pageDevices,
   placements: pagePlacements,
