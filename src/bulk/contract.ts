@@ -79,7 +79,7 @@ export const ImportRecord = named(
     refused: Type.Integer({ description: 'Rows that were refused.' }),
     bytes: Type.Integer({ description: 'The size of the file in bytes.' }),
     bytesRead: Type.Integer({ description: 'How many bytes of the file have been processed.' }),
-    ignoredColumns: Type.Array(Type.String(), {
+    ignoredColumns: Type.Array(Type.String({ examples: ['createTime'] }), {
       description: 'The columns of an export that the file has and an import cannot set: they were ignored.',
     }),
     actor: Type.String(),
