@@ -235,10 +235,34 @@ export interface CancelImportRequest {
   id: number
 }
 
+export interface CancelPriceChangeRequest {
+  appId?: string | null | undefined
+  /** The id of the record. */
+  id: number
+  /** The reason, in words. */
+  reason: string
+}
+
 export interface ChangePasswordRequest {
   /** The present password. */
   password: string
   newPassword: string
+}
+
+/** `ids`, or `all`, or any of the others, all of which must fit. The sites are those that fit when the change is scheduled: 10000 at most. */
+export interface ChosenSites {
+  /** The ids of the sites. */
+  ids?: Array<number> | null | undefined
+  /** true: every site of the application. */
+  all?: boolean | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | null | undefined
+  /** The city’s code. */
+  cityCode?: string | null | undefined
+  /** The district’s code. */
+  districtCode?: string | null | undefined
+  /** The sites that name this billing rule. */
+  billingRuleId?: number | null | undefined
 }
 
 export interface CreateActRequest {
@@ -485,7 +509,7 @@ export type DeliveryPage = Page & {
 /** 1 waiting for an attempt, 2 delivered, 3 dead. */
 export type DeliveryStatus = 1 | 2 | 3
 
-export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
+export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
 
 export type Device = UnownedDevice & {
   appId: string
@@ -702,7 +726,7 @@ export interface DeviceUpdateRow {
   coordinates?: string | undefined
 }
 
-export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | PlacementEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
+export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | PlacementEvent | BillingRuleEvent | PriceChangeEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
   /** the id, ascending within an application */
@@ -722,7 +746,7 @@ export type EventPage = Page & {
   list: Array<Event>
 }
 
-export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
+export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
 
 export interface FieldFault {
   /** The path of the faulty member, for example devices[2].coordinates. */
@@ -897,6 +921,13 @@ export interface GetPlacementQuery {
   deviceNo: string
 }
 
+export interface GetPriceChangeQuery {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  appId?: string | undefined
+  /** The id of the record. */
+  id: number
+}
+
 export interface GetReadinessResult {
   /** Whether requests can be served. */
   ready: boolean
@@ -990,6 +1021,16 @@ export interface GetTemplateQuery {
 export interface GetThirdPartyConfigQuery {
   /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
+}
+
+/** At least one of the three. A field that is left out stays as each site has it, and null takes the rule away. */
+export interface GivenRules {
+  /** The id of the billing rule for fast charging, which has type 1. */
+  fastChargeBillRuleId?: number | null | undefined
+  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
+  rushingBillRuleId?: number | null | undefined
+  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
+  placeholderBillRuleId?: number | null | undefined
 }
 
 export interface HandOverOperatorKeyRequest {
@@ -1474,6 +1515,27 @@ export interface PagePlacementsQuery {
   districtCode?: string | undefined
 }
 
+export interface PagePriceChangesQuery {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  appId?: string | undefined
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  pageNo?: number | undefined
+  /** The number of rows on a page; 10 by default. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  cursor?: string | undefined
+  /** 1 waiting, 2 in force or has been, 3 cancelled. */
+  status?: PriceChangeStatus | undefined
+  /** Only changes of this rule’s terms, or that give this rule to sites. */
+  billingRuleId?: number | undefined
+  /** Only changes of the rules of this site. */
+  siteId?: number | undefined
+  /** Only changes that take effect at this moment or later. */
+  timeFrom?: string | undefined
+  /** Only changes that take effect at this moment or earlier, including all of its second. */
+  timeTo?: string | undefined
+}
+
 export interface PageRefusalsQuery {
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
@@ -1707,8 +1769,72 @@ export interface PlatformCounts {
   callbacksStopped: number
 }
 
+export interface PriceChange {
+  /** The id of the record. */
+  id: number
+  appId: string
+  status: PriceChangeStatus
+  /** When it takes effect. */
+  effectiveTime: string
+  /** The instant of `effectiveTime` in RFC 3339. */
+  effectiveAt: string
+  /** the rule that gets new terms; null for other rules at sites */
+  billingRuleId: number | null
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
+  periods: Array<Period> | null
+  /** For type 3: how many minutes after charging cost nothing. */
+  freeMinutes: number | null
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  unitMinutes: number | null
+  /** For type 3: the price of one unit, in yuan. */
+  unitPrice: string | null
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  dailyCap: string | null
+  /** The rules that the sites get. */
+  rules: GivenRules | null
+  /** how many sites get other rules; a deleted site is counted no longer */
+  siteCount: number | null
+  /** of an undo: how many sites are not put back */
+  skippedCount: number | null
+  /** The reason, in words. */
+  reason: string | null
+  /** the price change that this one undoes */
+  undoOf: number | null
+  /** When the record was created. */
+  createTime: string
+  /** Who scheduled it. */
+  createdBy: string
+  /** when all of it was written down and told */
+  appliedTime: string | null
+  /** when it was cancelled */
+  cancelTime: string | null
+  /** who cancelled it */
+  cancelledBy: string | null
+}
+
+export type PriceChangeCallback = Callback & {
+  /** What happened. */
+  type: 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied'
+  data: PriceChange
+}
+
+export type PriceChangeEvent = EventHead & {
+  /** What happened. */
+  type: 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied'
+  /** The record, as the operations on such records answer it. */
+  data: PriceChange
+}
+
+export type PriceChangePage = Page & {
+  /** The rows of this page. */
+  list: Array<PriceChange>
+}
+
+/** 1 waiting, 2 in force or has been, 3 cancelled. */
+export type PriceChangeStatus = 1 | 2 | 3
+
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
 
 export interface RefusedWrite {
   time: string
@@ -1721,7 +1847,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the name of the refusal’s code */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
@@ -1883,6 +2009,75 @@ export interface SaveThirdPartyConfigRequest {
   callbackUrl?: string | null | undefined
   /** The types of event that are sent. */
   callbackEvents?: Array<EventType> | null | undefined
+}
+
+export interface SchedulePriceChangeRequest {
+  appId?: string | null | undefined
+  /** When it takes effect: in whole seconds, later than now and at most 731 days ahead. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  effectiveTime: string
+  /** The reason, in words. */
+  reason?: string | null | undefined
+  /** true: answers what would be scheduled, with `id` null, and writes nothing. */
+  dryRun?: boolean | null | undefined
+  /** The rule that gets new terms. */
+  billingRuleId?: number | null | undefined
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
+  periods?: Array<Period> | null | undefined
+  /** For type 3: how many minutes after charging cost nothing. */
+  freeMinutes?: number | null | undefined
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  unitMinutes?: number | null | undefined
+  /** For type 3: the price of one unit, in yuan. */
+  unitPrice?: string | null | undefined
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  dailyCap?: string | null | undefined
+  /** How many sites there are. */
+  sites?: ChosenSites | null | undefined
+  /** The rules that the sites get. */
+  rules?: GivenRules | null | undefined
+}
+
+export interface ScheduledPriceChange {
+  /** the id; null for a dry run */
+  id: number | null
+  appId: string
+  status: PriceChangeStatus
+  /** When it takes effect. */
+  effectiveTime: string
+  /** The instant of `effectiveTime` in RFC 3339. */
+  effectiveAt: string
+  /** the rule that gets new terms; null for other rules at sites */
+  billingRuleId: number | null
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
+  periods: Array<Period> | null
+  /** For type 3: how many minutes after charging cost nothing. */
+  freeMinutes: number | null
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  unitMinutes: number | null
+  /** For type 3: the price of one unit, in yuan. */
+  unitPrice: string | null
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  dailyCap: string | null
+  /** The rules that the sites get. */
+  rules: GivenRules | null
+  /** how many sites get other rules; a deleted site is counted no longer */
+  siteCount: number | null
+  /** of an undo: how many sites are not put back */
+  skippedCount: number | null
+  /** The reason, in words. */
+  reason: string | null
+  /** the price change that this one undoes */
+  undoOf: number | null
+  /** When the record was created. */
+  createTime: string
+  /** Who scheduled it. */
+  createdBy: string
+  /** when all of it was written down and told */
+  appliedTime: string | null
+  /** when it was cancelled */
+  cancelTime: string | null
+  /** who cancelled it */
+  cancelledBy: string | null
 }
 
 export interface Session {
@@ -2444,7 +2639,7 @@ export interface UpdateSitesRequest {
 }
 
 /** What an application’s callback is told: the record, as its operation answers it. */
-export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | PlacementCallback | BillingRuleCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
+export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | PlacementCallback | BillingRuleCallback | PriceChangeCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
 
 /** One method for each operation. */
 export interface Methods {
@@ -2478,6 +2673,14 @@ export interface Methods {
   getBillingRule: Method<GetBillingRuleQuery, BillingRule>
   /** Pages through an application’s billing rules, newest first; those of several applications are sorted by `appId` first. */
   pageBillingRules: PageMethod<PageBillingRulesQuery, BillingRulePage>
+  /** Schedules new terms of a billing rule (`billingRuleId` and the rule’s whole terms), or other rules at sites (`sites` and `rules`), from a moment on. Which terms are in force follows from the time alone. */
+  schedulePriceChange: Method<SchedulePriceChangeRequest, ScheduledPriceChange>
+  /** Cancels a price change that waits: it never takes effect. Refused once its moment has come. */
+  cancelPriceChange: Method<CancelPriceChangeRequest, PriceChange>
+  /** Answers one price change. */
+  getPriceChange: Method<GetPriceChangeQuery, PriceChange>
+  /** Pages through an application’s price changes, latest `effectiveTime` first; those of several applications are sorted by `appId` first. */
+  pagePriceChanges: PageMethod<PagePriceChangesQuery, PriceChangePage>
   /** Creates or replaces the third-party configuration of an application. */
   saveThirdPartyConfig: Method<SaveThirdPartyConfigRequest, ThirdPartyConfig>
   /** Answers the third-party configuration of an application. */
@@ -2669,6 +2872,10 @@ export const operations = {
   deleteBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/delete', isIdempotent: true },
   getBillingRule: { method: 'GET', path: '/api/charging/v1/billingRule/detail' },
   pageBillingRules: { method: 'GET', path: '/api/charging/v1/billingRule/page', isPage: true },
+  schedulePriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/schedule', isIdempotent: true },
+  cancelPriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/cancel', isIdempotent: true },
+  getPriceChange: { method: 'GET', path: '/api/charging/v1/priceChange/detail' },
+  pagePriceChanges: { method: 'GET', path: '/api/charging/v1/priceChange/page', isPage: true },
   saveThirdPartyConfig: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/save', isIdempotent: true },
   getThirdPartyConfig: { method: 'GET', path: '/api/charging/v1/thirdPartyConfig/detail' },
   rotateCallbackSecret: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/rotateSecret', isIdempotent: true },
@@ -2790,6 +2997,9 @@ export const codeNames: Record<number, string> = {
   40002: 'billingRuleNotFound',
   40003: 'billingRuleWrongType',
   40004: 'billingRuleInUse',
+  40005: 'priceChangeNotFound',
+  40006: 'priceChangeWrongState',
+  40007: 'priceChangeClash',
   60002: 'eventNotFound',
   60003: 'deliveryNotFound',
   70002: 'importNotFound',

@@ -52,7 +52,11 @@ const tags = {
   events: tag('Events', 'The feed of an application’s events: everything that changed, in order.', integrators),
   deliveries: tag('Deliveries', 'What became of each callback, and how to have callbacks sent again.', integrators),
   refusals: tag('Refusals', 'Why writes were refused in the last days.', integrators),
-  bulk: tag('Bulk', 'Files of rows, and acts on everything that matches: imports and acts run in the background, and exports.', integrators),
+  bulk: tag(
+    'Bulk',
+    'Files of rows, and acts on everything that matches: imports and acts run in the background, and exports.',
+    integrators,
+  ),
   regions: tag('Regions', 'The national administrative divisions (GB/T 2260).', integrators),
   callbacks: tag(
     'Callbacks',

@@ -4,7 +4,7 @@ import { applicationOf, lockApplicationFor, requireActingFor, requireApplication
 import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import { clearSite } from '../devices/placement/lane.ts'
+import { clearSites } from '../devices/placement/lane.ts'
 import { insertEvent } from '../events/store.ts'
 import { JsonText } from '../http/answer.ts'
 import { runBatch } from '../http/batch.ts'
@@ -101,7 +101,7 @@ export function siteRoutes(parts: Parts): Handler[] {
           const site = await requireSite(tx, appId, body.id)
           const data = show(site)
           requireMatch(header('if-match'), etagOf(data))
-          await clearSite(tx, site, actor, showMoment)
+          await clearSites(tx, appId, [site.id], actor, showMoment)
           await removeSites(tx, appId, [site.id])
           await insertEvent(tx, { appId, type: 'site.deleted', actor, subject: site.id, data })
           return data

@@ -134,7 +134,7 @@ test('an import that updates and whose process is killed has each row’s effect
     const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
     const id = await upsertBy(new Client(victim), app, serials, `round ${round}`)
     await becomesTrue(async () => (await told(id)).updated > 0)
-    await strike(victim, false)
+    await striker.strike(victim, false)
     const { status, updated } = await told(id)
     if (status === 2 && updated > 0) struckInMiddle++
     await becomesTrue(async () => (await told(id)).status === 3)

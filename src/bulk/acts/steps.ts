@@ -6,10 +6,11 @@ import { findMatchingDevices } from '../../devices/matching/store.ts'
 import { composeChange } from '../../devices/ownership/lane.ts'
 import { changeOwners, readOwned } from '../../devices/ownership/routine.ts'
 import { findOnlineStatus } from '../../devices/ownership/store.ts'
-import { clearSite } from '../../devices/placement/lane.ts'
+import { clearSites } from '../../devices/placement/lane.ts'
 import { insertEvents } from '../../events/store.ts'
 import { changeSites } from '../../sites/changes.ts'
 import { findMatchingSites } from '../../sites/matching/store.ts'
+import { writeDueBefore } from '../../sites/price-changes/effect.ts'
 import { type Site, showSite } from '../../sites/rules.ts'
 import { removeSites } from '../../sites/store.ts'
 import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
@@ -63,15 +64,26 @@ export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
     return serials.map((serial) => toKept(serial, 'done', refusals.get(serial)))
   }
 
+  /** Sites that match with the billing rules that they have by now: what is due by its price changes is written down first. */
+  async function matchingSites(tx: Statements, act: ActJob, keys: readonly RowKey[]): Promise<Site[]> {
+    await writeDueBefore(
+      tx,
+      act.appId,
+      keys.map(([id]) => Number(id)),
+      showMoment,
+    )
+    return findMatchingSites(tx, sitesOf(act, readTimeRange), keys)
+  }
+
   const updateSites: DecideKeys = async (tx, act, actor, keys) => {
-    const ids = idsOf(await findMatchingSites(tx, sitesOf(act, readTimeRange), keys))
+    const ids = idsOf(await matchingSites(tx, act, keys))
     const changes = ids.map((id) => ({ body: { ...act.changes, id }, actor, ifMatch: null }))
     return outcomesOf(ids, await changeSites(tx, act.appId, changes, showMoment))
   }
 
   const deleteSites: DecideKeys = async (tx, act, actor, keys) => {
-    const found = await findMatchingSites(tx, sitesOf(act, readTimeRange), keys)
-    for (const site of found) await clearSite(tx, site, actor, showMoment)
+    const found = await matchingSites(tx, act, keys)
+    await clearSites(tx, act.appId, idsOf(found), actor, showMoment)
     await removeSites(tx, act.appId, idsOf(found))
     const events = found.map((site) => ({
       type: 'site.deleted' as const,

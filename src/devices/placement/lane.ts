@@ -69,17 +69,18 @@ export function placementLane(parts: ChangeLaneParts & { showMoment: ShowMoment 
   }))
 }
 
-/** Ends the placements at a site that is to be deleted, with an event for each. The transaction must hold the application's lock. */
-export async function clearSite(
+/** Ends the placements at sites that are to be deleted, with an event for each. The transaction must hold the application's lock. */
+export async function clearSites(
   tx: Statements,
-  site: { appId: string; id: number },
+  appId: string,
+  siteIds: readonly number[],
   actor: string,
   showMoment: ShowMoment,
 ): Promise<void> {
   for (;;) {
-    const over = await endPlacementsAt(tx, site, actor)
+    const over = await endPlacementsAt(tx, appId, siteIds, actor)
     if (over.length === 0) return
     const steps = over.map((placement) => ({ type: 'device.unplaced' as const, actor, placement }))
-    await insertEvents(tx, site.appId, steps.map(toEvent(showMoment)))
+    await insertEvents(tx, appId, steps.map(toEvent(showMoment)))
   }
 }

@@ -151,13 +151,14 @@ export async function requirePlacement(sql: Statements, appId: string, deviceNo:
 /** Ends placements at a site that is to be deleted, at most `limits.placementsAtOnce`. Returns them as they ended. */
 export async function endPlacementsAt(
   tx: Statements,
-  { appId, id }: { appId: string; id: number },
+  appId: string,
+  siteIds: readonly number[],
   actor: string,
 ): Promise<Placement[]> {
   const rows = await tx.unsafe(
     `select ${columnsSql('p')} from placement p
-    where app_id = $1 and site_id = $2 and lasts order by id limit $3`,
-    [appId, id, limits.placementsAtOnce],
+    where app_id = $1 and site_id = any($2::bigint[]) and lasts order by id limit $3`,
+    [appId, textArray(siteIds), limits.placementsAtOnce],
     { prepare: true },
   )
   if (rows.length === 0) return []
