@@ -95,22 +95,21 @@ export async function findHolders(sql: Statements, deviceNos: readonly string[])
 
 const changeableColumns = changeableMembers.map((member) => registeredColumns[member])
 
-/** Writes the members that an update can change. The transaction must hold the application's lock. */
+const saveChangedSql = `update device set ${changeableColumns.map((column, place) => `${column} = $${place + 4}`).join(', ')}
+  where app_id = $1 and bound_at = $2::text::timestamptz and device_no = $3`
+
+/**
+ * Writes the members that an update can change. The transaction must hold the application's lock. One by one, by the
+ * whole key, without a wait between them: for a join of the list and the table, a planner without statistics reads the
+ * list again for each device of the application.
+ */
 export async function saveChangedDevices(tx: Statements, appId: string, devices: readonly Device[]): Promise<void> {
-  if (devices.length === 0) return
-  await tx.unsafe(
-    `update device d set ${changeableColumns.map((column) => `${column} = i.${column}`).join(', ')}
-    from unnest($2::timestamptz[], $3::text[], ${changeableColumns.map((_, index) => `$${index + 4}::text[]`).join(', ')})
-      as i (bound_at, device_no, ${changeableColumns.join(', ')})
-    where d.app_id = $1 and d.bound_at = i.bound_at and d.device_no = i.device_no`,
-    [
-      appId,
-      textArray(devices.map(({ boundAt }) => boundAt.toISOString())),
-      ...(['deviceNo', ...changeableMembers] as const).map((member) =>
-        textArray(devices.map((device) => device[member])),
-      ),
-    ],
-    { prepare: true },
+  await Promise.all(
+    devices.map((device) => {
+      const changed = changeableMembers.map((member) => device[member])
+      const values = [appId, device.boundAt.toISOString(), device.deviceNo, ...changed]
+      return tx.unsafe(saveChangedSql, values, { prepare: true })
+    }),
   )
 }
 
