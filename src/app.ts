@@ -74,6 +74,7 @@ import { startUpkeep } from './service/upkeep.ts'
 import { priceKeeper } from './sites/price-changes/keeper.ts'
 import { PriceApplier } from './sites/price-changes/price-applier.ts'
 import { priceChangeRoutes } from './sites/price-changes/routes.ts'
+import { sitePriceRoutes } from './sites/prices/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/routine.ts'
 import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moments.ts'
@@ -192,6 +193,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),
     ...siteRoutes({ sql: writes, writer: creates, log, ...inLane, ...moments }),
     ...billingRuleRoutes({ sql: writes, prices, ...moments }),
+    ...sitePriceRoutes({ showMoment, readMoment }),
     ...priceChangeRoutes({ prices, readMoment, onScheduled: () => applier.wake(), ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane, ...moments }),

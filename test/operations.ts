@@ -10,7 +10,7 @@ import { saveDeviceModel } from '../src/devices/models/contract.ts'
 import { savePlacement } from '../src/devices/placement/contract.ts'
 import { createOperator, createOperatorKey } from '../src/people/operators/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
-import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
+import { getPriceChange, schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { becomesTrue } from './faults/support.ts'
 import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from './harness.ts'
@@ -92,6 +92,17 @@ const newTerms = (rule: number) => ({
 export const newPriceChange = async ({ client, owner }: Makers, rule: number) => {
   const input = { appId: owner.appId, ...newTerms(rule) }
   return (await made(client.call(schedulePriceChange, input, owner))).id as number
+}
+
+/** A price change of a new rule that has taken effect. */
+async function appliedPriceChange(world: World): Promise<number> {
+  const { client, owner, sql } = world
+  const id = await newPriceChange(world, await newRule(world))
+  await sql`update price_change set effective_at = now() where app_id = ${owner.appId} and id = ${id}`
+  const isApplied = async () =>
+    (await made(client.call(getPriceChange, { appId: owner.appId, id }, owner))).appliedTime !== null
+  if (!(await becomesTrue(isApplied))) throw new Error('the price change is not written down')
+  return id
 }
 
 const fileOf = (serials: readonly string[]) =>
@@ -211,6 +222,7 @@ export const measured: Record<string, Measured> = {
   deleteSite: own(async (world) => ({ id: await newSite(world) })),
   getSite: own(({ site }) => ({ id: site })),
   pageSites: counting(own(none), 12_000),
+  getSitePrices: own(({ site }) => ({ id: site })),
   saveBillingRule: own(() => terms),
   updateBillingRule: own(({ rule }) => ({ id: rule, ruleName: newSerial('rule') })),
   deleteBillingRule: own(async (world) => ({ id: await newRule(world) })),
@@ -222,6 +234,7 @@ export const measured: Record<string, Measured> = {
     id: await newPriceChange(world, await newRule(world)),
     reason: 'a mistake',
   })),
+  undoPriceChange: own(async (world) => ({ id: await appliedPriceChange(world), reason: 'a mistake' })),
   getPriceChange: own(({ priceChange }) => ({ id: priceChange })),
   pagePriceChanges: counting(own(none)),
   saveThirdPartyConfig: own(({ callbackUrl }) => ({ operatorName: newSerial('Operator'), callbackUrl })),
@@ -457,6 +470,7 @@ export const inputsOf = ({
   deleteSite: { appId: owner.appId, id: site },
   getSite: { appId: owner.appId, id: site },
   pageSites: { appId: owner.appId },
+  getSitePrices: { appId: owner.appId, id: site },
   saveBillingRule: { appId: owner.appId, ...terms },
   updateBillingRule: { appId: owner.appId, id: rule, ruleName: 'taken over' },
   deleteBillingRule: { appId: owner.appId, id: rule },
@@ -464,6 +478,7 @@ export const inputsOf = ({
   pageBillingRules: { appId: owner.appId },
   schedulePriceChange: { appId: owner.appId, ...newTerms(rule) },
   cancelPriceChange: { appId: owner.appId, id: priceChange, reason: 'taken over' },
+  undoPriceChange: { appId: owner.appId, id: priceChange, reason: 'taken over' },
   getPriceChange: { appId: owner.appId, id: priceChange },
   pagePriceChanges: { appId: owner.appId },
   saveThirdPartyConfig: { appId: owner.appId, operatorName: 'Test operator' },
@@ -563,6 +578,7 @@ export const admitted: Record<string, string> = {
   deleteSite: 'aod',
   getSite: 'aovd',
   pageSites: 'aovd',
+  getSitePrices: 'aovd',
   saveBillingRule: 'aod',
   updateBillingRule: 'aod',
   deleteBillingRule: 'aod',
@@ -570,6 +586,7 @@ export const admitted: Record<string, string> = {
   pageBillingRules: 'aovd',
   schedulePriceChange: 'aod',
   cancelPriceChange: 'aod',
+  undoPriceChange: 'aod',
   getPriceChange: 'aovd',
   pagePriceChanges: 'aovd',
   saveThirdPartyConfig: 'aod',

@@ -1006,6 +1006,15 @@ export interface GetSettingsResult {
   privateCallbacks: 'refuse' | 'allow'
 }
 
+export interface GetSitePricesQuery {
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  appId?: string | undefined
+  /** The id of the record. */
+  id: number
+  /** The moment; now by default. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  time?: string | undefined
+}
+
 export interface GetSiteQuery {
   /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
@@ -1833,6 +1842,35 @@ export type PriceChangePage = Page & {
 /** 1 waiting, 2 in force or has been, 3 cancelled. */
 export type PriceChangeStatus = 1 | 2 | 3
 
+export interface PriceInForce {
+  /** The rule that the site names at that time. */
+  billingRuleId: number
+  /** The rule’s name now; of a deleted rule its last. */
+  ruleName: string
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
+  periods: Array<Period> | null
+  /** The one of `periods` that holds at that time of day. */
+  period: Period | null
+  /** For type 3: how many minutes after charging cost nothing. */
+  freeMinutes: number | null
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  unitMinutes: number | null
+  /** For type 3: the price of one unit, in yuan. */
+  unitPrice: string | null
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  dailyCap: string | null
+  /** Since when these terms hold at this site. */
+  sinceTime: string
+  /** The instant of `sinceTime` in RFC 3339. */
+  sinceAt: string
+  /** Until when these terms hold at this site; null: nothing waits. */
+  untilTime: string | null
+  /** The instant of `untilTime` in RFC 3339. */
+  untilAt: string | null
+  /** the price change that brought these terms; null: the site, the rule, or an update */
+  priceChangeId: number | null
+}
+
 /** The code of a refusal. */
 export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
 
@@ -2289,6 +2327,22 @@ export type SitePage = Page & {
   list: Array<Site>
 }
 
+export interface SitePrices {
+  /** The site. */
+  siteId: number
+  appId: string
+  /** The moment that is told of. */
+  time: string
+  /** The instant of `time` in RFC 3339. */
+  at: string
+  /** Fast charging; null for no rule. */
+  fast: PriceInForce | null
+  /** Slow charging; null for no rule. */
+  slow: PriceInForce | null
+  /** Occupancy; null for no rule. */
+  occupancy: PriceInForce | null
+}
+
 export interface SiteRefused {
   /** The value by which the row is known; null if the row has none. */
   siteName: string | null
@@ -2543,6 +2597,14 @@ export interface UnbindDevicesRequest {
   reason?: string | null | undefined
 }
 
+export interface UndoPriceChangeRequest {
+  appId?: string | null | undefined
+  /** The id of the record. */
+  id: number
+  /** The reason, in words. */
+  reason: string
+}
+
 export interface UnfreezeApplicationRequest {
   appId: string
 }
@@ -2663,6 +2725,8 @@ export interface Methods {
   getSite: Method<GetSiteQuery, Site>
   /** Pages through an application’s sites, newest first; those of several applications are sorted by `appId` first. */
   pageSites: PageMethod<PageSitesQuery, SitePage>
+  /** Answers what was, is or will be in force at a site at a moment, exact to the second: the rule and its terms for each kind of use. What waits is told for a moment of the future. */
+  getSitePrices: Method<GetSitePricesQuery, SitePrices>
   /** Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices. */
   saveBillingRule: Method<SaveBillingRuleRequest, BillingRule>
   /** Changes the given members of a billing rule; null clears a member. The type cannot be changed. */
@@ -2677,6 +2741,8 @@ export interface Methods {
   schedulePriceChange: Method<SchedulePriceChangeRequest, ScheduledPriceChange>
   /** Cancels a price change that waits: it never takes effect. Refused once its moment has come. */
   cancelPriceChange: Method<CancelPriceChangeRequest, PriceChange>
+  /** Puts back what was before a price change that is in force, at once, by another price change (`undoOf`): the terms of the rule while they are still those that it brought, or the rules of each site that still has what it gave. */
+  undoPriceChange: Method<UndoPriceChangeRequest, PriceChange>
   /** Answers one price change. */
   getPriceChange: Method<GetPriceChangeQuery, PriceChange>
   /** Pages through an application’s price changes, latest `effectiveTime` first; those of several applications are sorted by `appId` first. */
@@ -2867,6 +2933,7 @@ export const operations = {
   deleteSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/delete', isIdempotent: true },
   getSite: { method: 'GET', path: '/api/charging/v1/siteManageThird/detail' },
   pageSites: { method: 'GET', path: '/api/charging/v1/siteManageThird/page', isPage: true },
+  getSitePrices: { method: 'GET', path: '/api/charging/v1/siteManageThird/prices' },
   saveBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/save', isIdempotent: true },
   updateBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/update' },
   deleteBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/delete', isIdempotent: true },
@@ -2874,6 +2941,7 @@ export const operations = {
   pageBillingRules: { method: 'GET', path: '/api/charging/v1/billingRule/page', isPage: true },
   schedulePriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/schedule', isIdempotent: true },
   cancelPriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/cancel', isIdempotent: true },
+  undoPriceChange: { method: 'POST', path: '/api/charging/v1/priceChange/undo', isIdempotent: true },
   getPriceChange: { method: 'GET', path: '/api/charging/v1/priceChange/detail' },
   pagePriceChanges: { method: 'GET', path: '/api/charging/v1/priceChange/page', isPage: true },
   saveThirdPartyConfig: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/save', isIdempotent: true },

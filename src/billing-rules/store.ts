@@ -10,17 +10,22 @@ import type { RuleTerms } from './rules.ts'
 
 const columnsSql = `id, app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price, daily_cap, created_at`
 
+/** The terms in a row of any table that has them. */
+export const toTerms = (row: Row): RuleTerms => ({
+  periods: row.periods,
+  freeMinutes: row.free_minutes,
+  unitMinutes: row.unit_minutes,
+  unitPrice: row.unit_price,
+  dailyCap: row.daily_cap,
+})
+
 function toRecord(row: Row, showMoment: ShowMoment): BillingRuleRecord {
   return {
     id: row.id,
     appId: row.app_id,
     ruleName: row.rule_name,
     ruleType: row.rule_type,
-    periods: row.periods,
-    freeMinutes: row.free_minutes,
-    unitMinutes: row.unit_minutes,
-    unitPrice: row.unit_price,
-    dailyCap: row.daily_cap,
+    ...toTerms(row),
     createTime: showMoment(row.created_at),
   }
 }

@@ -19,6 +19,7 @@ import * as regions from '../regions/contract.ts'
 import * as service from '../service/contract.ts'
 import * as overview from '../service/overview/contract.ts'
 import * as sites from '../sites/contract.ts'
+import * as sitePrices from '../sites/prices/contract.ts'
 import * as priceChanges from '../sites/price-changes/contract.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 
@@ -34,6 +35,7 @@ export const operations = [
   sites.deleteSite,
   sites.getSite,
   sites.pageSites,
+  sitePrices.getSitePrices,
   billingRules.saveBillingRule,
   billingRules.updateBillingRule,
   billingRules.deleteBillingRule,
@@ -41,6 +43,7 @@ export const operations = [
   billingRules.pageBillingRules,
   priceChanges.schedulePriceChange,
   priceChanges.cancelPriceChange,
+  priceChanges.undoPriceChange,
   priceChanges.getPriceChange,
   priceChanges.pagePriceChanges,
   thirdPartyConfig.saveThirdPartyConfig,

@@ -26,12 +26,12 @@ import {
 import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { deleteSite, saveSite, saveSites, updateSites } from '../../src/sites/contract.ts'
-import { cancelPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { cancelPriceChange, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { cookieOf, newPerson } from '../people.ts'
 import { untyped } from '../untyped.ts'
-import { ahead, at, day, scheduled } from './price-support.ts'
+import { ahead, at, day, scheduled, scheduledSoon, untilApplied } from './price-support.ts'
 import {
   client,
   createDeviceOf,
@@ -98,6 +98,14 @@ const cases: Case[] = [
       billingRuleId: await newRule(owner, 1),
       periods: at('1'),
     }),
+  },
+  {
+    operation: undoPriceChange,
+    async prepare() {
+      const { id } = await scheduledSoon(owner, { billingRuleId: await newRule(owner, 1), periods: at('1') })
+      await untilApplied(owner, id)
+      return { appId, id, reason: 'a mistake' }
+    },
   },
   {
     operation: cancelPriceChange,

@@ -14,7 +14,7 @@ import { saveSite } from '../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { deviceBody, newApplication, newSerial, newToken, siteBody } from '../harness.ts'
 import { signIn } from '../people.ts'
-import { ahead, at, day } from './price-support.ts'
+import { ahead, at, day, scheduledSoon, untilApplied } from './price-support.ts'
 import { client, expectSuccess, newIdleApplication, newRule, occupancyTerms } from './support.ts'
 
 // Sends every example of the published document to the service. Placeholders in an example are replaced first: its
@@ -177,6 +177,12 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   getActResult: () => made.act(0),
   // So many devices that the act is still running when it is cancelled.
   cancelAct: async () => ({ ...(await made.act(1_200)), appId: undefined }),
+  undoPriceChange: async () => {
+    const rule = await newRule({ appId, appSecret, token }, 1)
+    const { id } = await scheduledSoon({ appId, appSecret, token }, { billingRuleId: rule, periods: at('1') })
+    await untilApplied({ appId, appSecret, token }, id)
+    return { id }
+  },
   createSession: async () => ({ name: (await withPassword()).name }),
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),

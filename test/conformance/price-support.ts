@@ -2,6 +2,7 @@ import { getBillingRule } from '../../src/billing-rules/contract.ts'
 import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
 import { getSite } from '../../src/sites/contract.ts'
 import { getPriceChange, type PriceChangeRecord, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { getSitePrices } from '../../src/sites/prices/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
 import type { TestApplication } from '../harness.ts'
 import { client, expectSuccess } from './support.ts'
@@ -50,6 +51,14 @@ export async function ruleOf({ appId, token }: TestApplication, id: number) {
 export async function siteOf({ appId, token }: TestApplication, id: number) {
   return expectSuccess(await client.call(getSite, { appId, id }, { token }))
 }
+
+/** The prices of a site at a moment, RFC 3339; by default now. */
+export function askPrices({ appId, token }: TestApplication, id: number, time?: string) {
+  return client.call(getSitePrices, { appId, id, ...(time === undefined ? {} : { time }) }, { token })
+}
+
+export const pricesOf = async (application: TestApplication, id: number, time?: string) =>
+  expectSuccess(await askPrices(application, id, time))
 
 /** Waits until a price change is written down and told. */
 export async function untilApplied(application: TestApplication, id: number): Promise<void> {

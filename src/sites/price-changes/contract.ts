@@ -164,6 +164,19 @@ export const cancelPriceChange = operation({
   idempotent: true,
 })
 
+export const undoPriceChange = operation({
+  ...ofOne,
+  id: 'undoPriceChange',
+  summary:
+    'Puts back what was before a price change that is in force, at once, by another price change (`undoOf`): the terms of the rule while they are still those that it brought, or the rules of each site that still has what it gave.',
+  method: 'POST',
+  path: `${folder}/undo`,
+  body: withReason,
+  data: PriceChangeRecord,
+  refusals: ['applicationNotFound', 'priceChangeNotFound', 'priceChangeWrongState'],
+  idempotent: true,
+})
+
 export const getPriceChange = operation({
   ...ofOne,
   id: 'getPriceChange',

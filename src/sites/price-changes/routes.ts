@@ -3,12 +3,19 @@ import { once } from '../../database/idempotency.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import type { ReadMoment, ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
-import { cancelPriceChange, getPriceChange, pagePriceChanges, schedulePriceChange } from './contract.ts'
+import {
+  cancelPriceChange,
+  getPriceChange,
+  pagePriceChanges,
+  schedulePriceChange,
+  undoPriceChange,
+} from './contract.ts'
 import { cancelWaiting, type PriceKeeper } from './keeper.ts'
 import { priceChangePages } from './pages.ts'
 import { scheduleFaults, showPriceChange } from './rules.ts'
 import { schedule } from './schedule.ts'
 import { requirePriceChange } from './store.ts'
+import { undo } from './undo.ts'
 
 interface Parts {
   prices: PriceKeeper
@@ -49,6 +56,15 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
           return showPriceChange(cancelled.change, cancelled.now, showMoment)
         }),
       )
+    }),
+
+    handle(undoPriceChange, async ({ caller, actor, body: { id, reason, ...body }, idempotency }) => {
+      const appId = applicationOf(caller, body.appId)
+      const undone = await prices.write(caller, appId, (tx, now) =>
+        once(tx, idempotency, appId, () => undo(tx, { appId, id, actor, reason, now }, showMoment)),
+      )
+      onScheduled()
+      return undone
     }),
 
     read(getPriceChange, async ({ sql, caller, query }) =>

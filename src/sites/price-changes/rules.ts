@@ -15,7 +15,7 @@ import {
 } from './contract.ts'
 
 /** A site's fields for rules. The names of the document's members mislead: "rushing" is slow, "placeholder" is occupancy. */
-const ruleFields = {
+export const ruleFields = {
   fast: { number: 1, member: 'fastRuleId', given: 'fastChargeBillRuleId' },
   slow: { number: 2, member: 'slowRuleId', given: 'rushingBillRuleId' },
   occupancy: { number: 3, member: 'occupancyRuleId', given: 'placeholderBillRuleId' },

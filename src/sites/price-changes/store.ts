@@ -1,13 +1,13 @@
 import type { Row } from 'postgres'
 import type { RuleTerms } from '../../billing-rules/rules.ts'
-import { isDueSql, takesEffect } from '../../billing-rules/store.ts'
+import { isDueSql, takesEffect, toTerms } from '../../billing-rules/store.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { ofApplications, type PageKey, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type GivenRules, type PriceChangeRecord, pagePriceChanges, priceChangeStatus } from './contract.ts'
-import { type Field, type PriceChange, type RulesOfSite, showPriceChange } from './rules.ts'
+import { type Field, type PriceChange, type RulesOfSite, ruleFields, showPriceChange } from './rules.ts'
 
 const columns = [
   ...['id', 'app_id', 'effective_at', 'billing_rule_id', 'periods', 'free_minutes', 'unit_minutes', 'unit_price'],
@@ -21,13 +21,12 @@ const isOpenSql = 'applied_at is null and cancelled_at is null'
 const nowSql = `date_trunc('milliseconds', statement_timestamp())`
 
 function toChange(row: Row): PriceChange {
-  const { periods, free_minutes: freeMinutes, unit_minutes: unitMinutes } = row
   return {
     id: row.id,
     appId: row.app_id,
     effectiveAt: row.effective_at,
     billingRuleId: row.billing_rule_id,
-    terms: { periods, freeMinutes, unitMinutes, unitPrice: row.unit_price, dailyCap: row.daily_cap },
+    terms: toTerms(row),
     fields: row.given_fields === null || row.given_fields === '' ? [] : row.given_fields.split(','),
     rules: row.rules,
     siteCount: row.site_count,
@@ -263,6 +262,73 @@ export async function cancelLocked(
       reason = case when ${by.reason}::text is null then reason else ${by.reason} end
     where app_id = ${appId} and id = ${id} returning ${tx.unsafe(columnsSql)}`
   return toChange(row as Row)
+}
+
+/** The application's price change with this id; undefined for none. */
+export async function findPriceChange(tx: Statements, appId: string, id: number): Promise<PriceChange | undefined> {
+  const [row] = await tx.unsafe(`select ${columnsSql} from price_change where app_id = $1 and id = $2`, [appId, id])
+  return row && toChange(row)
+}
+
+/** The terms that a rule had when a price change took effect; undefined if it changed none. */
+export async function findFormerTerms(
+  tx: Statements,
+  appId: string,
+  ruleId: number,
+  { changeId, effectiveAt }: { changeId: number; effectiveAt: Date },
+): Promise<RuleTerms | undefined> {
+  const [row] = await tx`
+    select periods, free_minutes, unit_minutes, unit_price, daily_cap from past_terms
+    where app_id = ${appId} and rule_id = ${ruleId} and until_at >= ${effectiveAt} and change_id = ${changeId}
+    order by until_at limit 1`
+  return row && toTerms(row)
+}
+
+/** A site of a price change that took effect. */
+export interface ChangedSite {
+  siteId: number
+  present: RulesOfSite['rules']
+  /** What the change gave it. */
+  gave: RulesOfSite['rules']
+  /** What it had before, in the fields in which that was something else. */
+  former: RulesOfSite['rules']
+}
+
+/** The sites of a price change that took effect, with what they have, what it gave them, and what they had before. */
+export async function findChangedSites(
+  tx: Statements,
+  { appId, id, fields, effectiveAt }: PriceChange,
+): Promise<ChangedSite[]> {
+  const rows = await tx.unsafe(
+    `select m.site_id, m.fast_rule_id, m.slow_rule_id, m.occupancy_rule_id, s.present, p.former
+    from price_change_site m cross join lateral (
+      select json_build_array(fast_rule_id, slow_rule_id, occupancy_rule_id) as present
+      from site where app_id = $1 and id = m.site_id limit 1) as s
+    cross join lateral (
+      select json_object_agg(field, rule_id) as former from past_site_rule
+      where app_id = $1 and site_id = m.site_id and until_at >= $3::timestamptz and change_id = $2) as p
+    where m.app_id = $1 and m.change_id = $2 order by m.site_id`,
+    [appId, id, effectiveAt.toISOString()],
+  )
+  return rows.map((row) => ({
+    siteId: row.site_id,
+    present: byField(fields, (number) => row.present[number - 1]),
+    gave: toMember(row, fields).rules,
+    former: byField(fields, (number) => row.former?.[number]),
+  }))
+}
+
+/** Values by field, without those that are undefined. */
+function byField(
+  fields: readonly Field[],
+  valueOf: (number: number) => number | null | undefined,
+): RulesOfSite['rules'] {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = valueOf(ruleFields[field].number)
+      return value === undefined ? [] : [[field, value]]
+    }),
+  )
 }
 
 /** The price change with this id, of these applications (null for all), by the database's clock. Throws 40005. */

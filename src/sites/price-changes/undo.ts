@@ -1,0 +1,84 @@
+import { areSameTerms } from '../../billing-rules/rules.ts'
+import { findRuleTypes, requireBillingRule } from '../../billing-rules/store.ts'
+import type { Statements } from '../../database/open.ts'
+import { insertEvents } from '../../events/store.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import type { PriceChangeRecord } from './contract.ts'
+import { writeDue } from './effect.ts'
+import { type PriceChange, type RulesOfSite, showPriceChange } from './rules.ts'
+import * as store from './store.ts'
+
+interface Undoing {
+  appId: string
+  id: number
+  actor: string
+  reason: string
+  now: Date
+}
+
+/**
+ * Puts back what was before a price change, by another one that is in force at once. What is more than a portion is written
+ * down by the transactions that follow. The transaction must hold the application's lock and have written down what was
+ * due. Throws 40005 and 40006.
+ */
+export async function undo(
+  tx: Statements,
+  { appId, id, actor, reason, now }: Undoing,
+  showMoment: ShowMoment,
+): Promise<PriceChangeRecord> {
+  const original = await store.findPriceChange(tx, appId, id)
+  if (original === undefined) throw new Refusal('priceChangeNotFound')
+  const back = original.appliedAt === null ? undefined : await findFormer(tx, original, showMoment)
+  if (back === undefined) throw new Refusal('priceChangeWrongState')
+  const by = { reason, undoOf: id, createdAt: now, createdBy: actor }
+  const change = await store.insertPriceChange(tx, { appId, effectiveAt: now, ...back, ...by })
+  const data = showPriceChange(change, now, showMoment)
+  await insertEvents(tx, appId, [{ type: 'priceChange.scheduled', actor, subject: String(change.id), data }], now)
+  await writeDue(tx, appId, showMoment)
+  return store.requirePriceChange(tx, [appId], change.id, showMoment)
+}
+
+type Former = Pick<store.NewPriceChange, 'what' | 'skippedCount'>
+
+function findFormer(tx: Statements, original: PriceChange, showMoment: ShowMoment): Promise<Former | undefined> {
+  const { billingRuleId } = original
+  return billingRuleId === null
+    ? findFormerRules(tx, original)
+    : findFormerTerms(tx, original, billingRuleId, showMoment)
+}
+
+/** The terms that a rule had before, if it is there and its terms are still those that the change brought. */
+async function findFormerTerms(
+  tx: Statements,
+  { appId, id, terms, effectiveAt }: PriceChange,
+  billingRuleId: number,
+  showMoment: ShowMoment,
+): Promise<Former | undefined> {
+  const former = await store.findFormerTerms(tx, appId, billingRuleId, { changeId: id, effectiveAt })
+  if (former === undefined) return undefined
+  try {
+    const rule = await requireBillingRule(tx, appId, billingRuleId, showMoment)
+    if (!areSameTerms(rule, terms)) return undefined
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+  return { what: { billingRuleId, terms: former }, skippedCount: null }
+}
+
+/** The rules that sites had before: of those that still have what the change gave them, and whose former rules exist. */
+async function findFormerRules(tx: Statements, original: PriceChange): Promise<Former | undefined> {
+  const { appId, fields } = original
+  const members = await store.findChangedSites(tx, original)
+  const ids = [...new Set(members.flatMap(({ former }) => Object.values(former)))].filter((id) => id !== null)
+  const known = ids.length === 0 ? new Map<number, number>() : await findRuleTypes(tx, appId, ids)
+  const sites = members.flatMap(({ siteId, present, gave, former }): RulesOfSite[] => {
+    const isStill = fields.every((field) => present[field] === gave[field])
+    const changed = Object.values(former)
+    const isPossible = changed.length > 0 && changed.every((id) => id === null || known.has(id))
+    return isStill && isPossible ? [{ siteId, rules: { ...gave, ...former } }] : []
+  })
+  if (sites.length === 0) return undefined
+  return { what: { fields, rules: null, sites }, skippedCount: members.length - sites.length }
+}

@@ -1,0 +1,69 @@
+import Type, { type Static } from 'typebox'
+import { Period } from '../../billing-rules/contract.ts'
+import { operation } from '../../vocabulary/operation.ts'
+import {
+  described,
+  integer,
+  moment,
+  momentText,
+  momentWords,
+  named,
+  nullable,
+  optional,
+  ownAppId,
+} from '../../vocabulary/values.ts'
+
+const instant = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2028-10-31T16:00:00.000Z'] })
+
+const PriceInForce = named(
+  'PriceInForce',
+  Type.Object({
+    billingRuleId: Type.Integer({ description: 'The rule that the site names at that time.' }),
+    ruleName: Type.String({ description: 'The rule’s name now; of a deleted rule its last.' }),
+    periods: nullable(Type.Array(Period)),
+    period: nullable(described(Period, 'The one of `periods` that holds at that time of day.')),
+    freeMinutes: nullable(Type.Integer()),
+    unitMinutes: nullable(Type.Integer()),
+    unitPrice: nullable(Type.String()),
+    dailyCap: nullable(Type.String()),
+    sinceTime: described(moment, 'Since when these terms hold at this site.'),
+    sinceAt: instant('The instant of `sinceTime` in RFC 3339.'),
+    untilTime: nullable(described(moment, 'Until when these terms hold at this site; null: nothing waits.')),
+    untilAt: nullable(instant('The instant of `untilTime` in RFC 3339.')),
+    priceChangeId: nullable(
+      Type.Integer({
+        description: 'the price change that brought these terms; null: the site, the rule, or an update',
+      }),
+    ),
+  }),
+)
+export type PriceInForce = Static<typeof PriceInForce>
+
+export const getSitePrices = operation({
+  id: 'getSitePrices',
+  group: 'sites',
+  summary:
+    'Answers what was, is or will be in force at a site at a moment, exact to the second: the rule and its terms for each kind of use. What waits is told for a moment of the future.',
+  method: 'GET',
+  path: '/api/charging/v1/siteManageThird/prices',
+  callers: ['application', 'operator'],
+  query: Type.Object({
+    appId: ownAppId,
+    id: integer(1),
+    time: optional(described(momentText, `The moment; now by default. ${momentWords}`)),
+  }),
+  data: named(
+    'SitePrices',
+    Type.Object({
+      siteId: Type.Integer({ description: 'The site.' }),
+      appId: Type.String(),
+      time: described(moment, 'The moment that is told of.'),
+      at: instant('The instant of `time` in RFC 3339.'),
+      fast: nullable(described(PriceInForce, 'Fast charging; null for no rule.')),
+      slow: nullable(described(PriceInForce, 'Slow charging; null for no rule.')),
+      occupancy: nullable(described(PriceInForce, 'Occupancy; null for no rule.')),
+    }),
+  ),
+  refusals: ['applicationNotFound', 'siteNotFound'],
+})

@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test'
+import { deleteBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { updateSite } from '../../src/sites/contract.ts'
+import { undoPriceChange } from '../../src/sites/price-changes/contract.ts'
+import { newApplication, type TestApplication } from '../harness.ts'
+import {
+  ahead,
+  at,
+  changeOf,
+  day,
+  eventsOf,
+  ruleOf,
+  scheduled,
+  scheduledSoon,
+  siteOf,
+  untilApplied,
+} from './price-support.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, newRule, onePeriod, saveSiteOf } from './support.ts'
+
+const undo = ({ appId, token }: TestApplication, id: number, reason: unknown = 'too dear') =>
+  client.call(undoPriceChange, { appId, id, reason }, { token })
+
+test('undo puts the terms of a rule back at once, by a price change of its own', async () => {
+  const application = await newApplication(client)
+  const rule = await newRule(application, 1)
+  const change = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
+  await untilApplied(application, change.id)
+  const undone = expectSuccess(await undo(application, change.id))
+  expect(undone).toMatchObject({
+    status: 2,
+    undoOf: change.id,
+    reason: 'too dear',
+    billingRuleId: rule,
+    periods: onePeriod,
+  })
+  expect(undone).toMatchObject({ siteCount: null, skippedCount: null, rules: null })
+  expect(undone.appliedTime).not.toBeNull()
+  expect((await ruleOf(application, rule)).periods).toEqual(onePeriod)
+  expect(await changeOf(application, undone.id)).toEqual(undone)
+  const events = (await eventsOf(application, 'priceChange.*,billingRule.updated')).slice(-3)
+  expect(events.map(({ type, actor }) => [type, actor])).toEqual([
+    ['priceChange.scheduled', `application:${application.appId}`],
+    ['billingRule.updated', 'platform:prices'],
+    ['priceChange.applied', 'platform:prices'],
+  ])
+  // Nothing of the first is left; the undo is undone like any other.
+  expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
+  expect(expectSuccess(await undo(application, undone.id)).periods).toEqual(at('2'))
+  expect((await ruleOf(application, rule)).periods).toEqual(at('2'))
+})
+
+test('undo of a change whose terms no longer hold, that waits, was cancelled or changed nothing is refused', async () => {
+  const application = await newApplication(client)
+  const { appId, token } = application
+  const [rule, gone] = [await newRule(application, 1), await newRule(application, 1)]
+  const waits = await scheduled(application, { effectiveTime: ahead(day), billingRuleId: rule, periods: at('5') })
+  expectRefusal(await undo(application, waits.id), 'priceChangeWrongState')
+  const change = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
+  const ofGone = await scheduledSoon(application, { billingRuleId: gone, periods: at('2') })
+  await untilApplied(application, change.id)
+  const same = await scheduledSoon(application, { billingRuleId: rule, periods: at('2') })
+  for (const { id } of [change, ofGone, same]) await untilApplied(application, id)
+  expectRefusal(await undo(application, same.id), 'priceChangeWrongState')
+  expectSuccess(await client.call(updateBillingRule, { appId, id: rule, periods: at('3') }, { token }))
+  expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
+  expectSuccess(await client.call(deleteBillingRule, { appId, id: gone }, { token }))
+  expectRefusal(await undo(application, ofGone.id), 'priceChangeWrongState')
+  expectRefusal(await undo(application, 9_000_000_000), 'priceChangeNotFound')
+  for (const reason of [null, '', ' ', 5]) expectFaults(await undo(application, change.id, reason), ['reason'])
+})
+
+test('undo puts back the rules of each site that still has what the change gave it, and counts the others', async () => {
+  const application = await newApplication(client)
+  const { appId, token } = application
+  const rules: number[] = []
+  for (let count = 0; count < 4; count++) rules.push(await newRule(application, 1))
+  const [first, second, given, gone] = rules as [number, number, number, number]
+  const newSite = async (fastChargeBillRuleId: number | null) =>
+    expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId })).id
+  const [ofFirst, ofSecond, none, moved] = [
+    await newSite(first),
+    await newSite(second),
+    await newSite(null),
+    await newSite(first),
+  ]
+  const [ofGone, same] = [await newSite(gone), await newSite(given)]
+  const change = await scheduledSoon(application, { sites: { all: true }, rules: { fastChargeBillRuleId: given } })
+  await untilApplied(application, change.id)
+  expectSuccess(await client.call(updateSite, { appId, id: moved, fastChargeBillRuleId: second }, { token }))
+  expectSuccess(await client.call(deleteBillingRule, { appId, id: gone }, { token }))
+  const undone = expectSuccess(await undo(application, change.id))
+  expect(undone).toMatchObject({ status: 2, undoOf: change.id, siteCount: 3, skippedCount: 3, rules: null })
+  const ruleOfSite = async (id: number) => (await siteOf(application, id)).fastChargeBillRuleId
+  expect(await Promise.all([ofFirst, ofSecond, none, moved, ofGone, same].map(ruleOfSite))).toEqual([
+    first,
+    second,
+    null,
+    second,
+    given,
+    given,
+  ])
+  const events = (await eventsOf(application, 'priceChange.*,site.updated')).slice(-5)
+  expect(events.map(({ type }) => type)).toEqual([
+    'priceChange.scheduled',
+    ...['site.updated', 'site.updated', 'site.updated'],
+    'priceChange.applied',
+  ])
+  expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
+})
