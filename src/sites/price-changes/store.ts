@@ -321,11 +321,11 @@ export async function findChangedSites(
 /** Values by field, without those that are undefined. */
 function byField(
   fields: readonly Field[],
-  valueOf: (number: number) => number | null | undefined,
+  valueIn: (number: number) => number | null | undefined,
 ): RulesOfSite['rules'] {
   return Object.fromEntries(
     fields.flatMap((field) => {
-      const value = valueOf(ruleFields[field].number)
+      const value = valueIn(ruleFields[field].number)
       return value === undefined ? [] : [[field, value]]
     }),
   )

@@ -108,7 +108,7 @@ async function readPrice(
     sinceTime: showMoment(since.at),
     sinceAt: since.at.toISOString(),
     untilTime: untilAt && showMoment(untilAt),
-    untilAt: untilAt && untilAt.toISOString(),
+    untilAt: untilAt?.toISOString() ?? null,
     priceChangeId: since.changeId,
   }
 }
