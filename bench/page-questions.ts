@@ -10,6 +10,8 @@ export interface Question {
 
 const each = <Value>(values: Value[], query: (value: Value) => Query) => values.map(query)
 export const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
+/** So many hours before the devices are filled, which begins soon. */
+const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString()
 const ranks = (from: number) => Array.from({ length: 20 }, (_, index) => from + index)
 const boxes = (size: number) =>
   each(ranks(0), (step) => ({ bbox: [80 + step, 25, 80 + step + size, 25 + Math.min(size, 28)].join(',') }))
@@ -61,6 +63,23 @@ export const filterQuestions: Question[] = [
   { what: 'box, some', queries: boxes(3) },
   { what: 'box, few', queries: boxes(0.1) },
   { what: 'box, none', queries: [{ bbox: '-10,40,10,50' }] },
+  { what: 'silent for a day', queries: [{ lastReportTo: ago(24) }] },
+  {
+    what: 'silent, in a city',
+    queries: each(ranks(0), (rank) => ({ lastReportTo: ago(24), cityCode: cityCode(rank) })),
+  },
+  { what: 'silent, none', queries: [{ lastReportTo: ago(24 * 400) }] },
+  { what: 'reported within an hour', queries: [{ lastReportFrom: ago(1) }, { hasReported: 'true' }] },
+  {
+    what: 'reported, in a city',
+    queries: each(ranks(0), (rank) => ({ lastReportFrom: ago(1), cityCode: cityCode(rank) })),
+  },
+  { what: 'reported and offline, none', queries: [{ lastReportFrom: ago(1), onlineStatus: 2 }] },
+  { what: 'never reported', queries: [{ hasReported: 'false' }] },
+  {
+    what: 'never reported, in a city',
+    queries: each(ranks(0), (rank) => ({ hasReported: 'false', cityCode: cityCode(rank) })),
+  },
 ]
 
 const many = {
@@ -109,5 +128,5 @@ export const ordinaryQuestions: Question[] = [
 
 /** Over all applications, as operators ask. */
 export const acrossQuestions: Question[] = filterQuestions.filter(({ what }) =>
-  /^(nothing|state|time, a day|district, (many|few|only)|name|serial|box)/.test(what),
+  /^(nothing|state|time, a day|district, (many|few|only)|name|serial|box|silent|reported|never)/.test(what),
 )

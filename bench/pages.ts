@@ -1,7 +1,9 @@
 // Device pages at scale: how long they take over HTTP by what is asked for, quietly and beside changes, and what creates
 // have of the service beside them.
 //
-//   bun bench/pages.ts --devices 10000000 [--largest 1000000]
+//   bun bench/pages.ts --devices 10000000 [--largest 1000000] [KIND …]
+//
+// KIND is a part of what is asked for, such as “silent” or “box, none”; only such kinds are measured then.
 
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import { reportDeviceState } from '../src/devices/state/contract.ts'
@@ -48,7 +50,9 @@ await runBench(async (bench) => {
       `${largest.toLocaleString('en')}.\n\n`,
   )
   const rows: string[][] = []
+  const { others } = bench.options
   const ask = async (whose: Whose, question: Question) => {
+    if (others.length > 0 && !others.some((kind) => question.what.includes(kind))) return
     const quiet = await measure(here, whose, question)
     const busy = await besideChanges(here.client, [here.largest, here.other], () => measure(here, whose, question))
     // An earlier version has no pages over all applications, and does not read this one's cursors.

@@ -3,6 +3,7 @@ import { openApiDocument } from '../src/reference/openapi.ts'
 import { operations } from '../src/reference/operations.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
+import { nameOf } from '../src/vocabulary/values.ts'
 
 // The types of the SDK, from the OpenAPI document: programs that use it need neither the contracts nor their library.
 
@@ -77,8 +78,19 @@ function methodOf(operation: Operation, described: Described, types: Types, shar
   const [answer] = Object.entries(described.responses['200']?.content ?? {})
   const data = answer === undefined ? 'unknown' : types.dataOf(answer[1].schema)
   const method = isPage(operation) ? 'PageMethod' : operation.takes === undefined ? 'Method' : 'FileMethod'
-  const type = isFile(operation) ? `ExportMethod<${input}>` : `${method}<${input}, ${data}>`
+  const type = isFile(operation)
+    ? `ExportMethod<${input}>`
+    : (overloadsOf(operation, input, types) ?? `${method}<${input}, ${data}>`)
   return `${comment(described.description ?? described.summary, '  ')}  ${operation.id}: ${type}`
+}
+
+/** The type of a method whose input says which of several records it returns. */
+function overloadsOf({ answersBy }: Operation, input: string, types: Types): string | undefined {
+  if (answersBy === undefined) return undefined
+  const overloads = Object.entries(answersBy).map(
+    ([member, schema]) => `Method<${input} & { ${member}: string }, ${types.of({ $ref: nameOf(schema) ?? '' })}>`,
+  )
+  return overloads.join(' & ')
 }
 
 const isFile = ({ answers }: Operation) => Array.isArray(answers)

@@ -6,14 +6,17 @@ import type { Answer } from './harness.ts'
 // Compares pages of devices with a model that checks every record against the filter in memory.
 
 export type Filter = Record<string, string | number>
+/** When devices reported last, by serial number, as the service shows it; those that never reported are missing. */
+export type LastReports = ReadonlyMap<string, string>
 type Ask = (query: Filter) => Promise<Answer<Static<typeof pageDevices.data>>>
 
 /** Whether a record fits a filter, as contract §5 and the operation's description define the filter. */
-function fits(device: DeviceRecord, filter: Filter): boolean {
-  return Object.entries(filter).every(([member, wanted]) => (tests[member] as Test)(device, wanted as never))
+function fits(device: DeviceRecord, filter: Filter, reports: LastReports): boolean {
+  const reported = reports.get(device.deviceNo)
+  return Object.entries(filter).every(([member, wanted]) => (tests[member] as Test)(device, wanted as never, reported))
 }
 
-type Test = (device: DeviceRecord, wanted: never) => boolean
+type Test = (device: DeviceRecord, wanted: never, lastReport: string | undefined) => boolean
 
 const tests: Record<string, Test> = {
   deviceNo: (device, wanted: string) => device.deviceNo.toLowerCase().includes(wanted.toLowerCase()),
@@ -28,6 +31,9 @@ const tests: Record<string, Test> = {
   runStatus: (device, wanted: number) => device.runStatus === wanted,
   timeFrom: (device, wanted: string) => device.createTime >= wanted,
   timeTo: (device, wanted: string) => device.createTime <= wanted,
+  lastReportFrom: (_, wanted: string, lastReport) => lastReport !== undefined && lastReport >= wanted,
+  lastReportTo: (_, wanted: string, lastReport) => lastReport !== undefined && lastReport <= wanted,
+  hasReported: (_, wanted: string, lastReport) => String(lastReport !== undefined) === wanted,
   bbox: (device, wanted: string) => {
     const [minLng = 0, minLat = 0, maxLng = 0, maxLat = 0] = wanted.split(',').map(Number)
     const [longitude = 0, latitude = 0] = device.deviceBattery.coordinates.split(',').map(Number)
@@ -36,11 +42,16 @@ const tests: Record<string, Test> = {
 }
 
 /** For each filter, values that fit many of these devices, few and none. */
-export function filterValues(devices: readonly DeviceRecord[]): Record<string, (string | number)[]> {
+export function filterValues(
+  devices: readonly DeviceRecord[],
+  reports: LastReports,
+): Record<string, (string | number)[]> {
   const some = devices.filter((_, index) => index % Math.ceil(devices.length / 4) === 0)
   const { deviceBattery: place, deviceNo } = some[0] as DeviceRecord
   const times = devices.map((device) => device.createTime).sort()
   const middle = times[Math.floor(times.length / 2)] as string
+  const reportTimes = [...reports.values()].sort()
+  const middleReport = reportTimes[Math.floor(reportTimes.length / 2)] as string
   const boxes = some.map(({ deviceBattery }) => {
     const [longitude = 0, latitude = 0] = deviceBattery.coordinates.split(',').map(Number)
     return `${longitude},${latitude},${Math.min(180, longitude + 7)},${Math.min(90, latitude + 9)}`
@@ -64,6 +75,9 @@ export function filterValues(devices: readonly DeviceRecord[]): Record<string, (
     runStatus: [0, 1, 2],
     timeFrom: [middle, '1999-12-31 23:59:59', '2999-01-01 00:00:00'],
     timeTo: [middle, times[0] as string, '1999-12-31 23:59:59'],
+    lastReportFrom: [middleReport, '1999-12-31 23:59:59', '2999-01-01 00:00:00'],
+    lastReportTo: [middleReport, reportTimes[0] as string, '1999-12-31 23:59:59'],
+    hasReported: ['true', 'false'],
     bbox: [...boxes, '-180,-90,180,90', '0.5,0.5,0.6,0.6', '-0, -0 ,10 , 10'],
   }
 }
@@ -104,8 +118,14 @@ export async function walk(ask: Ask, filter: Filter, pageSize: number): Promise<
  * Compares the pages of a filter with the devices that fit it: the first page and its total, a page by number, and all
  * pages by cursor. `devices` must be sorted newest first.
  */
-export async function expectPages(ask: Ask, filter: Filter, devices: readonly DeviceRecord[], pageSize: number) {
-  const expected = devices.filter((device) => fits(device, filter))
+export async function expectPages(
+  ask: Ask,
+  filter: Filter,
+  devices: readonly DeviceRecord[],
+  reports: LastReports,
+  pageSize: number,
+) {
+  const expected = devices.filter((device) => fits(device, filter, reports))
   const first = await ask({ ...filter, pageSize })
   const told = JSON.stringify(filter)
   expect(`${told} ${first.status} ${first.text}`).toStartWith(`${told} 200 {"code":0`)

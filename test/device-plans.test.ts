@@ -1,21 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import postgres from 'postgres'
-import { readByIndexOrder } from '../src/database/page.ts'
+import postgres, { type Row } from 'postgres'
+import { createExport } from '../src/bulk/contract.ts'
+import { planByHash, readByIndexOrder } from '../src/database/page.ts'
 import { transaction } from '../src/database/transaction.ts'
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import {
   countStatement,
   type DeviceFilter,
+  exportStatement,
+  joinedSearchStatement,
+  keysStatement,
   rangeStatement,
   type Statement,
   searchStatement,
 } from '../src/devices/store.ts'
 import { pageSites } from '../src/sites/contract.ts'
+import { limits } from '../src/vocabulary/limits.ts'
 import { atScale, embeddedConnection } from './faults/support.ts'
 import { Client, deviceBody, newApplication, startService } from './harness.ts'
 
 // Query plans and pages for an application with most of the devices, beside others that have few each. In the long run
-// these are 120,000 and 2,500 devices.
+// these are 120,000 and 2,500 devices: more than `limits.joinedDevicesFound` have reported then.
 
 const service = await startService()
 const client = new Client(service)
@@ -42,6 +47,15 @@ beforeAll(async () => {
       timestamptz '2026-01-01' + i * interval '1 second'
     from generate_series(1, ${total}::int) as i`
   await sql`vacuum analyze device`
+  // Every second device is online. Of the others one of five never reported, and the rest have been silent since January. The
+  // planner knows nothing of these rows, as after a load.
+  await sql`alter table device_presence set (autovacuum_enabled = off)`
+  await sql`
+    insert into device_presence (app_id, device_no, reported_at, seen_at)
+    select app_id, device_no,
+      case when online_status = 1 then timestamptz '2026-03-01' else bound_at end,
+      case when online_status = 1 then now() + interval '1 day' end
+    from device where online_status = 1 or hashtext(device_no) % 5 <> 0`
 }, 120_000)
 
 interface PlanNode {
@@ -104,6 +118,8 @@ const anyDevice: DeviceFilter = {
   siteId: null,
   isPlaced: null,
   bound: { from: null, before: null },
+  lastReport: null,
+  hasReported: null,
   bbox: null,
 }
 const common: { what: string; filter: Partial<DeviceFilter> }[] = [
@@ -127,6 +143,24 @@ const rare: { what: string; filter: Partial<DeviceFilter> }[] = [
 ]
 const firstPage = { pageSize: 10, pageNo: 1, offset: 0, after: null }
 const micros = (moment: string) => String(new Date(moment).getTime() * 1000)
+const march = new Date('2026-03-01T00:00:00Z')
+/** Filters that look into the table of presence: what most devices fit, some, few and none. */
+const joined: { what: string; filter: Partial<DeviceFilter> }[] = [
+  { what: 'a report in March', filter: { lastReport: { from: march, before: null } } },
+  { what: 'silence since March', filter: { lastReport: { from: null, before: march } } },
+  {
+    what: 'silence since the first hours',
+    filter: { lastReport: { from: null, before: new Date('2026-01-01T01:00:00Z') } },
+  },
+  { what: 'silence since the year before', filter: { lastReport: { from: null, before: new Date('2025-01-01') } } },
+  { what: 'any report', filter: { hasReported: true } },
+  { what: 'no report', filter: { hasReported: false } },
+  { what: 'no report, in a city', filter: { hasReported: false, cityCode: '77' } },
+  {
+    what: 'a report of a device that is offline',
+    filter: { onlineStatus: 2, lastReport: { from: march, before: null } },
+  },
+]
 const middle = [large.appId, micros('2026-01-01T12:00:00Z'), 'SN-5']
 
 test.each(common)('a page by $what reads the index, and no more of it than the page', async ({ filter }) => {
@@ -176,6 +210,61 @@ test.each([...common, ...rare])('a search by $what is answered by the index of i
   expect(rowsRead(planned)).toBeLessThan(few + 50)
 })
 
+/** The rows that a plan's scans of the presence table have read, and how often each of these scans ran. */
+function presenceRead(planned: PlanNode[]) {
+  const scans = planned.filter((node) => node['Relation Name'] === 'device_presence')
+  const rows = scans.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
+  return {
+    rows: rows.reduce((sum, read) => sum + read, 0),
+    loops: Math.max(...scans.map((node) => node['Actual Loops'])),
+  }
+}
+
+test.each(joined)('a search by $what reads each of its tables once', async ({ filter }) => {
+  const inHash: typeof readByIndexOrder = (sql, read) =>
+    transaction(sql, async (tx) => {
+      await planByHash(tx)
+      return read(tx)
+    })
+  for (const appIds of [[large.appId], ['app 8'], null]) {
+    const planned = await plan(joinedSearchStatement({ ...anyDevice, ...filter, appIds }, firstPage), inHash)
+    // As often as there are workers.
+    expect(presenceRead(planned).loops).toBeLessThan(10)
+    expect(planned.map((node) => node['Node Type']).filter((type) => type === 'Hash Join').length).toBeLessThan(2)
+  }
+})
+
+test.each(joined)('a read of an export by $what looks no further than its bound', async ({ filter }) => {
+  for (const range of [{ behindApplication: '' }, { behind: middle }]) {
+    const planned = await plan(
+      exportStatement({ ...anyDevice, ...filter, appIds: [large.appId] }, range, 501),
+      readByIndexOrder,
+    )
+    // Only the rows of the read are sorted.
+    expect(planned.filter((node) => node['Node Type'] === 'Sort')).toHaveLength(1)
+    if (filter.cityCode === undefined) expect(rowsRead(planned)).toBeLessThan(limits.exportRowsWalked + 3 * 501)
+    expect(presenceRead(planned).rows).toBeLessThan(limits.exportRowsWalked + 3 * 501)
+  }
+})
+
+const keysOf = (rows: number): Row[] =>
+  Array.from({ length: rows }, (_, index) => ({
+    app_id: large.appId,
+    bound_at: new Date(Date.UTC(2026, 0, 1) + index * 1000),
+    device_no: 'SN-5',
+  }))
+
+test('the devices of a page are looked up by their keys', async () => {
+  const planned = await plan(keysStatement({ ...anyDevice, appIds: [large.appId] }, keysOf(101)), readByIndexOrder)
+  expect(scansOf(planned)).toEqual(['Index Scan by device_by_age'])
+  expect(rowsRead(planned)).toBeLessThan(102)
+})
+
+function reportedSql(condition: string): string {
+  return `exists (select 1 from device_presence p
+    where p.app_id = device.app_id and p.device_no = device.device_no and ${condition})`
+}
+
 interface Asked {
   what: string
   query: Record<string, string | number>
@@ -211,6 +300,24 @@ const questions: Asked[] = [
     query: { deviceName: 'east', onlineStatus: 1, runStatus: 1 },
     condition: "device_name like 'East%' and online_status = 1 and run_status = 1",
   },
+  {
+    what: 'a report in March',
+    query: { lastReportFrom: '2026-03-01T00:00:00Z' },
+    condition: reportedSql("reported_at >= '2026-03-01 00:00:00Z'"),
+  },
+  {
+    what: 'a long silence',
+    query: { lastReportTo: '2026-01-01 20:00:00' },
+    condition: reportedSql("reported_at < '2026-01-01 12:00:01Z'"),
+  },
+  {
+    what: 'a long silence in a city',
+    query: { lastReportTo: '2026-02-01 00:00:00', cityCode: '77' },
+    condition: `city_code = '77' and ${reportedSql("reported_at < '2026-02-01'")}`,
+  },
+  { what: 'a longer silence', query: { lastReportTo: '2025-01-01 00:00:00' }, condition: 'false' },
+  { what: 'any report', query: { hasReported: 'true' }, condition: reportedSql('true') },
+  { what: 'no report', query: { hasReported: 'false' }, condition: `not ${reportedSql('true')}` },
 ]
 
 const asks = [
@@ -250,6 +357,24 @@ describe.each(asks)('among the devices of $whose', ({ whose, answer }) => {
     }
   })
 })
+
+test.each(questions.filter(({ query }) => 'lastReportTo' in query || 'hasReported' in query))(
+  'an export by $what is what the table holds',
+  async ({ query, condition }) => {
+    const expected = await sql.unsafe(
+      `select device_no from device where app_id = '${large.appId}' and ${condition}
+      order by bound_at desc, device_no desc`,
+    )
+    const asked = { kind: 'devices', format: 'csv', ...query } as const
+    const { status, text } = await client.call(createExport, asked, { token: large.token })
+    expect(status).toBe(200)
+    const serials = text
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => line.split(',')[1])
+    expect(serials).toEqual(expected.map((row) => row.device_no))
+  },
+)
 
 test('reads that do not end hold up no creates', async () => {
   let read = 0

@@ -357,6 +357,12 @@ export interface CreateExportQuery {
   siteId?: number | undefined
   /** true: only devices that stand at a site; false: only those that stand nowhere. */
   isPlaced?: 'true' | 'false' | undefined
+  /** Only devices whose newest report is from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  lastReportFrom?: string | undefined
+  /** Only devices that have reported, the last time up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  lastReportTo?: string | undefined
+  /** true: only devices that have reported; false: only devices that never reported. */
+  hasReported?: 'true' | 'false' | undefined
   /** 1 entrance, 2 exit, 3 both, 4 door. */
   laneType?: LaneType | undefined
   /** a part of the name, in upper or lower case */
@@ -706,6 +712,13 @@ export type DeviceStateChangeEvent = EventHead & {
   data: DeviceStateChange
 }
 
+export type DeviceStateOrStates = DeviceState | DeviceStates
+
+export interface DeviceStates {
+  /** The states in the order of `deviceNos`, without those of devices that are not the caller’s. */
+  list: Array<DeviceState>
+}
+
 /** 1 normal, 2 fault. */
 export type DeviceStatus = 1 | 2
 
@@ -855,10 +868,12 @@ export interface GetDeviceQuery {
 }
 
 export interface GetDeviceStateQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
-  deviceNo: string
+  /** The device’s serial number. */
+  deviceNo?: string | undefined
+  /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
+  deviceNos?: string | undefined
 }
 
 export interface GetEventQuery {
@@ -1400,6 +1415,12 @@ export interface PageDevicesQuery {
   timeFrom?: string | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
+  /** Only devices whose newest report is from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  lastReportFrom?: string | undefined
+  /** Only devices that have reported, the last time up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  lastReportTo?: string | undefined
+  /** true: only devices that have reported; false: only devices that never reported. */
+  hasReported?: 'true' | 'false' | undefined
   /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
   bbox?: string | undefined
 }
@@ -2769,8 +2790,8 @@ export interface Methods {
   reportDeviceState: Method<ReportDeviceStateRequest, Device>
   /** Reports the states of up to 1000 devices. Answers one outcome for each report, in order; a refused report does not stop the others. */
   reportDeviceStates: Method<ReportDeviceStatesRequest, DeviceOutcomes>
-  /** Answers the state that a device reported, and when it reported last. */
-  getDeviceState: Method<GetDeviceStateQuery, DeviceState>
+  /** Answers the state that a device reported, and when it reported last; with `deviceNos` instead of `deviceNo`, the states of up to 100 devices. */
+  getDeviceState: Method<GetDeviceStateQuery & { deviceNo: string }, DeviceState> & Method<GetDeviceStateQuery & { deviceNos: string }, DeviceStates>
   /** Frees a serial number immediately; any application can then bind it. The past owner stays in the history. Answers the device’s last record. */
   unbindDevice: Method<UnbindDeviceRequest, Device>
   /** Frees up to 1000 serial numbers. Answers one outcome for each serial number, in order; a refusal does not stop the others. */

@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { pageBillingRules } from '../billing-rules/contract.ts'
 import { pageDeliveries } from '../deliveries/contract.ts'
-import { DeviceBatchRow, DeviceUpdateRow, pageDevices } from '../devices/contract.ts'
+import { DeviceBatchRow, DeviceUpdateRow, ExportedDevice, pageDevices } from '../devices/contract.ts'
 import { pagePlacements } from '../devices/placement/contract.ts'
 import { pageEvents } from '../events/contract.ts'
 import { pageSites, SiteBatchRow, SiteUpdateRow } from '../sites/contract.ts'
@@ -196,6 +196,11 @@ const exportPages = {
 }
 export type ExportKind = keyof typeof exportPages
 
+/** The record of each row of an export: that of its page operation, or one with more members. */
+export function exportRecord(kind: ExportKind): TObject {
+  return kind === 'devices' ? ExportedDevice : exportPages[kind].data.properties.list.items
+}
+
 type Query = NonNullable<(typeof exportPages)[ExportKind]['query']>
 
 /** The filters of a kind: what its page operation takes but for the page. */
@@ -216,14 +221,13 @@ interface Shape {
 
 /** The members of a kind's record; those of the records within it by their own names. */
 export function exportColumns(kind: ExportKind): Column[] {
-  const { list } = (exportPages[kind].data as unknown as { properties: { list: { items: Shape } } }).properties
   const columnsOf = ({ properties = {} }: Shape, path: string[]): Column[] =>
     Object.entries(properties).flatMap(([name, member]) =>
       (member as Shape).properties === undefined
         ? [{ name, path: [...path, name] }]
         : columnsOf(member as Shape, [...path, name]),
     )
-  return columnsOf(list.items, [])
+  return columnsOf(exportRecord(kind), [])
 }
 
 const isExported = (kind: ImportKind | ExportKind): kind is ExportKind => kind in exportPages

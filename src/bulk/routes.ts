@@ -6,7 +6,7 @@ import { findReplay, hasAnswer, once, type RequestKey } from '../database/idempo
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { deliveryPages } from '../deliveries/pages.ts'
-import { devicePages } from '../devices/pages.ts'
+import { deviceExportPages } from '../devices/pages.ts'
 import { placementPages } from '../devices/placement/pages.ts'
 import { eventPages } from '../events/pages.ts'
 import { insertPlatformEvent } from '../events/store.ts'
@@ -239,7 +239,7 @@ function exportReader(parts: Parts) {
   const deliveries = deliveryPages(parts)
   const readers: Record<ExportKind, (sql: Sql, caller: Caller, query: never) => Promise<ExportPage>> = {
     sites: sitePages(parts),
-    devices: devicePages(parts),
+    devices: deviceExportPages(parts),
     placements: placementPages(parts),
     billingRules: billingRulePages(parts),
     events: eventPages(parts),

@@ -86,16 +86,18 @@ function askedOf(
 /**
  * Makes the response of a page operation. `rows` holds one row more than the page when another page follows; each row
  * has its key in `page_key`, the JSON text of a list of texts. A total above the limit is given as the limit plus one.
+ * `walkedTo` is the key at which the next page begins when it is not known yet whether one follows.
  */
 export function toPage<Item>(
   { pageSize, pageNo, asked }: PageRequest,
   rows: readonly Row[],
   counted: number,
   show: (row: Row) => Item,
+  walkedTo?: string,
 ): PageOf<Item> {
   const total = Math.min(counted, limits.pageRowsCounted)
   const list = rows.slice(0, pageSize)
-  const last = list.at(-1)
+  const nextAfter = rows.length > pageSize ? list.at(-1)?.page_key : walkedTo
   return {
     list: list.map(show),
     total,
@@ -104,9 +106,9 @@ export function toPage<Item>(
     pageSize,
     pages: Math.ceil(total / pageSize),
     nextCursor:
-      rows.length > pageSize && last !== undefined
-        ? Buffer.from(JSON.stringify([asked, ...JSON.parse(last.page_key)])).toString('base64url')
-        : null,
+      nextAfter === undefined
+        ? null
+        : Buffer.from(JSON.stringify([asked, ...JSON.parse(nextAfter)])).toString('base64url'),
   }
 }
 
@@ -128,18 +130,36 @@ export async function readPage<Item>(
   return toPage(request, rows, counted, show)
 }
 
-/**
- /**
-  * Reads one page out of many in the order of an index. The planner knows the table only as it was last analyzed, and
-  * would otherwise sort all rows after the page.
-  */
+/** Reads one page out of many in the order of an index. */
 export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promise<Rows>): Promise<Rows> {
   return transaction(sql, async (tx) => {
-    await tx`
-      select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
-        set_config('enable_bitmapscan', 'off', true)`
+    await planByIndexOrder(tx)
     return read(tx)
   })
+}
+
+/**
+ * Has the statements of a transaction planned in the order of an index, with other tables looked up row by row. The
+ * planner knows tables only as they were last analyzed, and would otherwise sort, or join, all rows after the page.
+ */
+export async function planByIndexOrder(tx: Statements): Promise<void> {
+  await tx`
+    select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+      set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+      set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true),
+      set_config('enable_nestloop', 'on', true)`
+}
+
+/**
+ * Has the statements of a transaction planned so that a join reads each of its tables once. A planner that knows nothing
+ * of the tables would look up row by row, at ten times the cost for a table that is large.
+ */
+export async function planByHash(tx: Statements): Promise<void> {
+  await tx`
+    select set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),
+      set_config('enable_hashjoin', 'on', true), set_config('enable_sort', 'on', true),
+      set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true),
+      set_config('work_mem', '32MB', true)`
 }
 
 /** Reads the rows of a page and one row more, if there is one. */

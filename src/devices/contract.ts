@@ -17,6 +17,8 @@ import {
   integer,
   lengths,
   moment,
+  momentText,
+  momentWords,
   name,
   named,
   nullable,
@@ -126,6 +128,10 @@ export const DeviceRecord = named('Device', deviceOf(Type.String()))
 /** The record in the event of a transfer. In the former owner's log `appId` is null, which hides the new owner. */
 export const TransferredDevice = named('TransferredDevice', deviceOf(nullable(Type.String())))
 export type DeviceRecord = Static<typeof DeviceRecord>
+
+/** A row of an export: the record, and when the device reported last. */
+export const ExportedDevice = extended(DeviceRecord, { lastReportTime: nullable(moment) })
+export type ExportedDevice = Static<typeof ExportedDevice>
 
 export const createDevice = operation({
   id: 'createDevice',
@@ -238,6 +244,18 @@ export const pageDevices = operation({
       textOneOf(['true', 'false'], 'true: only devices that stand at a site; false: only those that stand nowhere.'),
     ),
     ...timeRange,
+    lastReportFrom: optional(
+      described(momentText, `Only devices whose newest report is from this moment on. ${momentWords}`),
+    ),
+    lastReportTo: optional(
+      described(
+        momentText,
+        `Only devices that have reported, the last time up to this moment, including all of its second. ${momentWords}`,
+      ),
+    ),
+    hasReported: optional(
+      textOneOf(['true', 'false'], 'true: only devices that have reported; false: only devices that never reported.'),
+    ),
     bbox: optional(bbox),
   }),
   data: pageOf(DeviceRecord),

@@ -6,9 +6,33 @@ import type { PageQuery } from '../database/page.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { given, readBbox } from '../vocabulary/values.ts'
 import type { pageDevices } from './contract.ts'
-import { type DeviceFilter, pageOfDevices } from './store.ts'
+import { type DeviceFilter, pageOfDevices, pageOfExportedDevices } from './store.ts'
 
-type Query = Static<NonNullable<typeof pageDevices.query>>
+type Query = Static<NonNullable<typeof pageDevices.query>> & PageQuery
+
+interface Parts {
+  showMoment: ShowMoment
+  readTimeRange: ReadTimeRange
+}
+
+/** Returns the function that reads a page of devices for a caller. */
+export function devicePages({ showMoment, readTimeRange }: Parts) {
+  return async (sql: Sql, caller: Caller, query: Query) =>
+    pageOfDevices(sql, await filterOf(sql, caller, query, readTimeRange), withoutOwner(query), showMoment)
+}
+
+/** Returns the function that reads a page of an export: its records also say when the device reported last. */
+export function deviceExportPages({ showMoment, readTimeRange }: Parts) {
+  return async (sql: Sql, caller: Caller, query: Query) =>
+    pageOfExportedDevices(sql, await filterOf(sql, caller, query, readTimeRange), withoutOwner(query), showMoment)
+}
+
+/** The query without `appId`: the filter holds the applications. */
+const withoutOwner = ({ appId, ...query }: Query): PageQuery => query
+
+async function filterOf(sql: Sql, caller: Caller, query: Query, readTimeRange: ReadTimeRange): Promise<DeviceFilter> {
+  return readDeviceFilter(query, await requireApplicationsOf(sql, caller, query.appId), readTimeRange)
+}
 
 /** Reads the filters of a query, of devices of these applications; null for all applications. */
 export function readDeviceFilter(
@@ -18,6 +42,8 @@ export function readDeviceFilter(
 ): DeviceFilter {
   const bbox = given(query.bbox)
   const isPlaced = given(query.isPlaced)
+  const hasReported = given(query.hasReported)
+  const lastReport = readTimeRange({ timeFrom: given(query.lastReportFrom), timeTo: given(query.lastReportTo) })
   return {
     appIds,
     deviceNo: given(query.deviceNo),
@@ -33,14 +59,8 @@ export function readDeviceFilter(
     siteId: given(query.siteId),
     isPlaced: isPlaced === null ? null : isPlaced === 'true',
     bound: readTimeRange(query),
+    lastReport: lastReport.from === null && lastReport.before === null ? null : lastReport,
+    hasReported: hasReported === null ? null : hasReported === 'true',
     bbox: bbox === null ? null : readBbox(bbox),
-  }
-}
-
-/** Returns the function that reads a page of devices for a caller. */
-export function devicePages({ showMoment, readTimeRange }: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
-  return async (sql: Sql, caller: Caller, { appId, ...query }: Query & PageQuery) => {
-    const filter = readDeviceFilter(query, await requireApplicationsOf(sql, caller, appId), readTimeRange)
-    return pageOfDevices(sql, filter, query, showMoment)
   }
 }

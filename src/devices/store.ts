@@ -6,18 +6,21 @@ import {
   type PageKey,
   type PageQuery,
   type PageRequest,
+  planByHash,
+  planByIndexOrder,
   readByIndexOrder,
   readPageRequest,
   rowsOf,
   toPage,
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
+import { transaction } from '../database/transaction.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { Box } from '../vocabulary/values.ts'
 import { changeableMembers, deviceColumnsSql, registeredColumns, toDevice } from './columns.ts'
-import { pageDevices } from './contract.ts'
+import { type ExportedDevice, pageDevices } from './contract.ts'
 import { type Device, showDevice } from './rules.ts'
 
 /** How many characters of a tag the index holds (`tag_start`). */
@@ -131,8 +134,14 @@ export interface DeviceFilter {
   siteId: number | null
   isPlaced: boolean | null
   bound: TimeRange
+  /** When it reported last; a device that never reported does not fit. */
+  lastReport: TimeRange | null
+  hasReported: boolean | null
   bbox: Box | null
 }
+
+/** How often a page looks further along the index before it sorts all that match. */
+const mostWalks = 5
 
 /** By application, newest first. In microseconds since 1970, because their text is the same in every session. */
 const pageKey: PageKey = [
@@ -165,7 +174,32 @@ function ownerSql({ appIds }: DeviceFilter, add: AddParameter, table = 'device')
   return appIds.length === 0 ? 'false' : `${table}.app_id in (${appIds.map(add).join(', ')})`
 }
 
-/** The conditions of a filter. The index `device_by_age` holds every column of devices that they read, except long tags. */
+/** The bounds of a time of the newest report, which is null for a device that never reported. */
+function lastReportConditions({ lastReport, hasReported }: DeviceFilter, add: AddParameter): string[] {
+  const found: string[] = []
+  if (hasReported !== null) found.push(`reported_at is ${hasReported ? 'not null' : 'null'}`)
+  if (lastReport !== null) {
+    if (lastReport.from !== null) found.push(`reported_at >= ${add(lastReport.from)}`)
+    if (lastReport.before !== null) found.push(`reported_at < ${add(lastReport.before)}`)
+  }
+  return found
+}
+
+/** The conditions on the reports of a device, which has a row in `device_presence` once it has reported. */
+function reportConditions(filter: DeviceFilter, add: AddParameter): string[] {
+  if (!isJoined(filter)) return []
+  if (filter.hasReported === false && filter.lastReport !== null) return ['false']
+  const isRow = `${ownerSql(filter, add, 'p')} and p.app_id = device.app_id and p.device_no = device.device_no`
+  if (filter.hasReported === false) {
+    // Only a report makes a device online, and its sign of life is null while it is not: both tables are changed
+    // together, and what is online is passed over in each.
+    return [`online_status = 2 and not exists (select 1 from device_presence p where ${isRow} and p.seen_at is null)`]
+  }
+  const conditions = [isRow, ...lastReportConditions(filter, add)]
+  return [`exists (select 1 from device_presence p where ${conditions.join(' and ')})`]
+}
+
+/** The conditions of a filter. The index `device_by_age` holds every column of a device that they read, except long tags. */
 export function conditionsSql(filter: DeviceFilter, add: AddParameter): string {
   const { deviceNo, deviceName, tag, bound, bbox } = filter
   const found = [ownerSql(filter, add)]
@@ -202,7 +236,12 @@ export function conditionsSql(filter: DeviceFilter, add: AddParameter): string {
     found.push(`location[0] between ${add(bbox.minLng)} and ${add(bbox.maxLng)}`)
     found.push(`location[1] between ${add(bbox.minLat)} and ${add(bbox.maxLat)}`)
   }
-  return found.join(' and ')
+  return [...found, ...reportConditions(filter, add)].join(' and ')
+}
+
+/** Whether a filter looks into another table for each device. */
+function isJoined({ lastReport, hasReported }: DeviceFilter): boolean {
+  return lastReport !== null || hasReported !== null
 }
 
 /** Whether only owner and time filter the page: then it is a range of the index. */
@@ -220,32 +259,75 @@ export function countStatement(filter: DeviceFilter): Statement {
   )
 }
 
+type Asked = Omit<PageRequest, 'asked'>
+
+/** SQL: a search for the matching devices, up to a limit + 1, and the keys of the page if no more than the limit match. */
+function searchSql(filter: DeviceFilter, { after, offset, pageSize }: Asked, most: number, add: AddParameter) {
+  const fitting = conditionsSql(filter, add)
+  const behind = isBehindKeySql(after, add)
+  return {
+    search: `with fitting as materialized (
+        select app_id, bound_at, device_no from device where ${fitting} limit ${most + 1}
+      ), total as materialized (select count(*) as counted from fitting)`,
+    keys: `select app_id, bound_at, device_no from fitting, total
+      where counted <= ${most} and ${behind} ${orderSql} limit ${add(pageSize + 1)} offset ${add(offset)}`,
+  }
+}
+
+/** The condition on devices behind a key, in the order of pages. */
+function isBehindKeySql(after: string[] | null, add: AddParameter): string {
+  const [appId, micros, deviceNo] = (after ?? []).map(add)
+  return appId === undefined || micros === undefined || deviceNo === undefined
+    ? 'true'
+    : `(app_id > ${appId} or app_id = ${appId} and ${isBehindSql(micros, deviceNo)})`
+}
+
 /**
  * Counts the matching devices, up to the limit + 1, and reads the page if the count is within the limit. Scans the
  * devices once, in whatever order suits the database.
  */
-export function searchStatement(
-  filter: DeviceFilter,
-  { after, offset, pageSize }: Omit<PageRequest, 'asked'>,
-): Statement {
+export function searchStatement(filter: DeviceFilter, asked: Asked): Statement {
   return statement((add) => {
-    const fitting = conditionsSql(filter, add)
-    const [appId, micros, deviceNo] = (after ?? []).map(add)
-    const behind =
-      appId === undefined || micros === undefined || deviceNo === undefined
-        ? 'true'
-        : `(app_id > ${appId} or app_id = ${appId} and ${isBehindSql(micros, deviceNo)})`
+    const { search, keys } = searchSql(filter, asked, limits.pageRowsCounted, add)
     return `
-      with fitting as materialized (
-        select app_id, bound_at, device_no from device where ${fitting} limit ${limits.pageRowsCounted + 1}
-      ), total as materialized (select count(*) as counted from fitting)
-      select counted, page.* from total left join (
-        select ${columnsSql}, ${keySql} as page_key from (
-          select app_id, bound_at, device_no from fitting, total
-          where counted <= ${limits.pageRowsCounted} and ${behind} ${orderSql} limit ${add(pageSize + 1)} offset ${add(offset)}
-        ) as listed join device using (app_id, bound_at, device_no) where ${ownerSql(filter, add)}
+      ${search} select counted, page.* from total left join (
+        select ${columnsSql}, ${keySql} as page_key from (${keys}) as listed
+        join device using (app_id, bound_at, device_no) where ${ownerSql(filter, add)}
       ) as page on true ${orderSql}`
   })
+}
+
+/**
+ * Counts the matching devices of a filter that looks into another table, up to `limits.joinedDevicesFound` + 1, and
+ * reads the keys of the page if the count is within that limit.
+ */
+export function joinedSearchStatement(filter: DeviceFilter, asked: Asked): Statement {
+  return statement((add) => {
+    const { search, keys } = searchSql(filter, asked, limits.joinedDevicesFound, add)
+    return `${search} select counted, listed.* from total left join (${keys}) as listed on true`
+  })
+}
+
+/** Reads the keys of a page by sorting all devices that match. */
+export function sortedKeysStatement(filter: DeviceFilter, { after, offset, pageSize }: Asked): Statement {
+  return statement((add) => {
+    const fitting = conditionsSql(filter, add)
+    return `select app_id, bound_at, device_no from device where ${fitting} and ${isBehindKeySql(after, add)}
+      ${orderSql} limit ${add(pageSize + 1)} offset ${add(offset)}`
+  })
+}
+
+/** Reads the devices with these keys in the order of pages. */
+export function keysStatement(filter: DeviceFilter, keys: readonly Row[]): Statement {
+  return statement(
+    (add) => `
+      select ${columnsSql}, ${keySql} as page_key from device join unnest(
+        ${add(textArray(keys.map((key) => key.app_id)))}::text[],
+        ${add(textArray(keys.map((key) => key.bound_at.toISOString())))}::timestamptz[],
+        ${add(textArray(keys.map((key) => key.device_no)))}::text[]
+      ) as listed (app_id, bound_at, device_no) using (app_id, bound_at, device_no)
+      where ${ownerSql(filter, add)} ${pageOrderSql}`,
+  )
 }
 
 /** A range of devices: `behind` a key within its application, or of all applications `behindApplication`. */
@@ -254,20 +336,53 @@ export type KeyRange = { behind: string[] } | { behindApplication: string }
 /** Reads a range of the matching devices in order. Scans the index no further than the end of the page. */
 export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: number, offset: number): Statement {
   return statement((add) => {
-    const fitting = conditionsSql(filter, add)
-    let within: string
-    if ('behind' in range) {
-      const [appId = '', micros = '', deviceNo = ''] = range.behind
-      within = `app_id = ${add(appId)} and ${isBehindSql(add(micros), add(deviceNo))}`
-    } else {
-      within = `app_id > ${add(range.behindApplication)}`
-    }
+    const fitting = `${conditionsSql(filter, add)} and ${isWithinSql(range, add)}`
     return `
       select ${columnsSql}, ${keySql} as page_key from (
         select app_id, bound_at, device_no from device
-        where ${fitting} and ${within} ${orderSql} limit ${add(limit)} offset ${add(offset)}
+        where ${fitting} ${orderSql} limit ${add(limit)} offset ${add(offset)}
       ) as listed join device using (app_id, bound_at, device_no) where ${ownerSql(filter, add)} ${pageOrderSql}`
   })
+}
+
+/**
+ * Reads a range of the matching devices in order, with the times of their newest reports. Looks at the reports of no more
+ * than `limits.exportRowsWalked` devices, those that match otherwise. `coalesce` hides the condition from the planner, which
+ * would otherwise begin with the reports, all of them.
+ */
+export function exportStatement(filter: DeviceFilter, range: KeyRange, limit: number): Statement {
+  return statement((add) => {
+    const walked = walkedSql(filter, range, add)
+    const fitting = lastReportConditions(filter, add)
+    return `
+      select ${columnsSql}, ${keySql} as page_key, reported_at from (
+        select app_id, bound_at, device_no, reported_at from (${walked}) as walked left join (
+          select app_id, device_no, reported_at from device_presence where ${ownerSql(filter, add, 'device_presence')}
+        ) as reports using (app_id, device_no)
+        where coalesce(${fitting.join(' and ') || 'true'}, false) ${orderSql} limit ${add(limit)}
+      ) as listed join device using (app_id, bound_at, device_no) where ${ownerSql(filter, add)} ${pageOrderSql}`
+  })
+}
+
+/** Reads the key of the last device that `exportStatement` looks at, if it does not reach the end of the range. */
+function walkEndStatement(filter: DeviceFilter, range: KeyRange): Statement {
+  return statement(
+    (add) => `
+      select ${keySql} as page_key from (${walkedSql(filter, range, add)}) as walked
+      ${orderSql} offset ${limits.exportRowsWalked - 1}`,
+  )
+}
+
+function walkedSql(filter: DeviceFilter, range: KeyRange, add: AddParameter): string {
+  const others = { ...filter, lastReport: null, hasReported: null }
+  return `select app_id, bound_at, device_no from device
+    where ${conditionsSql(others, add)} and ${isWithinSql(range, add)} ${orderSql} ${isJoined(filter) ? `limit ${limits.exportRowsWalked}` : ''}`
+}
+
+function isWithinSql(range: KeyRange, add: AddParameter): string {
+  if ('behindApplication' in range) return `app_id > ${add(range.behindApplication)}`
+  const [appId = '', micros = '', deviceNo = ''] = range.behind
+  return `app_id = ${add(appId)} and ${isBehindSql(add(micros), add(deviceNo))}`
 }
 
 /** Reads the rows of a page in index order, for when more devices match than are counted. */
@@ -288,8 +403,9 @@ async function readRanges(
 export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQuery, showMoment: ShowMoment) {
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, pageKey)
   const show = (row: Row) => showDevice(toDevice(row), showMoment)
-  if (query.isUncounted) {
-    return toPage(request, await readByIndexOrder(sql, (tx) => rowsOf(readRanges(tx, filter, request))), 0, show)
+  if (isJoined(filter)) {
+    const { rows, counted } = await searchJoined(sql, filter, request)
+    return toPage(request, rows, counted, show)
   }
   if (isRange(filter)) {
     const [rows, [total]] = await Promise.all([
@@ -305,6 +421,74 @@ export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQ
       ? await rowsOf(readRanges(sql, filter, request))
       : found.filter((row) => row.device_no !== null)
   return toPage(request, rows, counted, show)
+}
+
+/** Searches with a filter that looks into another table. All statements see the devices as they are at one moment. */
+function searchJoined(sql: Sql, filter: DeviceFilter, request: PageRequest): Promise<{ rows: Row[]; counted: number }> {
+  return transaction(
+    sql,
+    async (tx) => {
+      await planByHash(tx)
+      const found = await rowsOf(run(tx, joinedSearchStatement(filter, request)))
+      const counted: number = found[0]?.counted
+      const keys = found.filter((row) => row.device_no !== null)
+      await planByIndexOrder(tx)
+      const rows =
+        counted > limits.joinedDevicesFound
+          ? await readAmongMany(tx, filter, request)
+          : await run(tx, keysStatement(filter, keys))
+      return { rows, counted }
+    },
+    'isolation level repeatable read read only',
+  )
+}
+
+/**
+ * Reads a page where very many devices match: nearly always its rows are soon found along the index. Where they lie far, or
+ * the page is not the first, all that match are sorted.
+ */
+async function readAmongMany(tx: Statements, filter: DeviceFilter, request: PageRequest): Promise<Row[]> {
+  const rows: Row[] = []
+  let { after } = request
+  for (let walks = 0; request.offset === 0 && walks < mostWalks; walks++) {
+    const next = await readExportRows(tx, filter, { ...request, after, pageSize: request.pageSize - rows.length })
+    rows.push(...next.rows)
+    if (rows.length > request.pageSize || next.walkedTo === undefined) return rows
+    after = JSON.parse(next.walkedTo)
+  }
+  await planByHash(tx)
+  const keys = await rowsOf(run(tx, sortedKeysStatement(filter, request)))
+  await planByIndexOrder(tx)
+  return run(tx, keysStatement(filter, keys))
+}
+
+/** Reads the next devices of an export, with the times of their newest reports. */
+export async function pageOfExportedDevices(sql: Sql, filter: DeviceFilter, query: PageQuery, showMoment: ShowMoment) {
+  const request = readPageRequest(pageDevices.id, { ...query, ...filter }, pageKey)
+  const show = (row: Row): ExportedDevice => ({
+    ...showDevice(toDevice(row), showMoment),
+    lastReportTime: row.reported_at === null ? null : showMoment(row.reported_at),
+  })
+  const { rows, walkedTo } = await readByIndexOrder(sql, (tx) => readExportRows(tx, filter, request))
+  return toPage(request, rows, 0, show, walkedTo)
+}
+
+/** Reads the rows of a page of an export; `walkedTo` is the key at which to go on where fewer fit so far. */
+async function readExportRows(
+  tx: Statements,
+  filter: DeviceFilter,
+  { after, pageSize }: PageRequest,
+): Promise<{ rows: Row[]; walkedTo?: string }> {
+  const ranges: KeyRange[] =
+    after === null ? [{ behindApplication: '' }] : [{ behind: after }, { behindApplication: after[0] ?? '' }]
+  const rows: Row[] = []
+  for (const range of ranges) {
+    rows.push(...(await rowsOf(run(tx, exportStatement(filter, range, pageSize + 1 - rows.length)))))
+    if (rows.length > pageSize) return { rows }
+    const [end] = isJoined(filter) ? await run(tx, walkEndStatement(filter, range)) : []
+    if (end !== undefined) return { rows, walkedTo: end.page_key }
+  }
+  return { rows }
 }
 
 /** Not prepared, so that it is planned for its parameters: an application may have ten devices or ten million. */

@@ -86,6 +86,11 @@ export const limits = {
    */
   pageRowsCounted: 10_000,
   /**
+   * Devices. The database’s memory: devices whose reports, or other rows beside them, fit, of which a search keeps the keys.
+   * Past it: the page is read along the index. Seen by: test/device-plans.test.ts.
+   */
+  joinedDevicesFound: 100_000,
+  /**
    * File descriptors. Database, callbacks and log of a Node process, from connections. Past it: the connection that
    * was idle longest closes. Seen by: test/faults/edge-connections.test.ts.
    */
@@ -172,6 +177,11 @@ export const limits = {
    * bench/fair-shares.ts.
    */
   exportPageRows: 500,
+  /**
+   * Devices. A reading place: of how many devices one read of an export looks at the reports. Past it: the next read
+   * goes on. Seen by: test/device-plans.test.ts.
+   */
+  exportRowsWalked: 10_000,
 
   // Prices
 

@@ -20,6 +20,8 @@ export interface Operation<
   body?: Body
   query?: Query
   data: Data
+  /** Where `data` is a union: which of it each of these members of the query asks for. */
+  answersBy?: Record<string, TSchema>
   /** The refusals beyond those that every operation of its kind can give. */
   refusals: readonly RefusalName[]
   /** Refusals whose status differs here from the table of refusals; several where it depends on what is refused. */

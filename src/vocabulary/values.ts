@@ -210,6 +210,22 @@ const serial = Type.String({
 })
 export const deviceNo = named('DeviceNo', withExample(serial, 'FC-GATE-0001'))
 
+const serialInList = String.raw`[^\s\p{Cc}\p{Cs},]{1,${lengths.serial}}`
+
+/** How many serial numbers a query may name. */
+const listedSerials = 100
+
+/** Several serial numbers in a query. */
+export const deviceNos = Type.String({
+  pattern: `^${serialInList}(,${serialInList}){0,${listedSerials - 1}}$`,
+  [shownKey]: { type: 'string', pattern: String.raw`^[^\s,]+(,[^\s,]+)*$` },
+  description: `Serial numbers, 1 to ${listedSerials}, with commas between them. One that holds a comma itself cannot be named here.`,
+  [reasonKey]: {
+    en: `must be 1 to ${listedSerials} serial numbers with commas between them, each of 1 to ${lengths.serial} characters without white space, control characters or lone surrogates`,
+    zh: `必须是 1 至 ${listedSerials} 个以逗号分隔的序列号，每个 1 至 ${lengths.serial} 个字符，不含空白、控制字符或孤立代理项`,
+  } satisfies Reason,
+})
+
 const hourMinuteSecond = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`
 
 export const timeOfDayPattern = `^${hourMinuteSecond}$`

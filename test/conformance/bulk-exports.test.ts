@@ -56,7 +56,9 @@ test.each([
       listed.push(...list)
       cursor = nextCursor
     }
-    expect(await rowsOf(kind, asked)).toEqual(listed)
+    // Of devices an export says when they reported last, too: these never did.
+    const also = kind === 'devices' ? { lastReportTime: null } : {}
+    expect(await rowsOf(kind, asked)).toEqual(listed.map((row) => ({ ...(row as object), ...also })))
   }
 })
 

@@ -2,11 +2,12 @@ import { beforeAll, expect, test } from 'bun:test'
 import { createDevices, type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
 import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
+import { type DeviceState, getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
 import {
   expectPages,
   type Filter,
   filterValues,
+  type LastReports,
   motleyDevice,
   pairsOfFilters,
   singleFilters,
@@ -24,12 +25,26 @@ const owner = await newApplication(client)
 const stranger = await newApplication(client)
 /** Every device of the owner, in the order of its pages. */
 let devices: DeviceRecord[] = []
+let reports: LastReports = new Map()
 
 function askFor({ token }: TestApplication) {
   return (query: Record<string, unknown>) => client.call(pageDevices, query, { token })
 }
 
 const ask = askFor(owner)
+
+/** When each of these devices reported last. */
+async function lastReportsOf(devices: readonly DeviceRecord[]): Promise<LastReports> {
+  const reports = new Map<string, string>()
+  for (let from = 0; from < devices.length; from += 100) {
+    const portion = devices.slice(from, from + 100).map(({ deviceNo }) => deviceNo)
+    const states = expectSuccess(await client.operate(getDeviceState, { deviceNos: portion.join(',') }))
+    for (const { deviceNo, lastReportTime } of (states as { list: DeviceState[] }).list) {
+      if (lastReportTime !== null) reports.set(deviceNo, lastReportTime)
+    }
+  }
+  return reports
+}
 
 async function createMotley(application: TestApplication, count: number, prefix: string): Promise<string[]> {
   const rows = Array.from({ length: count }, () => motleyDevice(random, newSerial(prefix)))
@@ -61,6 +76,7 @@ beforeAll(async () => {
       }),
   )
   devices = await walk(ask, {}, 100)
+  reports = await lastReportsOf(devices)
   expect(devices.map(({ deviceNo }) => deviceNo).sort()).toEqual(serials.sort())
 })
 
@@ -68,20 +84,21 @@ test('pageDevices answers an application’s devices, the newest first', async (
   const times = devices.map(({ createTime }) => createTime)
   expect(times).toEqual(times.toSorted().reverse())
   expect(new Set(devices.map(({ appId }) => appId))).toEqual(new Set([owner.appId]))
-  for (const pageSize of [1, 7, 100]) await expectPages(ask, {}, devices, pageSize)
+  for (const pageSize of [1, 7, 100]) await expectPages(ask, {}, devices, reports, pageSize)
   const byNumber: DeviceRecord[] = []
   for (let pageNo = 1; pageNo <= 31; pageNo++) byNumber.push(...expectSuccess(await ask({ pageNo })).list)
   expect(byNumber).toEqual(devices)
 })
 
 test('pageDevices finds by every filter exactly what fits it', async () => {
-  for (const filter of singleFilters(filterValues(devices))) await expectPages(ask, filter, devices, 10)
+  for (const filter of singleFilters(filterValues(devices, reports)))
+    await expectPages(ask, filter, devices, reports, 10)
 })
 
 test('pageDevices finds by every two filters exactly what fits both', async () => {
-  const values = filterValues(devices)
+  const values = filterValues(devices, reports)
   for (let round = 0; round < atScale(1, 3); round++) {
-    for (const filter of pairsOfFilters(values, choose)) await expectPages(ask, filter, devices, 10)
+    for (const filter of pairsOfFilters(values, choose)) await expectPages(ask, filter, devices, reports, 10)
   }
 })
 
@@ -100,7 +117,10 @@ test('pageDevices finds by all filters together exactly what fits them all', asy
       runStatus,
     }
     const times = { timeFrom: createTime, timeTo: createTime, bbox: '-180,-90,180,90' }
-    await expectPages(ask, { ...filter, ...times, ...(modelName === null ? {} : { modelName }) }, devices, 10)
+    const at = reports.get(deviceNo)
+    const seen = at === undefined ? { hasReported: 'false' } : { lastReportFrom: at, lastReportTo: at }
+    const model = modelName === null ? {} : { modelName }
+    await expectPages(ask, { ...filter, ...times, ...seen, ...model }, devices, reports, 10)
   }
 })
 
@@ -123,7 +143,7 @@ test('pageDevices skips nothing that is there throughout, while others create an
     }
   })()
   // The devices that existed throughout fit each of these filters.
-  for (const filter of [{}, { onlineStatus: 2 }, { bbox: '-180,-90,180,90' }, { timeFrom: '2000-01-01 00:00:00' }]) {
+  for (const filter of [{}, { onlineStatus: 2 }, { bbox: '-180,-90,180,90' }, { hasReported: 'false' }]) {
     const walked = (await walk(askFor(application), filter, 4)).map(({ deviceNo }) => deviceNo)
     expect(walked.filter((deviceNo) => deviceNo.startsWith('L')).sort()).toEqual(lasting.toSorted())
     expect(new Set(walked).size).toBe(walked.length)
@@ -135,6 +155,9 @@ test('pageDevices skips nothing that is there throughout, while others create an
 test('pageDevices refuses what is no filter, each by its name', async () => {
   for (const [member, values] of Object.entries({
     bbox: ['1,2,3', '1,2,3,4,5', 'a,b,c,d', '181,0,181,1', '0,91,0,91', '10,0,5,1', '0,10,1,5', '1;2;3;4', ',,,', ' '],
+    lastReportFrom: ['2026-02-30 00:00:00', 'now'],
+    lastReportTo: ['2026-01-01', '2026-01-01T00:00:00'],
+    hasReported: ['yes', '0', 'TRUE'],
     timeFrom: ['2026-02-30 00:00:00', '2026-01-01', '2026-01-01T00:00:00', '1 day', '2026-01-01 24:00:00'],
     timeTo: ['2026-13-01 00:00:00', '0', '2026-01-01 00:00:60'],
     status: ['0', '3', '1.0', 'normal'],
@@ -172,7 +195,13 @@ test('pageDevices shows no other application’s devices, and tells no other app
 test('pageDevices answers an operator who names no application all of them, by application, newest first', async () => {
   const prefix = newSerial('ALL')
   const applications = await Promise.all(Array.from({ length: 3 }, () => newApplication(client)))
-  for (const application of applications) await createMotley(application, 15, prefix)
+  for (const application of applications) {
+    const [reported, ...others] = await createMotley(application, 15, prefix)
+    for (const deviceNo of [reported, ...others.slice(8)]) {
+      const report = { deviceNo, reportTime: `2026-0${1 + Math.floor(random() * 9)}-01T00:00:00Z` }
+      expectSuccess(await client.call(reportDeviceState, report, { token: application.token }))
+    }
+  }
   const askAll = (query: Filter) => client.operate(pageDevices, { ...query, deviceNo: prefix })
   const own = await Promise.all(
     applications
@@ -182,9 +211,11 @@ test('pageDevices answers an operator who names no application all of them, by a
   )
   const all = own.flat()
   expect(all.length).toBe(45)
-  for (const pageSize of [1, 7, 15, 100]) await expectPages(askAll, {}, all, pageSize)
-  for (const filter of singleFilters(filterValues(all)).filter((filter) => !('deviceNo' in filter))) {
-    await expectPages(askAll, filter, all, 10)
+  const reports = await lastReportsOf(all)
+  expect(reports.size).toBe(21)
+  for (const pageSize of [1, 7, 15, 100]) await expectPages(askAll, {}, all, reports, pageSize)
+  for (const filter of singleFilters(filterValues(all, reports)).filter((filter) => !('deviceNo' in filter))) {
+    await expectPages(askAll, filter, all, reports, 10)
   }
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { getDevice } from '../../src/devices/contract.ts'
-import { getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
+import { type DeviceState, getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
 import { getEvent, pageEvents } from '../../src/events/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
@@ -142,7 +142,8 @@ describe('reportDeviceState', () => {
 })
 
 describe('getDeviceState', () => {
-  const read = async (deviceNo: string) => expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))
+  const read = async (deviceNo: string) =>
+    expectSuccess(await client.call(getDeviceState, { deviceNo }, { token })) as DeviceState
 
   test('answers what was reported, and when last', async () => {
     const { deviceNo } = await newDevice()

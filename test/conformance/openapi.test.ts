@@ -156,6 +156,7 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   issueToken: () => secrets,
   revokeToken: async () => ({ ...secrets, token: await newToken(client, appId, appSecret) }),
   createDevice: fresh,
+  getDeviceState: () => made.device(),
   unbindDevices: async () => ({ deviceNos: [(await made.device()).deviceNo] }),
   transferDevice: async () => ({ ...(await made.device()), targetAppId: other.appId }),
   transferDevices: async () => ({ deviceNos: [(await made.device()).deviceNo], targetAppId: other.appId }),

@@ -3,7 +3,9 @@ import { batchOf, outcomesOf } from '../../vocabulary/batches.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { operation } from '../../vocabulary/operation.ts'
 import {
+  anyAppId,
   deviceNo,
+  deviceNos,
   extended,
   freeText,
   instantText,
@@ -70,6 +72,17 @@ const DeviceStateRecord = named(
   }),
 )
 
+export type DeviceState = Static<typeof DeviceStateRecord>
+
+const DeviceStates = named(
+  'DeviceStates',
+  Type.Object({
+    list: Type.Array(DeviceStateRecord, {
+      description: 'The states in the order of `deviceNos`, without those of devices that are not the caller’s.',
+    }),
+  }),
+)
+
 /** The data of `device.stateChanged`. */
 export const StateChangeRecord = named(
   'DeviceStateChange',
@@ -119,11 +132,13 @@ export const reportDeviceStates = operation({
 export const getDeviceState = operation({
   id: 'getDeviceState',
   group: 'devices',
-  summary: 'Answers the state that a device reported, and when it reported last.',
+  summary:
+    'Answers the state that a device reported, and when it reported last; with `deviceNos` instead of `deviceNo`, the states of up to 100 devices.',
   method: 'GET',
   path,
   callers,
-  query: Type.Object({ appId: ownAppId, deviceNo }),
-  data: DeviceStateRecord,
+  query: Type.Object({ appId: anyAppId, deviceNo: optional(deviceNo), deviceNos: optional(deviceNos) }),
+  data: named('DeviceStateOrStates', Type.Union([DeviceStateRecord, DeviceStates])),
+  answersBy: { deviceNo: DeviceStateRecord, deviceNos: DeviceStates },
   refusals: ['applicationNotFound', 'deviceNotFound'],
 })

@@ -1,17 +1,19 @@
 import type { Logger } from 'pino'
-import { requireApplicationOf } from '../../callers/permissions.ts'
+import type { Static } from 'typebox'
+import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import type { RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { JsonText } from '../../http/answer.ts'
 import { runBatch } from '../../http/batch.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
-import type { ReadMoment } from '../../vocabulary/moments.ts'
+import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
+import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { getDeviceState, reportDeviceState, reportDeviceStates, StateReport } from './contract.ts'
 import { type StateLaneParts, stateLane } from './lane.ts'
 import { reportTimeFaults } from './rules.ts'
-import { requireReported } from './store.ts'
+import { findReported, type ReportedDevice, requireReported } from './store.ts'
 
 interface Parts extends StateLaneParts {
   sql: Sql
@@ -62,13 +64,38 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
     }),
 
     read(getDeviceState, async ({ sql, caller, query }) => {
-      const appId = await requireApplicationOf(sql, caller, query.appId)
-      const { device, reportedAt } = await requireReported(sql, appId, query.deviceNo)
-      const { deviceNo, status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy } = device
-      const state = { status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy }
-      return { appId, deviceNo, ...state, lastReportTime: reportedAt === null ? null : showMoment(reportedAt) }
+      const { deviceNo, deviceNos } = namedIn(query)
+      const appIds = await requireApplicationsOf(sql, caller, query.appId)
+      if (deviceNo !== null) return showState(await requireReported(sql, appIds, deviceNo), showMoment)
+      const reported = await findReported(sql, appIds, [...new Set(deviceNos)])
+      const list = deviceNos.flatMap((deviceNo) => reported.get(deviceNo) ?? [])
+      return { list: list.map((one) => showState(one, showMoment)) }
     }),
   ]
+}
+
+/** The device of a query, or its devices. Throws 10001 for a query that names both or neither. */
+function namedIn(query: Static<NonNullable<typeof getDeviceState.query>>): Named {
+  const [deviceNo, deviceNos] = [given(query.deviceNo), given(query.deviceNos)]
+  if (deviceNo !== null && deviceNos === null) return { deviceNo, deviceNos: [] }
+  if (deviceNo === null && deviceNos !== null) return { deviceNo, deviceNos: deviceNos.split(',') }
+  const reason =
+    deviceNo === null
+      ? { en: 'is required: one of deviceNo and deviceNos', zh: '为必填：deviceNo 与 deviceNos 二者之一' }
+      : { en: 'must not be given together: one of deviceNo and deviceNos', zh: 'deviceNo 与 deviceNos 不得同时给出' }
+  throw invalidRequest(['deviceNo', 'deviceNos'].map((field) => ({ field, reason })))
+}
+
+interface Named {
+  deviceNo: string | null
+  deviceNos: string[]
+}
+
+function showState({ device, reportedAt }: ReportedDevice, showMoment: ShowMoment) {
+  const { appId, deviceNo, status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy } =
+    device
+  const state = { status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy }
+  return { appId, deviceNo, ...state, lastReportTime: reportedAt === null ? null : showMoment(reportedAt) }
 }
 
 /**

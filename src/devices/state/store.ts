@@ -4,7 +4,7 @@ import type { Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
 import { deviceColumnsSql, toDevice } from '../columns.ts'
 import type { Device } from '../rules.ts'
-import { requireDevice } from '../store.ts'
+import { findDevices, findHolders, requireDeviceOf } from '../store.ts'
 
 /** A device as read without a lock. */
 export interface KnownDevice {
@@ -27,15 +27,66 @@ export function toKnown(row: Row): KnownDevice {
   return { device: toDevice(row), rowVersion: row.row_version, reportedAt: row.reported_at, isSignOld: row.is_sign_old }
 }
 
-/** Reads an application's device and the time of its last report. Throws 20002, also for a serial of another one. */
+/** A device and the time of its newest report. */
+export type ReportedDevice = Pick<KnownDevice, 'device' | 'reportedAt'>
+
+/**
+ * Reads a device of these applications and the time of its newest report; `appIds: null` means any. Throws 20002, also
+ * for a serial of another application.
+ */
 export async function requireReported(
   sql: Statements,
-  appId: string,
+  appIds: readonly string[] | null,
   deviceNo: string,
-): Promise<{ device: Device; reportedAt: Date | null }> {
-  const device = await requireDevice(sql, appId, deviceNo)
-  const [row] = await sql`select reported_at from device_presence where app_id = ${appId} and device_no = ${deviceNo}`
-  return { device, reportedAt: row?.reported_at ?? null }
+): Promise<ReportedDevice> {
+  const device = await requireDeviceOf(sql, appIds, deviceNo)
+  const times = await findReportTimes(sql, device.appId, [deviceNo])
+  return { device, reportedAt: times.get(deviceNo) ?? null }
+}
+
+/** The same for several serials, by serial, without those that no device of these applications has. */
+export async function findReported(
+  sql: Statements,
+  appIds: readonly string[] | null,
+  deviceNos: readonly string[],
+): Promise<Map<string, ReportedDevice>> {
+  const found = new Map<string, ReportedDevice>()
+  // A serial whose device is not there has changed its owner since its holder was read: it is looked up again.
+  for (let before = ''; ; ) {
+    const holders = await findHolders(
+      sql,
+      deviceNos.filter((deviceNo) => !found.has(deviceNo)),
+    )
+    const held = [...holders].filter(([, appId]) => appIds === null || appIds.includes(appId))
+    const now = JSON.stringify(held)
+    if (held.length === 0 || now === before) return found
+    before = now
+    for (const appId of new Set(held.map(([, holder]) => holder))) {
+      const own = held.flatMap(([deviceNo, holder]) => (holder === appId ? [deviceNo] : []))
+      const devices = await findDevices(sql, appId, own)
+      const times = await findReportTimes(sql, appId, own)
+      for (const [deviceNo, device] of devices) {
+        found.set(deviceNo, { device, reportedAt: times.get(deviceNo) ?? null })
+      }
+    }
+  }
+}
+
+/** The times of the newest reports of an application's devices, by serial, without those that never reported. */
+async function findReportTimes(
+  sql: Statements,
+  appId: string,
+  deviceNos: readonly string[],
+): Promise<Map<string, Date>> {
+  // Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
+  const rows = await sql.unsafe(
+    `select p.* from unnest($2::text[]) as b (device_no) cross join lateral (
+      select device_no, reported_at from device_presence
+      where app_id = $1 and device_no = b.device_no limit 1) as p`,
+    [appId, textArray(deviceNos)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.device_no, row.reported_at]))
 }
 
 /** A device that may be silent, and its owner. */
