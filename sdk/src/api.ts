@@ -78,6 +78,12 @@ export interface ActFilter {
   siteId?: number | null | undefined
   /** true: only devices that stand at a site; false: only those that stand nowhere. */
   isPlaced?: boolean | null | undefined
+  /** Only devices whose newest report is from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  lastReportFrom?: string | null | undefined
+  /** Only devices that have reported, the last time up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  lastReportTo?: string | null | undefined
+  /** true: only devices that have reported; false: only devices that never reported. */
+  hasReported?: boolean | null | undefined
 }
 
 /** What the rows are. */

@@ -197,7 +197,7 @@ const exportPages = {
 export type ExportKind = keyof typeof exportPages
 
 /** The record of each row of an export: that of its page operation, or one with more members. */
-export function exportRecord(kind: ExportKind): TObject {
+function exportRecord(kind: ExportKind): TObject {
   return kind === 'devices' ? ExportedDevice : exportPages[kind].data.properties.list.items
 }
 

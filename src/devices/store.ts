@@ -309,7 +309,7 @@ export function joinedSearchStatement(filter: DeviceFilter, asked: Asked): State
 }
 
 /** Reads the keys of a page by sorting all devices that match. */
-export function sortedKeysStatement(filter: DeviceFilter, { after, offset, pageSize }: Asked): Statement {
+function sortedKeysStatement(filter: DeviceFilter, { after, offset, pageSize }: Asked): Statement {
   return statement((add) => {
     const fitting = conditionsSql(filter, add)
     return `select app_id, bound_at, device_no from device where ${fitting} and ${isBehindKeySql(after, add)}
