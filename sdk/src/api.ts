@@ -322,7 +322,7 @@ export interface CreateDevicesRequest {
 
 export interface CreateExportQuery {
   /** What the rows of the file are. */
-  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'events' | 'deliveries'
+  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'deliveries'
   /** The format of the file; csv by default. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */

@@ -5,6 +5,7 @@ import { DeviceBatchRow, DeviceUpdateRow, ExportedDevice, pageDevices } from '..
 import { pagePlacements } from '../devices/placement/contract.ts'
 import { pageEvents } from '../events/contract.ts'
 import { pageSites, SiteBatchRow, SiteUpdateRow } from '../sites/contract.ts'
+import { pagePriceChanges } from '../sites/price-changes/contract.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
@@ -191,6 +192,7 @@ const exportPages = {
   devices: pageDevices,
   placements: pagePlacements,
   billingRules: pageBillingRules,
+  priceChanges: pagePriceChanges,
   events: pageEvents,
   deliveries: pageDeliveries,
 }

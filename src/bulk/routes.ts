@@ -15,6 +15,7 @@ import { type Handler, handle, read, stream, takeFile } from '../http/handler.ts
 import { validator } from '../http/validate.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { sitePages } from '../sites/pages.ts'
+import { priceChangePages } from '../sites/price-changes/pages.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal, unavailable } from '../vocabulary/refusals.ts'
@@ -242,6 +243,7 @@ function exportReader(parts: Parts) {
     devices: deviceExportPages(parts),
     placements: placementPages(parts),
     billingRules: billingRulePages(parts),
+    priceChanges: priceChangePages(parts),
     events: eventPages(parts),
     deliveries: async (sql, caller, query) => (await deliveries(sql, caller, query)).page,
   }

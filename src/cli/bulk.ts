@@ -30,7 +30,7 @@ const importKinds = {
   devices: 'Creates the devices of a file: its columns are the members of a device.',
   inventory: 'Puts the serial numbers of a file, each with its model, into the inventory.',
 } as const
-const exportKinds = ['sites', 'devices', 'billingRules', 'events', 'deliveries'] as const
+const exportKinds = ['sites', 'devices', 'billingRules', 'priceChanges', 'events', 'deliveries'] as const
 type ExportKind = (typeof exportKinds)[number]
 
 /** The commands that send files of rows, and get them. */

@@ -12,6 +12,7 @@ import { demoCommands } from './demo.ts'
 import { documentCommands } from './document.ts'
 import { listenCommands } from './listen.ts'
 import { operatorCommands } from './operators.ts'
+import { priceCommands } from './prices.ts'
 import { refusalCommands } from './refusals.ts'
 import { serviceCommands } from './service.ts'
 
@@ -23,6 +24,7 @@ const groups: ((program: CliCommand, context: Context) => void)[] = [
   operatorCommands,
   bulkCommands,
   actCommands,
+  priceCommands,
   deliveryCommands,
   refusalCommands,
   listenCommands,

@@ -5,6 +5,7 @@ import {
   pageBillingRules,
   updateBillingRule,
 } from '../../src/billing-rules/contract.ts'
+import { createExport } from '../../src/bulk/contract.ts'
 import { deleteSite, saveSite, updateSite } from '../../src/sites/contract.ts'
 import {
   cancelPriceChange,
@@ -350,4 +351,22 @@ test('a create of a site beside a change of all sites is none of them', async ()
   const later = expectSuccess(await client.call(saveSite, siteBody(appId), { token }))
   await untilApplied(application, id)
   expect(await siteOf(application, later.id)).toEqual(later)
+})
+
+test('an export of priceChanges holds what its page holds, with its filters', async () => {
+  const application = await newApplication(client)
+  const { appId, token } = application
+  const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
+  const change = await scheduled(application, { effectiveTime: ahead(day), billingRuleId: rule, periods: at('2') })
+  await scheduled(application, { effectiveTime: ahead(day), billingRuleId: other, periods: at('2') })
+  const query = { appId, kind: 'priceChanges', format: 'ndjson', billingRuleId: rule }
+  const { text } = await client.call(createExport, query, { token })
+  expect(
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([change])
+  const csv = await client.call(createExport, { ...query, format: 'csv' }, { token })
+  expect(csv.text).toContain('effectiveTime')
 })
