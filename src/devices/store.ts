@@ -352,14 +352,16 @@ export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: num
  */
 export function exportStatement(filter: DeviceFilter, range: KeyRange, limit: number): Statement {
   return statement((add) => {
-    const walked = walkedSql(filter, range, add)
+    // All devices fit that a filter without a condition on reports walks along.
+    const walked = walkedSql(filter, range, isJoined(filter) ? limits.exportRowsWalked : limit, add)
     const fitting = lastReportConditions(filter, add)
     return `
       select ${columnsSql}, ${keySql} as page_key, reported_at from (
         select app_id, bound_at, device_no, reported_at from (${walked}) as walked left join (
           select app_id, device_no, reported_at from device_presence where ${ownerSql(filter, add, 'device_presence')}
         ) as reports using (app_id, device_no)
-        where coalesce(${fitting.join(' and ') || 'true'}, false) ${orderSql} limit ${add(limit)}
+        where ${walkedOwnerSql(filter, range, add)} and coalesce(${fitting.join(' and ') || 'true'}, false)
+        ${orderSql} limit ${add(limit)}
       ) as listed join device using (app_id, bound_at, device_no) where ${ownerSql(filter, add)} ${pageOrderSql}`
   })
 }
@@ -368,15 +370,21 @@ export function exportStatement(filter: DeviceFilter, range: KeyRange, limit: nu
 function walkEndStatement(filter: DeviceFilter, range: KeyRange): Statement {
   return statement(
     (add) => `
-      select ${keySql} as page_key from (${walkedSql(filter, range, add)}) as walked
-      ${orderSql} offset ${limits.exportRowsWalked - 1}`,
+      select ${keySql} as page_key from (${walkedSql(filter, range, limits.exportRowsWalked, add)}) as walked
+      where ${walkedOwnerSql(filter, range, add)} ${orderSql} offset ${limits.exportRowsWalked - 1}`,
   )
 }
 
-function walkedSql(filter: DeviceFilter, range: KeyRange, add: AddParameter): string {
+/** SQL: the next devices of a range that match but for their reports, in order. */
+function walkedSql(filter: DeviceFilter, range: KeyRange, walked: number, add: AddParameter): string {
   const others = { ...filter, lastReport: null, hasReported: null }
   return `select app_id, bound_at, device_no from device
-    where ${conditionsSql(others, add)} and ${isWithinSql(range, add)} ${orderSql} ${isJoined(filter) ? `limit ${limits.exportRowsWalked}` : ''}`
+    where ${conditionsSql(others, add)} and ${isWithinSql(range, add)} ${orderSql} limit ${add(walked)}`
+}
+
+/** The owner of what `walkedSql` reads, once more: where it is one, the rows are known to be in order and are not sorted. */
+function walkedOwnerSql(filter: DeviceFilter, range: KeyRange, add: AddParameter): string {
+  return 'behind' in range ? `walked.app_id = ${add(range.behind[0] ?? '')}` : ownerSql(filter, add, 'walked')
 }
 
 function isWithinSql(range: KeyRange, add: AddParameter): string {
