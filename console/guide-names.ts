@@ -7,6 +7,7 @@ export const guideNames = [
   'retries',
   'pages',
   'bulk',
+  'prices',
   'states',
   'events',
   'sync',
