@@ -14,6 +14,12 @@ import {
   unbindDevice,
   unbindDevices,
 } from '../../src/devices/ownership/contract.ts'
+import {
+  removePlacement,
+  removePlacements,
+  savePlacement,
+  savePlacements,
+} from '../../src/devices/placement/contract.ts'
 import { reportDeviceStates } from '../../src/devices/state/contract.ts'
 import {
   createOperator,
@@ -77,6 +83,17 @@ async function newCalledBack() {
   return (await newApplication(client, { thirdPartyConfig: unheard })).appId
 }
 
+async function newPlacement() {
+  const siteId = expectSuccess(await saveSiteOf(owner)).id
+  return { ...(await newDevice()), siteId, laneType: 1 }
+}
+
+async function placed() {
+  const placement = await newPlacement()
+  expectSuccess(await client.operate(savePlacement, { appId, ...placement }))
+  return { deviceNo: placement.deviceNo }
+}
+
 const cases: Case[] = [
   { operation: saveSite, prepare: async () => siteBody(appId) },
   { operation: saveSites, prepare: async () => ({ appId, sites: [siteBody(appId), {}] }) },
@@ -129,6 +146,12 @@ const cases: Case[] = [
   {
     operation: reportDeviceStates,
     prepare: async () => ({ appId, reports: [{ ...(await newDevice()), runStatus: 1 }, {}] }),
+  },
+  { operation: savePlacements, prepare: async () => ({ appId, placements: [await newPlacement(), {}] }) },
+  { operation: removePlacement, prepare: async () => ({ appId, ...(await placed()) }) },
+  {
+    operation: removePlacements,
+    prepare: async () => ({ appId, deviceNos: [(await placed()).deviceNo, newSerial(), 7] }),
   },
   { operation: unbindDevice, prepare: async () => ({ appId, ...(await newDevice()) }) },
   {
