@@ -25,7 +25,8 @@ create table placement (
   check ((removed_at is null) = (removed_by is null) and (removed_at is null) = (site_name is null))
 );
 -- The promise that a device stands at one site at most.
-create unique index placement_by_device on placement (app_id, device_no) where lasts;
+-- Its predicate is not that of the others: a look-up by device has this index alone, whenever it was planned.
+create unique index placement_by_device on placement (app_id, device_no) where removed_at is null;
 -- What lasts, in the order of its pages, and at one site. A site's id is unique among all applications.
 create index placement_that_lasts on placement (app_id, id) where lasts;
 create index placement_by_site on placement (site_id, id) where lasts;

@@ -324,7 +324,7 @@ begin
 end
 $routine$;
 
-create function read_owned_ef9a3559fd2b (
+create function read_owned_8d7885cfc575 (
   p_serials text[]
 ) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text,
   id bigint, site_id bigint, lane_type smallint, lane_name text, placed_at timestamptz, placed_by text, removed_at timestamptz, removed_by text, reason text, site_name text, placement_version text)
@@ -351,13 +351,13 @@ begin
       select p.*, s.site_name as present_name, concat_ws(' ', p.xmin, s.xmin) as placement_version
       from placement p cross join lateral (
         select site_name, xmin from site where app_id = v_app and id = p.site_id limit 1) as s
-      where p.app_id = v_app and p.device_no = b.device_no and p.lasts limit 1) as p on true
+      where p.app_id = v_app and p.device_no = b.device_no and p.removed_at is null limit 1) as p on true
     where b.app_id = v_app;
   end loop;
 end
 $routine$;
 
-create function change_owners_351f3cfa3f5b (
+create function change_owners_a0ff0ee027ae (
   p_now timestamptz,
   p_apps text[],
   p_targets text[],
@@ -438,7 +438,7 @@ begin
       select p.*, s.site_name as present_name, concat_ws(' ', p.xmin, s.xmin) as placement_version
       from placement p cross join lateral (
         select site_name, xmin from site where app_id = v_app and id = p.site_id limit 1) as s
-      where p.app_id = v_app and p.device_no = i.device_no and p.lasts limit 1) as p on true
+      where p.app_id = v_app and p.device_no = i.device_no and p.removed_at is null limit 1) as p on true
       where i.app_id = v_app and i.app_id <> all(v_revoked) and p.placement_version is not distinct from i.placement_version
         and (i.target is null or i.target = any(v_online)) and (i.lock is null or i.lock <> all(v_used)));
   end loop;

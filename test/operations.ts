@@ -278,7 +278,10 @@ export const measured: Record<string, Measured> = {
   getPlacement: own(async (world) => ({ deviceNo: await newPlaced(world) })),
   pagePlacements: counting(own(none)),
   pagePlacementHistory: counting(own(({ site }) => ({ siteId: site }))),
-  summarizePlacements: own(({ site }) => ({ siteIds: site })),
+  summarizePlacements: {
+    ...own(({ site }) => ({ siteIds: site })),
+    allowed: { blocks: 600, because: 'It counts every device that stands at the site.' },
+  },
   suggestPlacements: {
     ...own(({ site }) => ({ siteId: site })),
     allowed: { blocks: 5_000, because: 'It searches the devices of the application for those near the site.' },
@@ -421,12 +424,21 @@ export const variants: Record<string, Measured> = {
   'pageEvents: of one type': own(() => ({ type: 'site.created' })),
   'pageEvents: behind the first': counting(own(({ event }) => ({ afterId: event, pageSize: 1 }))),
   'getDevice: of any application': asOperator(({ device }) => ({ deviceNo: device })),
-  'pageDevices: at a site': own(({ site }) => ({ siteId: site })),
+  'pageDevices: at a site': counting(own(({ site }) => ({ siteId: site }))),
   'getDeviceState: of several devices': own(({ device }) => ({ deviceNos: `${device},${device}x` })),
   'getDeviceState: of several devices of any application': asOperator(({ device }) => ({ deviceNos: device })),
-  'pageDevices: that were silent': counting(own(() => ({ lastReportTo: '2020-01-01 00:00:00' }))),
-  'pageDevices: that reported': counting(own(() => ({ lastReportFrom: '2020-01-01 00:00:00' }))),
-  'pageDevices: that never reported': counting(own(() => ({ hasReported: 'false' }))),
+  'pageDevices: that were silent': counting(
+    own(() => ({ lastReportTo: '2020-01-01 00:00:00' })),
+    6_000,
+  ),
+  'pageDevices: that reported': counting(
+    own(() => ({ lastReportFrom: '2020-01-01 00:00:00' })),
+    6_000,
+  ),
+  'pageDevices: that never reported': counting(
+    own(() => ({ hasReported: 'false' })),
+    6_000,
+  ),
   'pageDevices: over all applications': acrossAll(asOperator(none)),
   'pageSites: by a billing rule': own(({ rule }) => ({ billingRuleId: rule })),
   'getPriceChange: of any application': asOperator(({ priceChange }) => ({ id: priceChange })),

@@ -93,7 +93,7 @@ const placementSql = (deviceNo: string) => `
       select p.*, s.site_name as present_name, concat_ws(' ', p.xmin, s.xmin) as placement_version
       from placement p cross join lateral (
         select site_name, xmin from site where app_id = v_app and id = p.site_id limit 1) as s
-      where p.app_id = v_app and p.device_no = ${deviceNo} and p.lasts limit 1`
+      where p.app_id = v_app and p.device_no = ${deviceNo} and p.removed_at is null limit 1`
 /** The columns of a placement as `read_owned` returns them: under names of their own. */
 const placementColumns = Object.keys(placementTypes).filter((column) => !(column in deviceTypes))
 const copiedColumns = deviceColumns.filter((column) => !['app_id', 'bound_at'].includes(column))

@@ -140,7 +140,7 @@ export async function writePlacements(tx: Statements, appId: string, placements:
 /** The placement of a device that lasts. Throws 20002 for a device that is not the application's, and 20030. */
 export async function requirePlacement(sql: Statements, appId: string, deviceNo: string): Promise<Placement> {
   const [row] = await sql.unsafe(
-    `select ${columnsSql('p')} from placement p where app_id = $1 and device_no = $2 and lasts`,
+    `select ${columnsSql('p')} from placement p where app_id = $1 and device_no = $2 and removed_at is null`,
     [appId, deviceNo],
   )
   if (row !== undefined) return toPlacement(row, appId)
@@ -348,7 +348,7 @@ export async function suggestDevices(
   // The nearest first, and each looked up by its key until enough of them stand nowhere.
   const nowhere = (candidates: string) => `
     select near.* from (${candidates}) as near left join lateral (
-      select true as stands from placement where app_id = $1 and device_no = near.device_no and lasts limit 1) as at on true
+      select true as stands from placement where app_id = $1 and device_no = near.device_no and removed_at is null limit 1) as at on true
     where at.stands is null limit ${limits.suggestions}`
   const rows =
     longitude === null || latitude === null
