@@ -19,8 +19,8 @@ import * as regions from '../regions/contract.ts'
 import * as service from '../service/contract.ts'
 import * as overview from '../service/overview/contract.ts'
 import * as sites from '../sites/contract.ts'
-import * as sitePrices from '../sites/prices/contract.ts'
 import * as priceChanges from '../sites/price-changes/contract.ts'
+import * as sitePrices from '../sites/prices/contract.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 
 /** Every operation, in the order of the API reference. The service refuses to start when one has no handler. */
