@@ -32,12 +32,12 @@ export type ApplyChanges<Body, Item> = (
 ) => Promise<ChangeOutcome<Item>[]>
 
 /** A record after a change, as JSON text, with its entity tag. */
-interface Shown {
+export interface Shown {
   record: string
   etag: string
 }
 
-interface Submission<Body> extends Change<Body> {
+export interface Submission<Body> extends Change<Body> {
   caller: Caller
   appId: string
   idempotency: RequestKey | undefined
