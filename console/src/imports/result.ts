@@ -1,5 +1,6 @@
 import { ForecourtError } from '../../../sdk/src/error.ts'
-import { getImportResult, type ImportOutcome } from '../../../src/bulk/contract.ts'
+import type { ImportOutcome } from '../../../src/bulk/contract.ts'
+import type { Operation } from '../../../src/vocabulary/operation.ts'
 
 /** The outcome of one row, as in the service's result file. */
 export interface ResultRow {
@@ -15,40 +16,38 @@ export interface ResultRow {
 }
 
 /** The address of a result: of all rows, or of those with one outcome. */
-export function resultAddress(id: number, outcome: ImportOutcome | undefined): string {
-  return `${getImportResult.path}?id=${id}${outcome === undefined ? '' : `&outcome=${outcome}`}`
+export function resultAddress({ path }: Operation, id: number, outcome: string | undefined): string {
+  return `${path}?id=${id}${outcome === undefined ? '' : `&outcome=${outcome}`}`
 }
 
 interface Wish {
-  /** The outcome to select; undefined for all. */
-  outcome: ImportOutcome | undefined
   most: number
   language: string
   signal?: AbortSignal
 }
 
-/** Reads the first rows of a result, which may have a million lines. Throws `ForecourtError`. */
-export async function firstRows(id: number, { outcome, most, language, signal }: Wish) {
+/** Reads the first rows of a result, which may have a million lines, at its address. Throws `ForecourtError`. */
+export async function firstRows<Row = ResultRow>(address: string, { most, language, signal }: Wish) {
   const headers = { 'accept-language': language }
-  const response = await fetch(resultAddress(id, outcome), { headers, ...(signal && { signal }) })
+  const response = await fetch(address, { headers, ...(signal && { signal }) })
   if (!response.ok || response.body === null) {
     const { status, statusText } = response
     throw new ForecourtError(statusText, {
       code: 0,
       status,
-      operation: 'getImportResult',
+      operation: address,
       requestId: response.headers.get('x-request-id'),
     })
   }
-  return readRows(response.body, most)
+  return readRows<Row>(response.body, most)
 }
 
 /** Reads rows until there are enough, and cancels the rest of the download. */
-export async function readRows(
+export async function readRows<Row = ResultRow>(
   body: ReadableStream<Uint8Array>,
   most: number,
-): Promise<{ rows: ResultRow[]; isMore: boolean }> {
-  const rows: ResultRow[] = []
+): Promise<{ rows: Row[]; isMore: boolean }> {
+  const rows: Row[] = []
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let left = ''
@@ -56,7 +55,7 @@ export async function readRows(
     const { done, value } = await reader.read()
     const lines = (left + decoder.decode(value, { stream: !done })).split('\n')
     left = done ? '' : (lines.pop() ?? '')
-    rows.push(...lines.filter((line) => line !== '').map((line) => JSON.parse(line) as ResultRow))
+    rows.push(...lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Row))
     if (done || rows.length > most) break
   }
   await reader.cancel()

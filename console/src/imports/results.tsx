@@ -4,7 +4,7 @@ import { Button } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
-import { type ImportOutcome, type ImportRecord, outcomes } from '../../../src/bulk/contract.ts'
+import { getImportResult, type ImportOutcome, type ImportRecord, outcomes } from '../../../src/bulk/contract.ts'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ChoiceFilter, useFilters } from '../ui/filters.tsx'
@@ -58,7 +58,7 @@ function ResultRows({ job, outcome }: ResultProps) {
   const [most, setMost] = useState(step)
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['result of an import', job.id, job.status, outcome, most, language],
-    queryFn: ({ signal }) => firstRows(job.id, { outcome, most, language, signal }),
+    queryFn: ({ signal }) => firstRows(resultAddress(getImportResult, job.id, outcome), { most, language, signal }),
     placeholderData: keepPreviousData,
   })
   const columns = useColumns(job)
@@ -145,7 +145,10 @@ function Downloads({ job: { id }, outcome }: ResultProps) {
     setBusy(true)
     setError(undefined)
     try {
-      const { rows } = await firstRows(id, { outcome, most: Number.POSITIVE_INFINITY, language })
+      const { rows } = await firstRows(resultAddress(getImportResult, id, outcome), {
+        most: Number.POSITIVE_INFINITY,
+        language,
+      })
       const address = URL.createObjectURL(new Blob([resultCsv(rows)], { type: 'text/csv' }))
       const link = Object.assign(document.createElement('a'), { href: address, download: `${name}.csv` })
       link.click()
@@ -163,7 +166,11 @@ function Downloads({ job: { id }, outcome }: ResultProps) {
       <Button icon={<DownloadOutlined />} loading={isBusy} onClick={() => void saveCsv()}>
         {t('asCsv')}
       </Button>
-      <Button icon={<DownloadOutlined />} href={resultAddress(id, outcome)} download={`${name}.ndjson`}>
+      <Button
+        icon={<DownloadOutlined />}
+        href={resultAddress(getImportResult, id, outcome)}
+        download={`${name}.ndjson`}
+      >
         {t('asNdjson')}
       </Button>
     </div>

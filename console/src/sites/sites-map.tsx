@@ -4,6 +4,7 @@ import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { type Box, readBbox } from '../../../src/vocabulary/values.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { writeBox } from '../map/view.ts'
+import { SiteDevices } from '../placements/parts.tsx'
 import { grouped } from '../ui/number.ts'
 import { useCommon } from '../ui/texts.ts'
 import { pointOf, useSitePoints } from './points.ts'
@@ -84,7 +85,8 @@ function Here({ sites }: { sites: SiteRecord[] }) {
       <ul>
         {sites.map((site) => (
           <li key={site.id}>
-            <SiteLink site={site} /> <span className="faint">{site.detailAddress ?? site.districtName}</span>
+            <SiteLink site={site} /> <span className="faint">{site.detailAddress ?? site.districtName}</span>{' '}
+            <SiteDevices site={site} />
           </li>
         ))}
       </ul>

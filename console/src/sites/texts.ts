@@ -78,6 +78,8 @@ export const useTexts = defineTexts(
     deleteTitle: 'Delete {{name}}?',
     deleteWords:
       'The site is removed at once, and its id is not used again. Devices and billing rules of the application stay.',
+    deleteCount: '{{count}} devices stand here. They stay with the application, and stand nowhere afterwards.',
+    devices: 'Devices',
     time: 'Time',
     type: 'Type',
     actor: 'By',
@@ -161,6 +163,8 @@ export const useTexts = defineTexts(
     deletedMessage: '站点已删除。',
     deleteTitle: '删除 {{name}}？',
     deleteWords: '站点将立即删除，其 ID 不会再次使用。应用的设备和计费规则不受影响。',
+    deleteCount: '此站点有 {{count}} 台设备。设备仍属于该应用，此后不安装在任何站点。',
+    devices: '设备',
     time: '时间',
     type: '类型',
     actor: '操作者',

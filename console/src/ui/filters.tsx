@@ -101,6 +101,8 @@ export interface RangeFilterProps {
   label: string
   from: string
   to: string
+  /** Of the last report: the presets are lengths of silence, not days. */
+  isOfSilence?: boolean
   onChange: (from: string, to: string) => void
 }
 

@@ -8,15 +8,29 @@ import { useCommon } from './texts.ts'
 
 const momentFormat = 'YYYY-MM-DD HH:mm:ss'
 
-const shownMoment = (instant: Date, timeZone: string) =>
+/** A moment as the service writes it in its time zone. */
+export const shownMoment = (instant: Date, timeZone: string) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
 
-/** The most common ranges, in days of the service's time zone; none until the zone is known. */
-export function useRangePresets(isOpen: boolean): { label: string; value: [Dayjs, Dayjs] }[] {
+/**
+ * The most common ranges, in the service's time zone; none until the zone is known: days, or lengths of silence, which end
+ * so long ago.
+ */
+export function useRangePresets(
+  isOpen: boolean,
+  isOfSilence = false,
+): { label: string; value: [Dayjs | null, Dayjs] }[] {
   const t = useCommon()
   const { data } = useRead(getSettings, {}, { enabled: isOpen })
   if (data === undefined) return []
   const now = dayjs(shownMoment(new Date(), data.timeZone), momentFormat)
+  if (isOfSilence) {
+    return [
+      { label: t('silentHour'), value: [null, now.subtract(1, 'hour')] },
+      { label: t('silentDay'), value: [null, now.subtract(1, 'day')] },
+      { label: t('silentWeek'), value: [null, now.subtract(7, 'day')] },
+    ]
+  }
   const days = (first: number, last: number): [Dayjs, Dayjs] => [
     now.subtract(first, 'day').startOf('day'),
     now.subtract(last, 'day').endOf('day'),
@@ -29,11 +43,11 @@ export function useRangePresets(isOpen: boolean): { label: string; value: [Dayjs
 }
 
 /** A time range in the service's time zone, which may differ from the user's. */
-export function RangeFilter({ label, from, to, onChange }: RangeFilterProps) {
+export function RangeFilter({ label, from, to, isOfSilence = false, onChange }: RangeFilterProps) {
   const t = useCommon()
   const id = useId()
   const [isOpen, setOpen] = useState(false)
-  const presets = useRangePresets(isOpen)
+  const presets = useRangePresets(isOpen, isOfSilence)
   const read = (text: string): Dayjs | null => (text === '' ? null : dayjs(text, momentFormat))
   return (
     <label htmlFor={id} className="range-filter">

@@ -1,0 +1,188 @@
+import { useQuery } from '@tanstack/react-query'
+import { Form, Input, Select } from 'antd'
+import { useId } from 'react'
+import { Link } from 'react-router'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
+import { getPlacement, type SiteSummary, summarizePlacements } from '../../../src/devices/placement/contract.ts'
+import { getSite, pageSites } from '../../../src/sites/contract.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
+import { call, useRead } from '../api.ts'
+import { language } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { Select as LateSelect } from '../ui/fields.tsx'
+import { joined } from '../ui/joined.ts'
+import { OneLine } from '../ui/rows.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
+import { type LaneType, laneTypes, useTexts } from './texts.ts'
+
+/** How often what stands at a site is read again, in milliseconds. */
+const refreshEvery = 30_000
+
+/** The kind of a lane, with its name. */
+export function Lane({ laneType, laneName }: { laneType: number; laneName: string | null }) {
+  const t = useTexts()
+  return (
+    <span>
+      {t(`lane_${laneType as LaneType}`)}
+      {laneName !== null && <span className="faint"> · {laneName}</span>}
+    </span>
+  )
+}
+
+const readSummary = joined<SiteSummary>(100, async (appId, ids) => {
+  const { data } = await call(summarizePlacements, { appId, siteIds: ids.join(',') })
+  return new Map(data.list.map((one) => [String(one.siteId), one]))
+})
+
+/** What stands at a site, counted. */
+export function useSummary({ appId, id }: { appId: string; id: number }, isWanted = true) {
+  return useQuery<SiteSummary | null, ForecourtError>({
+    queryKey: [summarizePlacements.id, appId, id, language()],
+    queryFn: () => readSummary(appId, String(id)),
+    enabled: isWanted,
+    refetchInterval: refreshEvery,
+  })
+}
+
+/** Whether a site has an entrance or an exit, and none of them is online. */
+const isShut = ({ entrances, entrancesOnline, exits, exitsOnline }: SiteSummary) =>
+  (entrances > 0 && entrancesOnline === 0) || (exits > 0 && exitsOnline === 0)
+
+/** How many of a site's devices are online; red where nobody gets in, or out. */
+export function SiteDevices({ site }: { site: { appId: string; id: number } }) {
+  const t = useTexts()
+  const common = useCommon()
+  const { data } = useSummary(site)
+  if (data == null || data.devices === 0) return <span className="faint">{common('unknown')}</span>
+  const { online, devices } = data
+  return (
+    <Link to={paths.devices({ appId: site.appId, siteId: site.id })}>
+      <State tone={isShut(data) ? 'bad' : 'good'}>{t('onlineOf', { online, devices })}</State>
+    </Link>
+  )
+}
+
+/** The site at which a device stands, as a cell of a table. */
+export function SiteOfDevice({ appId, deviceNo }: { appId: string; deviceNo: string }) {
+  const common = useCommon()
+  const { data } = useRead(getPlacement, { appId, deviceNo }, { refetchInterval: refreshEvery })
+  if (data === undefined) return <span className="faint">{common('unknown')}</span>
+  return (
+    <Link to={paths.site(appId, data.siteId)}>
+      <OneLine text={data.siteName} most={140} />
+    </Link>
+  )
+}
+
+interface SitePickerProps {
+  appId: string
+  id?: string
+  label: string
+  placeholder: string
+  value: number | null
+  onChange: (id: number | null) => void
+}
+
+/** Chooses one of an application's sites by a part of its name. */
+export function SitePicker({ appId, id, label, placeholder, value, onChange }: SitePickerProps) {
+  const t = useTexts()
+  const { search, asked, isAsked } = useTypedSearch()
+  const found = useRead(pageSites, { appId, pageSize: 20, siteName: asked }, { enabled: appId !== '' })
+  const chosen = useRead(getSite, { appId, id: value ?? 0 }, { enabled: appId !== '' && value !== null })
+  const listed = isAsked ? (found.data?.list ?? []) : []
+  const isWaiting = !isAsked || found.isFetching
+  const isListed = listed.some((site) => site.id === value)
+  const known = chosen.data !== undefined && !isListed && asked === '' ? [chosen.data, ...listed] : listed
+  return (
+    <LateSelect<number | null>
+      {...(id === undefined ? {} : { id })}
+      aria-label={label}
+      allowClear
+      style={{ width: '100%', minWidth: 160 }}
+      popupMatchSelectWidth={false}
+      showSearch={{ filterOption: false, onSearch: search }}
+      placeholder={placeholder}
+      value={value}
+      onChange={(chosenId) => onChange(chosenId ?? null)}
+      loading={isWaiting}
+      notFoundContent={<NothingFound isWaiting={isWaiting} words={t('noSites')} />}
+      options={known.map((site) => ({
+        value: site.id,
+        label: (
+          <span>
+            {site.siteName} <span className="faint number">{site.id}</span>
+          </span>
+        ),
+      }))}
+    />
+  )
+}
+
+/** A filter: devices that stand at a site. */
+export function SiteFilter({
+  appId,
+  value,
+  onChange,
+}: {
+  appId: string
+  value: string
+  onChange: (value: string) => void
+}) {
+  const t = useTexts()
+  const id = useId()
+  return (
+    <label htmlFor={id}>
+      {t('site')}
+      <SitePicker
+        id={id}
+        appId={appId}
+        label={t('site')}
+        placeholder={t('anySite')}
+        value={value === '' ? null : Number(value)}
+        onChange={(chosen) => onChange(chosen === null ? '' : String(chosen))}
+      />
+    </label>
+  )
+}
+
+export interface LaneDraft {
+  laneType: LaneType
+  laneName: string
+}
+
+interface LaneFieldsProps {
+  draft: LaneDraft
+  onChange: (draft: LaneDraft) => void
+  /** Several devices have no name of a lane in common. */
+  hasName?: boolean
+}
+
+/** The fields of a lane: its kind and its name. */
+export function LaneFields({ draft, onChange, hasName = true }: LaneFieldsProps) {
+  const t = useTexts()
+  const id = useId()
+  return (
+    <>
+      <Form.Item label={t('laneType')} required htmlFor={`${id}-type`}>
+        <Select
+          id={`${id}-type`}
+          value={draft.laneType}
+          onChange={(laneType) => onChange({ ...draft, laneType })}
+          options={laneTypes.map((value) => ({ value, label: t(`lane_${value}`) }))}
+        />
+      </Form.Item>
+      {hasName && (
+        <Form.Item label={t('laneName')} extra={t('laneNote')} htmlFor={`${id}-name`}>
+          <Input
+            id={`${id}-name`}
+            maxLength={lengths.name}
+            value={draft.laneName}
+            onChange={({ target }) => onChange({ ...draft, laneName: target.value })}
+          />
+        </Form.Item>
+      )}
+    </>
+  )
+}
