@@ -8,6 +8,7 @@ import { useRead } from '../api.ts'
 import { useTypeWords } from '../events/type-words.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { DeviceSite } from '../placements/device-site.tsx'
 import { useMay } from '../session.tsx'
 import { actorColumn } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
@@ -131,6 +132,7 @@ function Present({ device }: { device: DeviceRecord }) {
     >
       <div style={cards}>
         <DeviceCard device={device} />
+        <DeviceSite device={device} />
         <div>
           <AddressCard place={device.deviceBattery} />
           <ModelCard device={device} />
@@ -300,7 +302,7 @@ function StateThen({ record }: { record: Partial<DeviceRecord> }) {
   const { onlineStatus, status, runStatus } = record
   if (onlineStatus === undefined || status === undefined || runStatus === undefined) return null
   return (
-    <span style={{ display: 'inline-flex', gap: 12 }}>
+    <span style={{ display: 'inline-flex', flexWrap: 'wrap', columnGap: 12 }}>
       <OnlineState status={onlineStatus} />
       <HealthState status={status} />
       <RunState status={runStatus} />

@@ -9,6 +9,8 @@ import { useRead, useWrite } from '../api.ts'
 import { useTypeWords } from '../events/type-words.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { paths } from '../paths.ts'
+import { Gates } from '../placements/gates.tsx'
+import { useSummary } from '../placements/parts.tsx'
 import { useMay } from '../session.tsx'
 import { actorColumn } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
@@ -52,6 +54,7 @@ function Site({ site }: { site: SiteRecord }) {
         <General site={site} />
         <Place site={site} />
       </div>
+      <Gates site={site} />
       <div className="site-cards">
         <Rules site={site} />
         <More site={site} />
@@ -103,10 +106,17 @@ function Actions({ site }: { site: SiteRecord }) {
         run={run}
         onClose={() => setAsking(false)}
       >
-        {t('deleteWords')}
+        {t('deleteWords')} <DevicesThatStay site={site} />
       </Confirm>
     </>
   )
+}
+
+/** How many devices a deletion leaves without a site. */
+function DevicesThatStay({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  const { data } = useSummary(site)
+  return data != null && data.devices > 0 && <strong>{t('deleteCount', { count: data.devices })}</strong>
 }
 
 function Card({ title, children }: { title: string; children: ReactNode }) {

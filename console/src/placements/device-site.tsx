@@ -1,0 +1,132 @@
+import { Button } from 'antd'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { Link } from 'react-router'
+import type { DeviceRecord } from '../../../src/devices/contract.ts'
+import {
+  getPlacement,
+  type PlacementRecord,
+  savePlacement,
+  suggestPlacements,
+} from '../../../src/devices/placement/contract.ts'
+import { getSite } from '../../../src/sites/contract.ts'
+import { useRead } from '../api.ts'
+import { PointMap } from '../map/point-map.tsx'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { pointOf } from '../sites/points.ts'
+import { Actor } from '../ui/actor.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { PlacementHistory } from './history.tsx'
+import { Lane } from './parts.tsx'
+import { useTexts } from './texts.ts'
+
+const PlaceDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
+const RemoveDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
+
+/** The code of the refusal that a device stands nowhere. */
+const placementNotFound = 20030
+
+type Asked = { act: 'place'; now: Partial<PlacementRecord> } | { act: 'remove'; placement: PlacementRecord }
+
+/** Where a device stands, with whom to call there; or what is nearby while it stands nowhere. */
+export function DeviceSite({ device: { appId, deviceNo } }: { device: DeviceRecord }) {
+  const t = useTexts()
+  const [asked, setAsked] = useState<Asked>()
+  const close = () => setAsked(undefined)
+  const { data, error, refetch } = useRead(getPlacement, { appId, deviceNo })
+  const isNowhere = error?.code === placementNotFound
+  return (
+    <section className="card">
+      <h2>{t('site')}</h2>
+      {isNowhere && (
+        <Nowhere appId={appId} deviceNo={deviceNo} place={(siteId) => setAsked({ act: 'place', now: { siteId } })} />
+      )}
+      {!isNowhere && data !== undefined && <Somewhere placement={data} ask={setAsked} />}
+      {data === undefined && error === null && <Loading />}
+      {data === undefined && error !== null && !isNowhere && (
+        <RefusalResult error={error} retry={() => void refetch()} />
+      )}
+      <PlacementHistory title={t('historyOfDevice')} filter={{ appId, deviceNo }} />
+      <Suspense fallback={null}>
+        {asked?.act === 'place' && <PlaceDialog appId={appId} deviceNo={deviceNo} now={asked.now} onClose={close} />}
+        {asked?.act === 'remove' && <RemoveDialog placement={asked.placement} onClose={close} />}
+      </Suspense>
+    </section>
+  )
+}
+
+function Somewhere({ placement, ask }: { placement: PlacementRecord; ask: (asked: Asked) => void }) {
+  const t = useTexts()
+  const may = useMay()
+  const { appId, siteId, siteName, laneType, laneName, placedTime, placedBy } = placement
+  const { data: site } = useRead(getSite, { appId, id: siteId })
+  const points = useMemo(() => (site === undefined ? [] : pointOf(site)), [site])
+  return (
+    <>
+      <Facts
+        facts={{
+          [t('site')]: <Link to={paths.site(appId, siteId)}>{siteName}</Link>,
+          [t('lane')]: <Lane laneType={laneType} laneName={laneName} />,
+          [t('since')]: (
+            <span>
+              <span className="number">{placedTime}</span> · <Actor actor={placedBy} />
+            </span>
+          ),
+          [t('contacts')]: site && (
+            <span>
+              {site.contacts} <a href={`tel:${site.contactsPhone}`}>{site.contactsPhone}</a>
+            </span>
+          ),
+        }}
+      />
+      {points.length > 0 && <PointMap label={t('map')} height={180} points={points} />}
+      {may(savePlacement) && (
+        <p style={{ display: 'flex', gap: 8, marginTop: 12 }}>
+          <Button onClick={() => ask({ act: 'place', now: placement })}>{t('change')}</Button>
+          <Button onClick={() => ask({ act: 'remove', placement })}>{t('remove')}</Button>
+        </p>
+      )}
+    </>
+  )
+}
+
+interface NowhereProps {
+  appId: string
+  deviceNo: string
+  place: (siteId?: number) => void
+}
+
+function Nowhere({ appId, deviceNo, place }: NowhereProps) {
+  const t = useTexts()
+  const may = useMay()
+  const { data } = useRead(suggestPlacements, { appId, deviceNo })
+  const nearest = data?.list.slice(0, 5) ?? []
+  return (
+    <>
+      <p>{t('nowhere')}</p>
+      {nearest.length > 0 && (
+        <>
+          <h3 style={{ fontSize: 14 }}>{t('nearby')}</h3>
+          <ul style={{ listStyle: 'none', padding: 0, display: 'grid', gap: 6 }}>
+            {nearest.map(({ siteId, siteName, distanceMeters }) => (
+              <li key={siteId} style={{ display: 'flex', gap: 8, alignItems: 'center', flexWrap: 'wrap' }}>
+                <Link to={paths.site(appId, siteId)}>{siteName}</Link>
+                <span className="faint">
+                  {distanceMeters === null ? t('sameDistrict') : t('meters', { count: distanceMeters })}
+                </span>
+                {may(savePlacement) && (
+                  <Button size="small" onClick={() => place(siteId)}>
+                    {t('placeHere')}
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {may(savePlacement) && <Button onClick={() => place()}>{t('placeAt')}</Button>}
+    </>
+  )
+}

@@ -1,0 +1,157 @@
+import { Button, Empty } from 'antd'
+import { lazy, Suspense, useState } from 'react'
+import { Link } from 'react-router'
+import {
+  type PlacedDeviceRecord,
+  pagePlacements,
+  removePlacement,
+  savePlacement,
+} from '../../../src/devices/placement/contract.ts'
+import type { SiteRecord } from '../../../src/sites/contract.ts'
+import { useRead } from '../api.ts'
+import { useDeviceTexts } from '../devices/texts.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { grouped } from '../ui/number.ts'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { OneLine, Rows, type RowsColumn } from '../ui/rows.tsx'
+import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { PlacementHistory } from './history.tsx'
+import { Lane } from './parts.tsx'
+import { useTexts } from './texts.ts'
+
+const PlaceDevices = lazy(async () => ({ default: (await import('./place-devices.tsx')).PlaceDevices }))
+const PlaceDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
+const RemoveDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
+
+/** The interval at which the states are read again, in milliseconds. */
+const refreshEvery = 10_000
+/** The most gates that the page shows. */
+const most = 100
+
+/** By lane: entrances first, then exits, each by the name of the lane. */
+const byLane = (one: PlacedDeviceRecord, other: PlacedDeviceRecord) =>
+  one.laneType - other.laneType ||
+  (one.laneName ?? '').localeCompare(other.laneName ?? '') ||
+  one.deviceNo.localeCompare(other.deviceNo)
+
+type Asked = { act: 'place' } | { act: 'change' | 'remove'; gate: PlacedDeviceRecord }
+
+/** The devices that stand at a site, in order of their lanes. */
+export function Gates({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  const may = useMay()
+  const { appId, id } = site
+  const [asked, setAsked] = useState<Asked>()
+  const close = () => setAsked(undefined)
+  const read = useRead(pagePlacements, { appId, siteId: id, pageSize: most }, { refetchInterval: refreshEvery })
+  return (
+    <section className="card">
+      <div style={{ display: 'flex', alignItems: 'baseline', gap: 12 }}>
+        <h2 style={{ flex: 1 }}>{t('gates')}</h2>
+        {may(savePlacement) && <Button onClick={() => setAsked({ act: 'place' })}>{t('placeDevices')}</Button>}
+      </div>
+      {read.data === undefined ? (
+        read.error === null ? (
+          <Loading />
+        ) : (
+          <RefusalResult error={read.error} retry={() => void read.refetch()} />
+        )
+      ) : (
+        <>
+          <GateRows gates={read.data.list.toSorted(byLane)} ask={setAsked} />
+          {read.data.nextCursor !== null && (
+            <p>
+              {t('newestShown', { shown: most, total: grouped(read.data.total) })}{' '}
+              <Link to={paths.devices({ appId, siteId: id })}>{t('allOfThem')}</Link>
+            </p>
+          )}
+        </>
+      )}
+      <PlacementHistory title={t('history')} filter={{ appId, siteId: id }} />
+      <Suspense fallback={null}>
+        {asked?.act === 'place' && <PlaceDevices site={site} onClose={close} />}
+        {asked?.act === 'change' && (
+          <PlaceDialog appId={appId} deviceNo={asked.gate.deviceNo} now={asked.gate} onClose={close} />
+        )}
+        {asked?.act === 'remove' && <RemoveDialog placement={asked.gate} onClose={close} />}
+      </Suspense>
+    </section>
+  )
+}
+
+function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: Asked) => void }) {
+  const t = useTexts()
+  const common = useCommon()
+  const devices = useDeviceTexts()
+  const may = useMay()
+  const columns: RowsColumn<PlacedDeviceRecord>[] = [
+    { key: 'lane', title: t('lane'), render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} /> },
+    {
+      key: 'device',
+      title: t('device'),
+      className: 'fills',
+      render: (_, { appId, deviceNo, deviceName }) => (
+        <Link to={paths.device(appId, deviceNo)} title={deviceNo}>
+          <OneLine text={deviceName} />
+        </Link>
+      ),
+    },
+    {
+      key: 'onlineStatus',
+      title: devices('onlineStatus'),
+      render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
+    },
+    {
+      key: 'status',
+      title: devices('status'),
+      render: (_, { status, statusRemark }) => (
+        <span title={statusRemark ?? undefined}>
+          <HealthState status={status} />
+        </span>
+      ),
+    },
+    { key: 'runStatus', title: devices('runStatus'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
+    {
+      key: 'lastReportTime',
+      title: t('lastReport'),
+      className: 'number',
+      render: (_, { lastReportTime }) => lastReportTime ?? <span className="faint">{t('never')}</span>,
+    },
+  ]
+  if (may(savePlacement) && may(removePlacement)) {
+    columns.push({
+      key: 'actions',
+      title: common('actions'),
+      render: (_, gate) => (
+        <span style={{ display: 'inline-flex', gap: 8 }}>
+          <Button
+            size="small"
+            aria-label={t('changeOf', { deviceNo: gate.deviceNo })}
+            onClick={() => ask({ act: 'change', gate })}
+          >
+            {t('change')}
+          </Button>
+          <Button
+            size="small"
+            aria-label={t('removeOf', { deviceNo: gate.deviceNo })}
+            onClick={() => ask({ act: 'remove', gate })}
+          >
+            {t('remove')}
+          </Button>
+        </span>
+      ),
+    })
+  }
+  return (
+    <Rows
+      label={t('gates')}
+      columns={columns}
+      rows={gates}
+      rowKey={({ deviceNo }) => deviceNo}
+      empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noGates')} />}
+    />
+  )
+}

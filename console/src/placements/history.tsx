@@ -1,0 +1,77 @@
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { type PlacementRecord, pagePlacementHistory } from '../../../src/devices/placement/contract.ts'
+import { useRead } from '../api.ts'
+import { paths } from '../paths.ts'
+import { Actor } from '../ui/actor.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { Rows, type RowsColumn } from '../ui/rows.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { Lane } from './parts.tsx'
+import { useTexts } from './texts.ts'
+
+interface HistoryProps {
+  title: string
+  /** One site, or one device. */
+  filter: { appId: string } & ({ siteId: number } | { deviceNo: string })
+}
+
+/** The placements at a site, or of a device: read when the reader opens them. */
+export function PlacementHistory({ title, filter }: HistoryProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)} style={{ marginTop: 12 }}>
+      <summary>{title}</summary>
+      {isOpen && <HistoryRows title={title} filter={filter} />}
+    </details>
+  )
+}
+
+function HistoryRows({ title, filter }: HistoryProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const { data } = useRead(pagePlacementHistory, { ...filter, pageSize: 50 })
+  if (data === undefined) return <Loading />
+  const isOfSite = 'siteId' in filter
+  const subject: RowsColumn<PlacementRecord> = isOfSite
+    ? {
+        key: 'deviceNo',
+        title: t('device'),
+        className: 'mono',
+        render: (_, { appId, deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
+      }
+    : {
+        key: 'site',
+        title: t('site'),
+        render: (_, { appId, siteId, siteName }) => <Link to={paths.site(appId, siteId)}>{siteName}</Link>,
+      }
+  const columns: RowsColumn<PlacementRecord>[] = [
+    subject,
+    { key: 'lane', title: t('lane'), render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} /> },
+    { key: 'placedTime', title: t('since'), dataIndex: 'placedTime', className: 'number' },
+    {
+      key: 'removedTime',
+      title: t('until'),
+      className: 'number',
+      render: (_, { removedTime, removedBy }) =>
+        removedTime === null ? (
+          <span className="faint">{common('unknown')}</span>
+        ) : (
+          <span>
+            {removedTime} {removedBy !== null && <Actor actor={removedBy} />}
+          </span>
+        ),
+    },
+    { key: 'reason', title: t('reason'), render: (_, { reason }) => reason ?? common('unknown') },
+  ]
+  return (
+    <Rows
+      label={title}
+      isSmall
+      columns={columns}
+      rows={data.list}
+      rowKey={({ deviceNo, placedTime, siteId }) => `${deviceNo} ${siteId} ${placedTime}`}
+      empty={<span className="faint">{t('noHistory')}</span>}
+    />
+  )
+}

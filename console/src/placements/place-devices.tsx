@@ -1,0 +1,200 @@
+import { Alert, Button, Checkbox, Form, Input } from 'antd'
+import { useId, useState } from 'react'
+import { pageDevices } from '../../../src/devices/contract.ts'
+import { savePlacements, suggestPlacements } from '../../../src/devices/placement/contract.ts'
+import type { SiteRecord } from '../../../src/sites/contract.ts'
+import { newIdempotencyKey, useRead, useWrite } from '../api.ts'
+import { FormDrawer } from '../ui/form-drawer.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { useTypedSearch } from '../ui/typed-search.tsx'
+import { type LaneDraft, LaneFields } from './parts.tsx'
+import { useTexts } from './texts.ts'
+
+/** The most rows of a batch. */
+const batchRows = 1000
+
+interface Outcome {
+  deviceNo: string | null
+  code: number
+  msg: string
+}
+
+interface PlaceDevicesProps {
+  site: SiteRecord
+  onClose: () => void
+}
+
+/** Places devices at a site: those nearby, those that a search finds, and pasted serial numbers. */
+export function PlaceDevices({ site, onClose }: PlaceDevicesProps) {
+  const t = useTexts()
+  const id = useId()
+  const { appId } = site
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
+  const [pasted, setPasted] = useState('')
+  const [lane, setLane] = useState<LaneDraft>({ laneType: 1, laneName: '' })
+  const serials = [...new Set([...ticked, ...pasted.split(/[\s,;，；]+/u).filter((serial) => serial !== '')])]
+  const { run, outcomes, isRunning, error } = useRun(site)
+  const tick = (deviceNo: string, isTicked: boolean) => {
+    const next = new Set(ticked)
+    if (isTicked) next.add(deviceNo)
+    else next.delete(deviceNo)
+    setTicked(next)
+  }
+  return (
+    <FormDrawer isOpen title={t('placeDevices')} onClose={onClose}>
+      <RefusalAlert error={error} />
+      {outcomes === undefined ? (
+        <Form layout="vertical" onFinish={() => void run(serials, lane)}>
+          <Nearby site={site} ticked={ticked} tick={tick} />
+          <Search appId={appId} ticked={ticked} tick={tick} />
+          <Form.Item label={t('pasted')} extra={t('pastedNote')} htmlFor={`${id}-pasted`}>
+            <Input.TextArea
+              id={`${id}-pasted`}
+              className="mono"
+              autoSize={{ minRows: 2, maxRows: 8 }}
+              value={pasted}
+              onChange={({ target }) => setPasted(target.value)}
+            />
+          </Form.Item>
+          <LaneFields draft={lane} onChange={setLane} hasName={serials.length === 1} />
+          <Button type="primary" htmlType="submit" disabled={serials.length === 0} loading={isRunning}>
+            {t('placeVerb')}
+          </Button>{' '}
+          <span className="faint" aria-live="polite">
+            {t('chosen', { count: serials.length })}
+          </span>
+        </Form>
+      ) : (
+        <Outcomes outcomes={outcomes} onClose={onClose} />
+      )}
+    </FormDrawer>
+  )
+}
+
+/** Sends the devices in batches; a batch that failed is sent again with its key, so that nothing is done twice. */
+function useRun({ appId, id: siteId }: SiteRecord) {
+  const save = useWrite(savePlacements)
+  const [keys] = useState(() => new Map<number, Record<string, string>>())
+  const [outcomes, setOutcomes] = useState<Outcome[]>()
+  const [error, setError] = useState<Error>()
+  const [isRunning, setRunning] = useState(false)
+
+  async function run(serials: string[], { laneType, laneName }: LaneDraft): Promise<void> {
+    setRunning(true)
+    setError(undefined)
+    try {
+      const all: Outcome[] = []
+      for (let from = 0; from < serials.length; from += batchRows) {
+        const headers = keys.get(from) ?? newIdempotencyKey()
+        keys.set(from, headers)
+        const name = serials.length === 1 ? laneName : ''
+        const placements = serials
+          .slice(from, from + batchRows)
+          .map((deviceNo) => ({ deviceNo, siteId, laneType, laneName: name }))
+        const { results } = await save.mutateAsync({ input: { appId, placements }, headers })
+        all.push(...results)
+      }
+      setOutcomes(all)
+    } catch (refusal) {
+      setError(refusal as Error)
+    } finally {
+      setRunning(false)
+    }
+  }
+
+  return { run, outcomes, isRunning, error }
+}
+
+interface TickProps {
+  ticked: ReadonlySet<string>
+  tick: (deviceNo: string, isTicked: boolean) => void
+}
+
+function Nearby({ site, ...ticks }: { site: SiteRecord } & TickProps) {
+  const t = useTexts()
+  const { data } = useRead(suggestPlacements, { appId: site.appId, siteId: site.id })
+  return (
+    <Form.Item label={t('nearbyDevices')}>
+      {data === undefined ? <Loading /> : <Ticks rows={data.list} {...ticks} />}
+    </Form.Item>
+  )
+}
+
+function Search({ appId, ...ticks }: { appId: string } & TickProps) {
+  const t = useTexts()
+  const id = useId()
+  const { search, asked } = useTypedSearch()
+  const { data } = useRead(
+    pageDevices,
+    { appId, deviceNo: asked, isPlaced: 'false', pageSize: 20 },
+    { enabled: asked !== '' },
+  )
+  return (
+    <Form.Item label={t('searchDevices')} htmlFor={id}>
+      <Input id={id} allowClear className="mono" onChange={({ target }) => search(target.value.trim())} />
+      {asked !== '' && data && <Ticks rows={data.list} {...ticks} />}
+    </Form.Item>
+  )
+}
+
+interface TickRow {
+  deviceNo: string
+  deviceName: string
+  distanceMeters?: number | null
+}
+
+function Ticks({ rows, ticked, tick }: { rows: TickRow[] } & TickProps) {
+  const t = useTexts()
+  if (rows.length === 0) return <span className="faint">{t('noneNearby')}</span>
+  return (
+    <div style={{ display: 'grid', gap: 4, maxHeight: 220, overflow: 'auto' }}>
+      {rows.map(({ deviceNo, deviceName, distanceMeters }) => (
+        <Checkbox
+          key={deviceNo}
+          checked={ticked.has(deviceNo)}
+          onChange={({ target }) => tick(deviceNo, target.checked)}
+        >
+          {deviceName} <span className="faint mono">{deviceNo}</span>
+          {distanceMeters !== undefined && (
+            <span className="faint">
+              {' '}
+              · {distanceMeters === null ? t('sameDistrict') : t('meters', { count: distanceMeters })}
+            </span>
+          )}
+        </Checkbox>
+      ))}
+    </div>
+  )
+}
+
+function Outcomes({ outcomes, onClose }: { outcomes: Outcome[]; onClose: () => void }) {
+  const t = useTexts()
+  const common = useCommon()
+  const refused = outcomes.filter(({ code }) => code !== 0)
+  const done = outcomes.length - refused.length
+  return (
+    <div role="status">
+      <Alert
+        type={refused.length === 0 ? 'success' : 'warning'}
+        showIcon
+        title={t('placed', { done, count: outcomes.length })}
+        style={{ marginBottom: 12 }}
+      />
+      {refused.length > 0 && (
+        <ul>
+          {refused.map(({ deviceNo, code, msg }) => (
+            <li key={deviceNo}>
+              <span className="mono">{deviceNo}</span> <State tone="bad">{code}</State> {msg}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Button type="primary" onClick={onClose}>
+        {common('close')}
+      </Button>
+    </div>
+  )
+}
