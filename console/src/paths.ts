@@ -26,6 +26,8 @@ export const paths = {
   imports: (query: Query = {}) => withQuery('/console/imports', query),
   newImport: (query: Query = {}) => withQuery('/console/imports/new', query),
   import: (id: number, query: Query = {}) => withQuery(`/console/imports/${id}`, query),
+  acts: (query: Query = {}) => withQuery('/console/acts', query),
+  act: (id: number, query: Query = {}) => withQuery(`/console/acts/${id}`, query),
   events: (query: Query = {}) => withQuery('/console/events', query),
   deliveries: (query: Query = {}) => withQuery('/console/deliveries', query),
   refusals: (query: Query = {}) => withQuery('/console/refusals', query),

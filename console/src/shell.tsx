@@ -13,6 +13,7 @@ import {
   SendOutlined,
   StopOutlined,
   TeamOutlined,
+  ThunderboltOutlined,
   UserOutlined,
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
@@ -40,6 +41,7 @@ const useTexts = defineTexts(
     billingRules: 'Billing rules',
     models: 'Models and inventory',
     imports: 'Imports',
+    acts: 'Bulk acts',
     events: 'Events',
     deliveries: 'Deliveries',
     refusals: 'Refusals',
@@ -62,6 +64,7 @@ const useTexts = defineTexts(
     billingRules: '计费规则',
     models: '型号与库存',
     imports: '导入',
+    acts: '批量操作',
     events: '事件',
     deliveries: '回调投递',
     refusals: '拒绝记录',
@@ -160,6 +163,7 @@ function Navigation({ onGo }: { onGo?: () => void }) {
     { key: 'billing-rules', path: paths.billingRules(), icon: <PayCircleOutlined />, text: 'billingRules' },
     { key: 'models', path: paths.models(), icon: <InboxOutlined />, text: 'models', isOpen: may(pageDeviceModels) },
     { key: 'imports', path: paths.imports(), icon: <CloudUploadOutlined />, text: 'imports' },
+    { key: 'acts', path: paths.acts(), icon: <ThunderboltOutlined />, text: 'acts' },
     { key: 'events', path: paths.events(), icon: <AuditOutlined />, text: 'events' },
     { key: 'deliveries', path: paths.deliveries(), icon: <SendOutlined />, text: 'deliveries' },
     { key: 'refusals', path: paths.refusals(), icon: <StopOutlined />, text: 'refusals' },

@@ -3,8 +3,10 @@ import { lazy, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
 import { unbindDevices } from '../../../src/devices/ownership/contract.ts'
+import { AllThatMatch } from '../acts/all-that-match.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { SiteFilter, SiteOfDevice } from '../placements/parts.tsx'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
@@ -16,6 +18,7 @@ import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { LastReportTime } from './last-report.tsx'
 import { Battery, useSeesAll } from './parts.tsx'
 import type { ChosenDevice } from './selection.tsx'
 import { useDeviceTexts } from './texts.ts'
@@ -43,7 +46,19 @@ const FindSerial = lazy(async () => ({ default: (await import('./find-serial.tsx
 const DeviceSelection = lazy(async () => ({ default: (await import('./selection.tsx')).DeviceSelection }))
 
 const mainFilters = ['deviceNo', 'deviceName', 'onlineStatus', 'status', 'runStatus'] as const
-const moreFilters = ['modelName', 'provinceCode', 'cityCode', 'districtCode', 'timeFrom', 'timeTo'] as const
+const moreFilters = [
+  'modelName',
+  'provinceCode',
+  'cityCode',
+  'districtCode',
+  'lastReportFrom',
+  'lastReportTo',
+  'hasReported',
+  'isPlaced',
+  'siteId',
+  'timeFrom',
+  'timeTo',
+] as const
 const filters = [...mainFilters, ...moreFilters] as const
 
 /** The interval at which the states are read again, in milliseconds. */
@@ -53,7 +68,7 @@ export function Page() {
   const t = useTexts()
   const devices = useDeviceTexts()
   const may = useMay()
-  const { values, set } = useFilters(['appId', 'find'] as const)
+  const { values, set } = useFilters(['appId', 'find', 'siteId'] as const)
   const { appId } = values
   const seesAll = useSeesAll()
   const [isFinding, setFinding] = useState(values.find !== '')
@@ -83,7 +98,7 @@ export function Page() {
       }
     >
       <section className="card">
-        <Filters appId={appId} choose={(chosen) => set({ appId: chosen })} />
+        <Filters appId={appId} choose={(chosen) => set({ appId: chosen, siteId: '' })} />
         <DeviceRecords appId={appId} />
       </section>
       {isFinding && (
@@ -139,6 +154,22 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
           {text('cityCode', devices('cityCode'), 120)}
           {text('districtCode', devices('districtCode'), 120)}
           <RangeFilter
+            label={devices('lastReport')}
+            from={values.lastReportFrom}
+            to={values.lastReportTo}
+            isOfSilence
+            onChange={(lastReportFrom, lastReportTo) => set({ lastReportFrom, lastReportTo })}
+          />
+          {choice('hasReported', devices('hasReported'), [
+            { value: 'true', label: devices('reportedOnce') },
+            { value: 'false', label: devices('neverReported') },
+          ])}
+          {choice('isPlaced', devices('placement'), [
+            { value: 'true', label: devices('placed') },
+            { value: 'false', label: devices('placedNowhere') },
+          ])}
+          {appId !== '' && <SiteFilter appId={appId} value={values.siteId} onChange={(siteId) => set({ siteId })} />}
+          <RangeFilter
             label={t('created')}
             from={values.timeFrom}
             to={values.timeTo}
@@ -172,14 +203,16 @@ function DeviceRecords({ appId }: { appId: string }) {
       isNarrowed={isNarrowed()}
       clear={() => clear()}
       {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
-      footer={
-        maySelect &&
-        keys.length > 0 && (
-          <Suspense fallback={null}>
-            <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />
-          </Suspense>
-        )
-      }
+      footer={(found) => (
+        <>
+          {maySelect && keys.length > 0 && (
+            <Suspense fallback={null}>
+              <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />
+            </Suspense>
+          )}
+          <AllThatMatch kind="devices" appId={appId} values={values} {...found} />
+        </>
+      )}
       empty={
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
           {may(createDevice) && <Link to={paths.newDevice({ appId })}>{t('newDevice')}</Link>}
@@ -227,6 +260,18 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     },
     { key: 'status', title: devices('status'), render: (_, { status }) => <HealthState status={status} /> },
     { key: 'runStatus', title: devices('runStatus'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
+    {
+      key: 'lastReportTime',
+      title: devices('lastReport'),
+      isExtra: 'narrow',
+      render: (_, { appId, deviceNo }) => <LastReportTime appId={appId} deviceNo={deviceNo} />,
+    },
+    {
+      key: 'site',
+      title: devices('site'),
+      isExtra: 'narrow',
+      render: (_, { appId, deviceNo }) => <SiteOfDevice appId={appId} deviceNo={deviceNo} />,
+    },
     {
       key: 'battery',
       title: devices('battery'),

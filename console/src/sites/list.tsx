@@ -3,7 +3,9 @@ import { Button, Empty } from 'antd'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
+import { AllThatMatch } from '../acts/all-that-match.tsx'
 import { paths } from '../paths.ts'
+import { SiteDevices } from '../placements/parts.tsx'
 import { RegionFilter } from '../regions/cascader.tsx'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
@@ -146,7 +148,7 @@ function AreaFilter({ bbox, onClear }: { bbox: string; onClear: () => void }) {
 
 interface RowsProps {
   appId: string
-  input: Record<string, unknown>
+  input: Record<string, string>
   isNarrowed: boolean
   clear: () => void
   isBesideMap: boolean
@@ -198,6 +200,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       className: 'number',
       isExtra: true,
     },
+    { key: 'devices', title: t('devices'), render: (_, site) => <SiteDevices site={site} /> },
     { key: 'hours', title: t('hours'), render: (_, site) => <Hours site={site} /> },
     { key: 'businessWeekDay', title: t('businessWeekDay'), dataIndex: 'businessWeekDay', isExtra: true },
     ...ruleFields.map(
@@ -223,6 +226,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       rowKey={(site) => `${site.appId} ${site.id}`}
       isNarrowed={isNarrowed}
       clear={clear}
+      footer={(found) => <AllThatMatch kind="sites" appId={appId} values={input} {...found} />}
       empty={
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')}>
           {may(saveSite) && <LinkButton to={paths.newSite({ appId })}>{t('newSite')}</LinkButton>}

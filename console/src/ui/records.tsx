@@ -39,6 +39,12 @@ export interface Column<Item> extends RowsColumn<Item> {
   isFixed?: boolean
 }
 
+/** Buttons, or a function of what the filters match that returns them. */
+type Footer = ReactNode | ((found: { total: number; totalIsExact: boolean }) => ReactNode)
+
+const footerOf = (footer: Footer, found: { total: number; totalIsExact: boolean }) =>
+  typeof footer === 'function' ? footer(found) : footer
+
 interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data extends TSchema> {
   /** The key under which the choice of columns is stored. */
   name: string
@@ -59,8 +65,8 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   selection?: { keys: (string | number)[]; onChange: (keys: (string | number)[]) => void }
   /** For several tables on a page: the name of this one's cursor in the address. */
   cursorName?: string
-  /** Buttons to the left of the pager. */
-  footer?: ReactNode
+  /** Buttons to the left of the pager; a function of what the filters match. */
+  footer?: Footer
   /** The column by which the operation's `order` sorts; newest first by default. */
   orderedBy?: string
 }
@@ -151,7 +157,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
         }
       />
       <nav className="pager" aria-label={t('pages')}>
-        <div className="pager-footer">{footer}</div>
+        <div className="pager-footer">{footerOf(footer, page)}</div>
         <Total page={page} />
         <Button
           icon={<ReloadOutlined />}

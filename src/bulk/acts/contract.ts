@@ -211,7 +211,7 @@ export const cancelAct = operation({
 })
 
 /** The outcomes of a row. */
-const actOutcomes = ['done', 'unchanged', 'refused'] as const
+export const actOutcomes = ['done', 'unchanged', 'refused'] as const
 
 export const getActResult = operation({
   id: 'getActResult',

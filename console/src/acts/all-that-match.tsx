@@ -1,0 +1,60 @@
+import { Button } from 'antd'
+import { lazy, Suspense, useState } from 'react'
+import { type ActKind, type ActName, singleOf } from '../../../src/bulk/acts/contract.ts'
+import { useMay } from '../session.tsx'
+import { grouped } from '../ui/number.ts'
+import { useTexts } from './texts.ts'
+
+const ActDialog = lazy(async () => ({ default: (await import('./dialog.tsx')).ActDialog }))
+
+/** What the filters of a list match, as its page operation counts it. */
+interface Found {
+  total: number
+  totalIsExact: boolean
+}
+
+interface ButtonProps extends Found {
+  appId: string
+  /** Why everything cannot be acted on, although an application is chosen. */
+  hindrance?: string | undefined
+  onClick: () => void
+}
+
+/** The button beside a selection for everything that the filters of a list match. */
+export function AllThatMatchButton({ appId, total, totalIsExact, hindrance, onClick }: ButtonProps) {
+  const t = useTexts()
+  const why = appId === '' ? t('needsApplication') : hindrance
+  return (
+    <Button disabled={why !== undefined} title={why} onClick={onClick}>
+      {totalIsExact ? t('allThatMatch', { count: grouped(total) }) : t('allOfThem')}
+    </Button>
+  )
+}
+
+interface AllThatMatchProps extends Found {
+  kind: ActKind
+  appId: string
+  /** The filters of the page, as its address has them. */
+  values: Record<string, string>
+}
+
+/** The button for an act on everything that the filters of a list match, with its dialog. */
+export function AllThatMatch({ kind, appId, values, ...found }: AllThatMatchProps) {
+  const may = useMay()
+  const [isOpen, setOpen] = useState(false)
+  const acts = (Object.keys(singleOf[kind]) as ActName[]).filter((act) =>
+    may((singleOf[kind] as Record<string, Parameters<typeof may>[0]>)[act] as Parameters<typeof may>[0]),
+  )
+  if (acts.length === 0) return null
+  return (
+    <>
+      {/* The dialog stays open while its act takes the last row away. */}
+      {found.total > 0 && <AllThatMatchButton appId={appId} {...found} onClick={() => setOpen(true)} />}
+      {isOpen && (
+        <Suspense fallback={null}>
+          <ActDialog kind={kind} appId={appId} values={values} acts={acts} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,260 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Alert, Button, Form, Input, Modal, Progress, Radio, Select } from 'antd'
+import { useEffect, useState } from 'react'
+import { Link } from 'react-router'
+import { type ActKind, type ActName, createAct, getAct } from '../../../src/bulk/acts/contract.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
+import { newIdempotencyKey, readAnew, useRead, useWrite } from '../api.ts'
+import { useDeviceTexts } from '../devices/texts.ts'
+import { paths } from '../paths.ts'
+import { RulePicker } from '../sites/rule-picker.tsx'
+import { useTexts as useSiteTexts } from '../sites/texts.ts'
+import { ApplicationPicker } from '../ui/application-picker.tsx'
+import { grouped } from '../ui/number.ts'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { actFilter, ruleTypes, settable } from './filter-values.ts'
+import { ActCounts, decidedOf, isUnderWay, percentOf } from './parts.tsx'
+import { useTexts } from './texts.ts'
+
+interface ActDialogProps {
+  kind: ActKind
+  appId: string
+  values: Record<string, string>
+  acts: ActName[]
+  onClose: () => void
+}
+
+/** What the user has entered; another entry has to be counted anew. */
+interface Draft {
+  act: ActName
+  target: string
+  reason: string
+  member: string
+  value: string | number | null
+}
+
+/** Asks what to do with everything that matches, counts it, does it, and shows how far it is. */
+export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const create = useWrite(createAct)
+  const [draft, setDraft] = useState<Draft>({
+    act: acts[0] as ActName,
+    target: '',
+    reason: '',
+    member: settable[kind][0],
+    value: null,
+  })
+  const [counted, setCounted] = useState<number>()
+  const [headers] = useState(newIdempotencyKey)
+  const [begun, setBegun] = useState<number>()
+  const wantsReason = draft.act === 'transfer' || draft.act === 'forceUnbind'
+  const isReady = (!wantsReason || draft.reason.trim() !== '') && (draft.act !== 'transfer' || draft.target !== '')
+
+  function change(changes: Partial<Draft>): void {
+    setDraft({ ...draft, ...changes })
+    setCounted(undefined)
+  }
+
+  async function send(expectedRows: number | null): Promise<void> {
+    const { act, target, reason, member, value } = draft
+    const isCount = expectedRows === null
+    const input = {
+      appId,
+      kind,
+      act,
+      filter: actFilter(values),
+      ...(act === 'update' && { set: { [member]: value } }),
+      ...(act === 'transfer' && { targetAppId: target }),
+      reason: reason.trim() === '' ? null : reason,
+      expectedRows,
+      dryRun: isCount,
+    }
+    try {
+      const { id, rows } = await create.mutateAsync({ input, ...(!isCount && { headers }) })
+      if (isCount) setCounted(rows)
+      else setBegun(id)
+    } catch {
+      // The refusal is shown; what it counted before may be another number now.
+      setCounted(undefined)
+    }
+  }
+
+  return (
+    <Modal
+      open
+      width={640}
+      title={t(`dialog_${kind}`)}
+      mask={{ closable: false }}
+      onCancel={onClose}
+      footer={
+        begun === undefined ? (
+          <>
+            <Button onClick={onClose}>{common('cancel')}</Button>
+            <Button
+              type={counted === undefined ? 'primary' : 'default'}
+              disabled={!isReady}
+              loading={create.isPending && counted === undefined}
+              onClick={() => void send(null)}
+            >
+              {t('check')}
+            </Button>
+            {counted !== undefined && counted > 0 && (
+              <Button
+                type="primary"
+                danger={draft.act !== 'update'}
+                loading={create.isPending}
+                onClick={() => void send(counted)}
+              >
+                {t('go', { count: grouped(counted) })}
+              </Button>
+            )}
+          </>
+        ) : (
+          <Button type="primary" onClick={onClose}>
+            {common('close')}
+          </Button>
+        )
+      }
+    >
+      {begun === undefined ? (
+        <>
+          <RefusalAlert error={create.error} />
+          <ActForm kind={kind} appId={appId} acts={acts} draft={draft} change={change} wantsReason={wantsReason} />
+          {counted !== undefined && (
+            <Alert
+              type={counted === 0 ? 'warning' : 'info'}
+              showIcon
+              role="status"
+              title={counted === 0 ? t('countedNone') : t('counted', { count: grouped(counted) })}
+            />
+          )}
+        </>
+      ) : (
+        <ActProgress appId={appId} id={begun} />
+      )}
+    </Modal>
+  )
+}
+
+interface ActFormProps {
+  kind: ActKind
+  appId: string
+  acts: ActName[]
+  draft: Draft
+  change: (changes: Partial<Draft>) => void
+  wantsReason: boolean
+}
+
+function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps) {
+  const t = useTexts()
+  const common = useCommon()
+  return (
+    <Form layout="vertical" component="div">
+      <Form.Item label={t('act')}>
+        <Radio.Group
+          value={draft.act}
+          onChange={({ target }) => change({ act: target.value })}
+          options={acts.map((act) => ({ value: act, label: t(`act_${kind}_${act}` as 'act_sites_update') }))}
+        />
+      </Form.Item>
+      <p>{t(`words_${kind}_${draft.act}` as 'words_sites_update')}</p>
+      {draft.act === 'transfer' && (
+        <Form.Item label={t('target')} required htmlFor="act-target">
+          <ApplicationPicker id="act-target" value={draft.target} onChange={(target) => change({ target })} />
+        </Form.Item>
+      )}
+      {draft.act === 'update' && <MemberFields kind={kind} appId={appId} draft={draft} change={change} />}
+      {draft.act !== 'update' && (
+        <Form.Item
+          label={common('reason')}
+          required={wantsReason}
+          extra={common(wantsReason ? 'reasonNeeded' : 'reasonKept')}
+          htmlFor="act-reason"
+        >
+          <Input.TextArea
+            id="act-reason"
+            maxLength={lengths.reason}
+            autoSize={{ minRows: 2 }}
+            value={draft.reason}
+            onChange={({ target }) => change({ reason: target.value })}
+          />
+        </Form.Item>
+      )}
+    </Form>
+  )
+}
+
+/** The member that an update sets, and its value. */
+function MemberFields({ kind, appId, draft, change }: Pick<ActFormProps, 'kind' | 'appId' | 'draft' | 'change'>) {
+  const t = useTexts()
+  const devices = useDeviceTexts()
+  const sites = useSiteTexts()
+  const words = (member: string) => (kind === 'devices' ? devices(member as 'tag') : sites(member as 'contacts'))
+  const ruleType = ruleTypes[draft.member]
+  return (
+    <>
+      <Form.Item label={t('member')} htmlFor="act-member">
+        <Select
+          id="act-member"
+          value={draft.member}
+          onChange={(member) => change({ member, value: null })}
+          options={settable[kind].map((value) => ({ value, label: words(value) }))}
+        />
+      </Form.Item>
+      <Form.Item label={t('value')} extra={t('valueNote')} htmlFor="act-value">
+        {ruleType === undefined ? (
+          <Input
+            id="act-value"
+            autoComplete="off"
+            value={draft.value ?? ''}
+            onChange={({ target }) => change({ value: target.value })}
+          />
+        ) : (
+          <RulePicker
+            id="act-value"
+            appId={appId}
+            ruleType={ruleType}
+            label={words(draft.member)}
+            placeholder={sites('chooseRule')}
+            value={typeof draft.value === 'number' ? draft.value : null}
+            onChange={(value) => change({ value })}
+          />
+        )}
+      </Form.Item>
+    </>
+  )
+}
+
+/** How far an act is, and what became of its rows. */
+function ActProgress({ appId, id }: { appId: string; id: number }) {
+  const t = useTexts()
+  const queries = useQueryClient()
+  const [isOver, setOver] = useState(false)
+  const { data: act, error } = useRead(getAct, { appId, id }, isOver ? {} : { refetchInterval: 1_000 })
+  if (act !== undefined && !isUnderWay(act) && !isOver) setOver(true)
+  useEffect(() => {
+    // The list behind the dialog shows what the act changed.
+    if (isOver) void readAnew(queries)
+  }, [isOver, queries])
+  if (act === undefined) return <RefusalAlert error={error} />
+  return (
+    <div role="status">
+      <Progress
+        aria-label={t('progress', { done: decidedOf(act), count: act.rows })}
+        percent={isUnderWay(act) ? percentOf(act) : 100}
+        status={act.error === null ? (isUnderWay(act) ? 'active' : 'success') : 'exception'}
+      />
+      <p className="number">
+        {t('progress', { done: grouped(decidedOf(act)), count: grouped(act.rows) })}{' '}
+        {isUnderWay(act) && <span className="faint">{t('runsWhileYouRead')}</span>}
+      </p>
+      {act.error !== null && <Alert type="error" showIcon title={act.error} style={{ marginBottom: 12 }} />}
+      <ActCounts act={act} />
+      <p>
+        <Link to={paths.act(id)}>{t('showAct')}</Link>
+      </p>
+    </div>
+  )
+}
