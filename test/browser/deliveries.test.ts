@@ -103,6 +103,28 @@ describe('deliveries', () => {
     expect(visited.faults).toEqual([])
   })
 
+  browserTest('are sent again as a whole, as many as the filters match, counted before', async () => {
+    const { appId } = await withDeliveries()
+    const visited = await visit(address(appId, '&status=1'), { role: 'operator' })
+    const { page } = visited
+    await page.getByRole('button', { name: /^All \d+ that match …$/ }).click()
+    const range = page.getByRole('dialog', { name: 'Send a time range again' })
+    await range.getByText(/^Deliveries in this range now: \d+\.$/).waitFor()
+    await expectFramed(visited, 'Deliveries')
+    await picture(page, 'deliveries-all')
+    await range.getByRole('button', { name: 'Send again' }).click()
+    await range.getByText(/^\d+ will be sent again\.$/).waitFor()
+    await range.getByText(/^Waiting in this range: \d+\.$/).waitFor()
+    await range.getByRole('button', { name: 'Close' }).last().click()
+    // A type cannot be sent again as a whole, and the button says so.
+    await page.goto(client.url + address(appId, '&type=site.created'))
+    const all = page.getByRole('button', { name: 'All 2 that match …' })
+    await all.waitFor()
+    expect(await all.isDisabled()).toBe(true)
+    expect(await all.getAttribute('title')).toContain('clear the other filters')
+    expect(visited.faults).toEqual([])
+  })
+
   longBrowserTest('are refused without a callback, with the way to it', async () => {
     const { appId } = await newApplication(client)
     const visited = await visit(address(appId), { role: 'developer', appIds: [appId] })

@@ -2,6 +2,7 @@ import { Button, Empty } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
+import { AllThatMatchButton } from '../acts/all-that-match.tsx'
 import { useTypeWords } from '../events/type-words.ts'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
@@ -23,35 +24,38 @@ const ReplayRange = lazy(async () => ({ default: (await import('./range.tsx')).R
 
 const filterNames = ['appId', 'status', 'type', 'eventId', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 10_000
+/** Before any event. */
+const beginning = '2020-01-01 00:00:00'
 
 /** The deliveries to callbacks, of all applications or of one, with their results. */
 export function Page() {
   const t = useTexts()
   const may = useMay()
-  const [isRangeOpen, setRangeOpen] = useState(false)
+  const [rangeOpen, openRange] = useState<'chosen' | 'all'>()
   const { values } = useFilters(filterNames)
-  const { appId } = values
+  const { appId, timeFrom, timeTo } = values
   const mayReplay = may(replayDeliveries)
+  // The page's filters are the likely choice; everything that they match has no other bounds than now.
+  const range = rangeOpen === 'all' ? { from: timeFrom || beginning, to: timeTo } : { from: timeFrom, to: timeTo }
   return (
     <PageFrame
       title={t('title')}
       operation={pageDeliveries}
-      actions={mayReplay && appId !== '' && <Button onClick={() => setRangeOpen(true)}>{t('replayRange')}</Button>}
+      actions={mayReplay && appId !== '' && <Button onClick={() => openRange('chosen')}>{t('replayRange')}</Button>}
     >
       <section className="card">
         <Filters />
-        <Deliveries key={appId} appId={appId} mayReplay={mayReplay} />
+        <Deliveries key={appId} appId={appId} mayReplay={mayReplay} replayAll={() => openRange('all')} />
       </section>
       {mayReplay && (
         <Suspense fallback={null}>
           <ReplayRange
             appId={appId}
-            isOpen={isRangeOpen}
-            // The page's filters are the likely choice.
-            from={values.timeFrom}
-            to={values.timeTo}
+            isOpen={rangeOpen !== undefined}
+            {...range}
+            toNow={rangeOpen === 'all' && timeTo === ''}
             status={values.status}
-            onClose={() => setRangeOpen(false)}
+            onClose={() => openRange(undefined)}
           />
         </Suspense>
       )}
@@ -93,11 +97,18 @@ function Filters() {
   )
 }
 
-function Deliveries({ appId, mayReplay }: { appId: string; mayReplay: boolean }) {
+interface DeliveriesProps {
+  appId: string
+  mayReplay: boolean
+  replayAll: () => void
+}
+
+function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
   const t = useTexts()
   const { values, clear, isNarrowed } = useFilters(filterNames)
   const [keys, choose] = useSelection()
   const [opened, setOpened] = useState<DeliveryRecord>()
+  const hindrance = values.type !== '' || values.eventId !== '' ? t('allOfRangeOnly') : undefined
   return (
     <>
       {appId !== '' && <Waiting appId={appId} />}
@@ -114,8 +125,15 @@ function Deliveries({ appId, mayReplay }: { appId: string; mayReplay: boolean })
         refetchInterval={refetchInterval}
         onRow={(delivery) => ({ onClick: () => setOpened(delivery) })}
         {...(mayReplay && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
-        footer={
-          mayReplay && keys.length > 0 && <ReplaySelection chosen={keys.map(readKey)} onDone={() => choose([])} />
+        footer={(found) =>
+          mayReplay && (
+            <>
+              {keys.length > 0 && <ReplaySelection chosen={keys.map(readKey)} onDone={() => choose([])} />}
+              {found.total > 0 && (
+                <AllThatMatchButton appId={appId} {...found} hindrance={hindrance} onClick={replayAll} />
+              )}
+            </>
+          )
         }
       />
       <DeliveryDrawer delivery={opened} onClose={() => setOpened(undefined)} />

@@ -1,9 +1,12 @@
 import { Alert, Button, DatePicker, Form, Modal, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
-import { replayDeliveries } from '../../../src/deliveries/contract.ts'
-import { useWrite } from '../api.ts'
+import { useState } from 'react'
+import { pageDeliveries, replayDeliveries } from '../../../src/deliveries/contract.ts'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
-import { useRangePresets } from '../ui/range-filter.tsx'
+import { shownMoment, useRangePresets } from '../ui/range-filter.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ReplayRefusal } from './refusal.tsx'
 import { useTexts } from './texts.ts'
@@ -17,6 +20,8 @@ interface Props {
   from: string
   to: string
   status: string
+  /** Whether the range ends at the present moment. */
+  toNow: boolean
   onClose: () => void
 }
 
@@ -44,30 +49,52 @@ export function ReplayRange({ isOpen, onClose, ...form }: Props) {
 
 const read = (moment: string): Dayjs | null => (moment === '' ? null : dayjs(moment, momentFormat))
 
-function RangeForm({ appId, from, to, status, onClose }: Omit<Props, 'isOpen'>) {
+type FormProps = Omit<Props, 'isOpen'>
+
+function RangeForm({ toNow, to, ...form }: FormProps) {
+  const { data } = useRead(getSettings, {}, { enabled: toNow })
+  if (!toNow) return <RangeFields {...form} to={to} />
+  return data === undefined ? <Loading /> : <RangeFields {...form} to={shownMoment(new Date(), data.timeZone)} />
+}
+
+/** The range as the operations take it; undefined while it is incomplete. */
+function rangeOf({ range, status }: Entered) {
+  const [first, last] = range ?? []
+  if (!first || !last) return undefined
+  return {
+    timeFrom: first.format(momentFormat),
+    timeTo: last.format(momentFormat),
+    status: status ? (Number(status) as 1 | 2 | 3) : null,
+  }
+}
+
+type Range = NonNullable<ReturnType<typeof rangeOf>>
+
+function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNow'>) {
   const t = useTexts()
   const common = useCommon()
   const replay = useWrite(replayDeliveries)
   const presets = useRangePresets(true)
+  const [form] = Form.useForm<Entered>()
+  const initial: Entered = { range: [read(from), read(to)], status }
+  const range = rangeOf(Form.useWatch((values: Entered) => values, form) ?? initial)
+  const [sent, setSent] = useState<Range>()
 
-  function run({ range, status: chosen }: Entered): void {
-    const [first, last] = range ?? []
-    const input = {
-      appId,
-      timeFrom: first?.format(momentFormat) ?? null,
-      timeTo: last?.format(momentFormat) ?? null,
-      status: chosen ? (Number(chosen) as 1 | 2 | 3) : null,
-    }
-    replay.mutate({ input })
+  if (replay.data !== undefined && sent !== undefined) {
+    return <Outcome appId={appId} range={sent} count={replay.data.replayed} onClose={onClose} />
   }
-
-  if (replay.data !== undefined) return <Outcome count={replay.data.replayed} onClose={onClose} />
   return (
     <Form<Entered>
+      form={form}
       layout="vertical"
       scrollToFirstError={{ focus: true, block: 'center' }}
-      initialValues={{ range: [read(from), read(to)], status }}
-      onFinish={run}
+      initialValues={initial}
+      onFinish={(values) => {
+        const asked = rangeOf(values)
+        if (asked === undefined) return
+        setSent(asked)
+        replay.mutate({ input: { appId, ...asked } })
+      }}
     >
       <ReplayRefusal
         appId={appId}
@@ -106,6 +133,7 @@ function RangeForm({ appId, from, to, status, onClose }: Omit<Props, 'isOpen'>) 
           ]}
         />
       </Form.Item>
+      {range !== undefined && <Fitting appId={appId} range={range} />}
       <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
         <Button onClick={onClose}>{common('cancel')}</Button>
         <Button type="primary" htmlType="submit" loading={replay.isPending}>
@@ -116,9 +144,32 @@ function RangeForm({ appId, from, to, status, onClose }: Omit<Props, 'isOpen'>) 
   )
 }
 
-function Outcome({ count, onClose }: { count: number; onClose: () => void }) {
+interface RangeProps {
+  appId: string
+  range: Range
+}
+
+function useCount({ appId, range }: RangeProps, refetchInterval?: number) {
+  const { data } = useRead(
+    pageDeliveries,
+    { appId, ...range, pageSize: 1 },
+    refetchInterval === undefined ? {} : { refetchInterval },
+  )
+  return data && (data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+`)
+}
+
+/** How many deliveries the range has now. */
+function Fitting(fitting: RangeProps) {
+  const t = useTexts()
+  const count = useCount(fitting)
+  return <p role="status">{count === undefined ? '…' : t('rangeFits', { count })}</p>
+}
+
+/** How many will be sent again, and how many of the range still wait. */
+function Outcome({ count, onClose, ...sent }: RangeProps & { count: number; onClose: () => void }) {
   const t = useTexts()
   const common = useCommon()
+  const waiting = useCount({ ...sent, range: { ...sent.range, status: 1 } }, 2_000)
   return (
     <>
       <Alert
@@ -126,6 +177,7 @@ function Outcome({ count, onClose }: { count: number; onClose: () => void }) {
         showIcon
         role="status"
         title={count > 0 ? t('rangeDone', { count: grouped(count) }) : t('rangeNone')}
+        description={count > 0 && waiting !== undefined && t('rangeWaiting', { count: waiting })}
         style={{ marginBottom: 16 }}
       />
       <div style={{ textAlign: 'end' }}>
