@@ -2,6 +2,7 @@ import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { createApplication, pageApplications } from '../../src/applications/contract.ts'
 import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { pageActs } from '../../src/bulk/acts/contract.ts'
 import { createImport, pageImports } from '../../src/bulk/contract.ts'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import { createDevice, pageDevices } from '../../src/devices/contract.ts'
@@ -70,6 +71,7 @@ const pages: PageOfConsole[] = [
     empty: 'No import in the last 7 days.',
     makes: { button: 'New import', by: createImport },
   },
+  { title: 'Bulk acts', path: 'acts', reads: pageActs, empty: 'No act in the last 7 days.' },
   { title: 'Events', path: 'events', reads: pageEvents },
   {
     title: 'Deliveries',

@@ -1,5 +1,4 @@
 import { describe, expect } from 'bun:test'
-import type { Locator, Page } from 'playwright-core'
 import { getApplication } from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { updateBillingRule } from '../../src/billing-rules/contract.ts'
@@ -10,6 +9,7 @@ import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageOperators } from '../../src/people/operators/contract.ts'
 import { deviceBody, newApplication, type TestApplication, takeOffline } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
+import { Hand } from './hand.ts'
 import { newRule, newSite } from './site-support.ts'
 import {
   browserTest,
@@ -38,53 +38,8 @@ const tasks = {
   'see who changed the prices of a billing rule, from what to what': { clicks: 4, fields: 1 },
 }
 
-/** Acts as a person does, and counts clicks and fields. */
-class Hand {
-  readonly page: Page
-  clicks = 0
-  fields = 0
-
-  constructor(page: Page) {
-    this.page = page
-  }
-
-  async click(locator: Locator): Promise<void> {
-    this.clicks++
-    await locator.click()
-  }
-
-  press(name: string | RegExp, within: Page | Locator = this.page): Promise<void> {
-    return this.click(within.getByRole('button', { name, exact: true }))
-  }
-
-  go(title: string): Promise<void> {
-    return this.click(this.page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: title }))
-  }
-
-  async type(locator: Locator, text: string): Promise<void> {
-    this.fields++
-    await locator.fill(text)
-  }
-
-  /** Types a part of an option, and chooses the first match with Enter. */
-  async find(locator: Locator, text: string): Promise<void> {
-    await this.type(locator, text)
-    await this.page.locator('.ant-select-item-option, .ant-cascader-menu-item').getByText(text).first().waitFor()
-    // While the table of regions is still loading after the input, no row is active.
-    const rows = this.page.locator('.ant-cascader-menu-item')
-    const active = this.page.locator('.ant-cascader-menu-item-active')
-    if ((await rows.count()) > 0 && (await active.count()) === 0) {
-      await locator.press('ArrowDown')
-      await active.first().waitFor()
-    }
-    await locator.press('Enter')
-  }
-
-  async choose(list: Locator, option: string): Promise<void> {
-    await this.click(list)
-    await this.click(this.page.locator('.ant-select-item-option').getByText(option, { exact: true }))
-  }
-
+/** Counts the clicks and fields of each task. */
+class TaskHand extends Hand {
   /** Compares the clicks and fields since the last task with the limits of this task. */
   done(task: keyof typeof tasks): void {
     const { clicks, fields } = this
@@ -94,9 +49,9 @@ class Hand {
 }
 
 /** Opens the page that loads fastest, because a task may begin on any page. */
-async function begin(options: Visit): Promise<Visited & { hand: Hand }> {
+async function begin(options: Visit): Promise<Visited & { hand: TaskHand }> {
   const visited = await visit('/console/account', { role: 'operator', ...options })
-  return { ...visited, hand: new Hand(visited.page) }
+  return { ...visited, hand: new TaskHand(visited.page) }
 }
 
 async function newPair(name: string): Promise<[TestApplication, TestApplication]> {

@@ -1,0 +1,139 @@
+import { describe, expect } from 'bun:test'
+import { getAct, pageActs } from '../../src/bulk/acts/contract.ts'
+import { createDevices, pageDevices } from '../../src/devices/contract.ts'
+import { reportDeviceStates } from '../../src/devices/state/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, type TestApplication } from '../harness.ts'
+import { Hand } from './hand.ts'
+import { newRule, newSite } from './site-support.ts'
+import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+
+async function newDevices(app: TestApplication, count: number, members = {}): Promise<string[]> {
+  const { appId: _, ...row } = deviceBody(app.appId, members)
+  const name = newSerial('All')
+  const devices = Array.from({ length: count }, (_, index) => ({ ...row, deviceNo: `${name}-${index}` }))
+  for (let from = 0; from < count; from += 1_000) {
+    const body = { appId: app.appId, devices: devices.slice(from, from + 1_000) }
+    await client.call(createDevices, body, { token: app.token })
+  }
+  return devices.map(({ deviceNo }) => deviceNo)
+}
+
+describe('acts on everything that matches', () => {
+  browserTest(
+    '2,000 devices are moved in 12 clicks and inputs, counted before, with the progress and what became of them',
+    async () => {
+      const name = newSerial('Moving')
+      const app = await newApplication(client, { appName: `${name} from` })
+      const target = await newApplication(client, { appName: `${name} to` })
+      await newDevices(app, 2_000)
+      const visited = await visit('/console/account', { role: 'operator' })
+      const { page } = visited
+      const hand = new Hand(page)
+      await hand.go('Devices')
+      await hand.find(page.getByRole('combobox', { name: 'Application' }), `${name} from`)
+      await hand.press('All 2,000 that match …')
+      const dialog = page.getByRole('dialog', { name: 'All devices that match' })
+      await hand.click(dialog.getByRole('radio', { name: 'Transfer devices' }))
+      await hand.find(dialog.getByRole('combobox', { name: 'Application' }), `${name} to`)
+      expect(await dialog.getByRole('button', { name: 'Count' }).isDisabled()).toBe(true)
+      await hand.type(dialog.getByLabel('Reason'), 'One landlord')
+      await hand.press('Count', dialog)
+      await dialog.getByText('2,000 match now.').waitFor()
+      await expectSound(visited, 'Devices')
+      await picture(page, 'act-counted')
+      await hand.press('Go on with 2,000', dialog)
+      await dialog.getByText('2,000 of 2,000').waitFor()
+      await page.getByText('There is no device yet.').or(page.getByText('Nothing fits these filters.')).waitFor()
+      await picture(page, 'act-done')
+      await hand.click(dialog.getByRole('button', { name: 'Close' }).last())
+      expect(hand.clicks + hand.fields).toBeLessThanOrEqual(12)
+      const left = await client.operate(pageDevices, { appId: app.appId })
+      const moved = await client.operate(pageDevices, { appId: target.appId })
+      expect([left.data.total, moved.data.total]).toEqual([0, 2_000])
+
+      // The count is an act of its own, which ended at once; the other one has its page.
+      const { data: acts } = await client.operate(pageActs, { appId: app.appId })
+      expect(acts.list.map(({ dryRun, done }) => [dryRun, done])).toEqual([
+        [false, 2_000],
+        [true, 0],
+      ])
+      await page.goto(`${client.url}/console/acts?appId=${app.appId}`)
+      await page.getByRole('link', { name: 'Transfer devices' }).first().click()
+      await page.getByText('One landlord').waitFor()
+      await expectSound(visited, `Act ${acts.list[0]?.id}: Transfer devices`)
+      await picture(page, 'act')
+      expect(visited.faults).toEqual([])
+    },
+  )
+
+  browserTest('with another number than was counted nothing is done, and the refusal says so', async () => {
+    const app = await newApplication(client, { appName: newSerial('Counted') })
+    await newDevices(app, 3)
+    const { page } = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
+    await page.getByRole('button', { name: 'All 3 that match …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'All devices that match' })
+    await dialog.getByRole('radio', { name: 'Unbind devices', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Count' }).click()
+    await dialog.getByText('3 match now.').waitFor()
+    await newDevices(app, 1)
+    await dialog.getByRole('button', { name: 'Go on with 3' }).click()
+    await dialog.getByText('70004').waitFor()
+    expect((await client.operate(pageDevices, { appId: app.appId })).data.total).toBe(4)
+    // It is counted anew before it can be sent again.
+    expect(await dialog.getByRole('button', { name: /^Go on/ }).count()).toBe(0)
+  })
+
+  browserTest('sites of a city get another billing rule', async () => {
+    const app = await newApplication(client, { appName: newSerial('Priced') })
+    const rule = await newRule(app, 1, newSerial('Night'))
+    for (const siteName of ['One', 'Two']) await newSite(app, { siteName })
+    const { page, faults } = await visit(`/console/sites?appId=${app.appId}`, { role: 'operator', viewport: narrow })
+    await page.getByRole('button', { name: 'All 2 that match …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'All sites that match' })
+    await new Hand(page).find(dialog.getByRole('combobox', { name: 'Fast charging rule' }), 'Night')
+    await dialog.getByRole('button', { name: 'Count' }).click()
+    await dialog.getByText('2 match now.').waitFor()
+    await dialog.getByRole('button', { name: 'Go on with 2' }).click()
+    await dialog.getByText('2 of 2').waitFor()
+    const sites = (await client.operate(pageSites, { appId: app.appId })).data.list
+    expect(sites.map(({ fastChargeBillRuleId }) => fastChargeBillRuleId)).toEqual([rule, rule])
+    const [act] = (await client.operate(pageActs, { appId: app.appId })).data.list
+    expect((await client.operate(getAct, { id: act?.id ?? 0 })).data).toMatchObject({
+      set: { fastChargeBillRuleId: rule },
+      filter: { all: true },
+    })
+    expect(faults).toEqual([])
+  })
+})
+
+describe('last reports', () => {
+  browserTest('devices of a city that are silent for a day are found, and exported, in six clicks', async () => {
+    const name = newSerial('Silent')
+    const app = await newApplication(client, { appName: name })
+    const [silent = '', heard = ''] = await newDevices(app, 2, { provinceCode: '360000', cityCode: '360700' })
+    const yesterday = new Date(Date.now() - 30 * 3600_000).toISOString()
+    const reports = [{ deviceNo: silent, reportTime: yesterday }, { deviceNo: heard }]
+    await client.call(reportDeviceStates, { appId: app.appId, reports }, { token: app.token })
+    const visited = await visit('/console/account', { role: 'viewer' })
+    const { page } = visited
+    const hand = new Hand(page)
+    await hand.go('Devices')
+    await hand.find(page.getByRole('combobox', { name: 'Application' }), name)
+    await hand.press('More filters')
+    await hand.type(page.getByLabel('City code'), '360700')
+    await hand.click(page.getByLabel('Last report'))
+    await hand.click(page.locator('.ant-picker-presets').getByText('Silent for a day'))
+    await page.getByText('1 in all').waitFor()
+    await page.getByRole('cell', { name: silent, exact: true }).waitFor()
+    await hand.press('Export')
+    const download = page.waitForEvent('download')
+    await hand.click(page.getByText('CSV').first())
+    const text = await Bun.file(await (await download).path()).text()
+    expect(hand.clicks).toBeLessThanOrEqual(6)
+    expect(text).toContain('lastReportTime')
+    expect(text).toContain(silent)
+    expect(text).not.toContain(heard)
+    expect(visited.faults).toEqual([])
+  })
+})
