@@ -10,6 +10,7 @@ import {
   exportStatement,
   joinedSearchStatement,
   keysStatement,
+  lookStatement,
   rangeStatement,
   type Statement,
   searchStatement,
@@ -255,6 +256,16 @@ const keysOf = (rows: number): Row[] =>
     bound_at: new Date(Date.UTC(2026, 0, 1) + index * 1000),
     device_no: 'SN-5',
   }))
+
+test('a look at some devices looks at no more reports than that, and at none of a small application', async () => {
+  for (const [appId, most] of [
+    [large.appId, limits.joinedDevicesLookedAt + 1],
+    ['app 8', 1],
+  ] as const) {
+    const planned = await plan(lookStatement({ ...anyDevice, hasReported: true, appIds: [appId] }), readByIndexOrder)
+    expect(presenceRead(planned).rows).toBeLessThan(most)
+  }
+})
 
 test('the devices of a page are looked up by their keys', async () => {
   const planned = await plan(keysStatement({ ...anyDevice, appIds: [large.appId] }, keysOf(101)), readByIndexOrder)

@@ -244,6 +244,13 @@ function isJoined({ lastReport, hasReported }: DeviceFilter): boolean {
   return lastReport !== null || hasReported !== null
 }
 
+/** Whether a filter asks for devices that report, and for nothing else: of a fleet that works nearly all match. */
+function isLikelyByMost(filter: DeviceFilter): boolean {
+  const { lastReport, hasReported } = filter
+  if (hasReported === false || (hasReported === null && (lastReport === null || lastReport.from === null))) return false
+  return isRange({ ...filter, lastReport: null, hasReported: null })
+}
+
 /** Whether only owner and time filter the page: then it is a range of the index. */
 function isRange(filter: DeviceFilter): boolean {
   const { appIds, bound, ...others } = filter
@@ -308,6 +315,30 @@ export function joinedSearchStatement(filter: DeviceFilter, asked: Asked): State
   })
 }
 
+/**
+ * Counts how many of some devices, in any order, match by their reports; 0 if there are fewer devices than
+ * `limits.joinedDevicesLookedAt`.
+ */
+export function lookStatement(filter: DeviceFilter): Statement {
+  const others = { ...filter, lastReport: null, hasReported: null }
+  return statement(
+    (add) => `
+      with walked as materialized (
+        select app_id, device_no from device where ${conditionsSql(others, add)} limit ${limits.joinedDevicesLookedAt}
+      )
+      select count(*) as counted from ${walkedReportsSql(filter, add)}
+      where (select count(*) from walked) = ${limits.joinedDevicesLookedAt}
+        and coalesce(${lastReportConditions(filter, add).join(' and ')}, false)`,
+  )
+}
+
+/** SQL: the rows of `walked`, and when each device reported last. */
+function walkedReportsSql(filter: DeviceFilter, add: AddParameter): string {
+  return `walked left join (
+      select app_id, device_no, reported_at from device_presence where ${ownerSql(filter, add, 'device_presence')}
+    ) as reports using (app_id, device_no)`
+}
+
 /** Reads the keys of a page by sorting all devices that match. */
 function sortedKeysStatement(filter: DeviceFilter, { after, offset, pageSize }: Asked): Statement {
   return statement((add) => {
@@ -357,9 +388,7 @@ export function exportStatement(filter: DeviceFilter, range: KeyRange, limit: nu
     const fitting = lastReportConditions(filter, add)
     return `
       select ${columnsSql}, ${keySql} as page_key, reported_at from (
-        select app_id, bound_at, device_no, reported_at from (${walked}) as walked left join (
-          select app_id, device_no, reported_at from device_presence where ${ownerSql(filter, add, 'device_presence')}
-        ) as reports using (app_id, device_no)
+        select app_id, bound_at, device_no, reported_at from (${walked}) as ${walkedReportsSql(filter, add)}
         where ${walkedOwnerSql(filter, range, add)} and coalesce(${fitting.join(' and ') || 'true'}, false)
         ${orderSql} limit ${add(limit)}
       ) as listed join device using (app_id, bound_at, device_no) where ${ownerSql(filter, add)} ${pageOrderSql}`
@@ -431,11 +460,20 @@ export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQ
   return toPage(request, rows, counted, show)
 }
 
-/** Searches with a filter that looks into another table. All statements see the devices as they are at one moment. */
+/**
+ * Searches with a filter that looks into another table: by a join, unless a look at some devices finds more that match
+ * than are counted. All statements see the devices as they are at one moment.
+ */
 function searchJoined(sql: Sql, filter: DeviceFilter, request: PageRequest): Promise<{ rows: Row[]; counted: number }> {
   return transaction(
     sql,
     async (tx) => {
+      if (isLikelyByMost(filter)) {
+        await planByIndexOrder(tx)
+        const [look] = await run(tx, lookStatement(filter))
+        const counted: number = look?.counted
+        if (counted > limits.pageRowsCounted) return { rows: await readAmongMany(tx, filter, request), counted }
+      }
       await planByHash(tx)
       const found = await rowsOf(run(tx, joinedSearchStatement(filter, request)))
       const counted: number = found[0]?.counted

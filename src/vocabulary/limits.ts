@@ -91,6 +91,11 @@ export const limits = {
    */
   joinedDevicesFound: 100_000,
   /**
+   * Devices. The database: at the reports of how many devices a search looks that most may match. Past it: a join, unless
+   * more than are counted have matched. Seen by: test/device-plans.test.ts.
+   */
+  joinedDevicesLookedAt: 20_000,
+  /**
    * File descriptors. Database, callbacks and log of a Node process, from connections. Past it: the connection that
    * was idle longest closes. Seen by: test/faults/edge-connections.test.ts.
    */
