@@ -4,9 +4,9 @@ import { createExport } from '../src/bulk/contract.ts'
 import { planByHash, readByIndexOrder } from '../src/database/page.ts'
 import { transaction } from '../src/database/transaction.ts'
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
+import type { DeviceFilter } from '../src/devices/filter/store.ts'
 import {
   countStatement,
-  type DeviceFilter,
   exportStatement,
   joinedSearchStatement,
   keysStatement,
@@ -14,7 +14,7 @@ import {
   rangeStatement,
   type Statement,
   searchStatement,
-} from '../src/devices/store.ts'
+} from '../src/devices/paging/store.ts'
 import { pageSites } from '../src/sites/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
 import { atScale, embeddedConnection } from './faults/support.ts'

@@ -6,7 +6,8 @@ import type { PageQuery } from '../database/page.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { given, readBbox } from '../vocabulary/values.ts'
 import type { pageDevices } from './contract.ts'
-import { type DeviceFilter, pageOfDevices, pageOfExportedDevices } from './store.ts'
+import type { DeviceFilter } from './filter/store.ts'
+import { pageOfDevices, pageOfExportedDevices } from './paging/store.ts'
 
 type Query = Static<NonNullable<typeof pageDevices.query>> & PageQuery
 

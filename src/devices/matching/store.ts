@@ -1,7 +1,7 @@
 import { fragmentOf, isLaterThan, type Match, type Matches, type RowKey, readMatches } from '../../database/matches.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
-import { conditionsSql, type DeviceFilter } from '../store.ts'
+import { conditionsSql, type DeviceFilter } from '../filter/store.ts'
 
 // Devices that match a filter, for what is done to all of them: found without a lock, looked at again under it.
 
