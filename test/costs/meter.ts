@@ -14,6 +14,10 @@ interface Statement extends Blocks {
   text: string
 }
 
+/** Statements of callbacks, and of upkeep, which has its turn once a minute: `learnIdle` may not see them. */
+const backgroundWork =
+  /claim_endpoints_|renew_leases_|read_work_|write_progress_|update import set lease_owner = \S+ where status = /
+
 /** Counts the blocks of every statement in a database, and can leave out the service's own background work. */
 export class Meter {
   private readonly sql: postgres.Sql
@@ -67,7 +71,7 @@ export class Meter {
   /** The cost of some work, without the service's background work. */
   async blocksOf(work: () => Promise<unknown>): Promise<Blocks & { dearest: string }> {
     const own = (await this.statementsOf(work)).filter(
-      ({ id, text }) => !this.idle.has(id) && !/claim_endpoints_|renew_leases_|read_work_|write_progress_/.test(text),
+      ({ id, text }) => !this.idle.has(id) && !backgroundWork.test(text),
     )
     const sum = (of: (statement: Statement) => number) => own.reduce((total, statement) => total + of(statement), 0)
     return {
