@@ -1,4 +1,4 @@
-import type { DeviceBatchRow, SiteBatchRow, StateReport } from '#sdk/api'
+import type { DeviceBatchRow, PlacementBatchRow, SiteBatchRow, StateReport } from '#sdk/api'
 import { divisionName } from '../regions/names.ts'
 
 // The demonstration's fleet. Every record follows from its number, so that a second run finds those of the first.
@@ -173,6 +173,7 @@ const doors = [
   '快充区入口',
   '慢充区入口',
 ]
+const doorOf = (index: number) => doors[index % doors.length] as string
 const faults = ['道闸臂未复位', '地感线圈无信号', '控制板通信超时', '电机过热保护', '限位开关异常']
 const versions = ['V2.3.1', 'V2.3.4', 'V2.4.0']
 
@@ -236,7 +237,7 @@ export function demoDevice(index: number, serialPrefix: string, appId: string, s
   return {
     // With the application's id in it: a second demonstration elsewhere has other serials.
     deviceNo: `${serialPrefix}${appId.slice(0, 6).toUpperCase()}${String(index + 1).padStart(5, '0')}`,
-    deviceName: `${site.siteName} ${doors[index % doors.length]}`.slice(0, 64),
+    deviceName: `${site.siteName} ${doorOf(index)}`.slice(0, 64),
     tag: site.siteName,
     provinceCode: site.provinceCode,
     cityCode: site.cityCode,
@@ -244,6 +245,12 @@ export function demoDevice(index: number, serialPrefix: string, appId: string, s
     detailAddress: site.detailAddress,
     coordinates: `${near(longitude, besideSite.longitude, next)},${near(latitude, besideSite.latitude, next)}`,
   }
+}
+
+/** Where the device with this number stands: in the lane that its name tells, at its site. */
+export function demoPlacement(index: number, deviceNo: string, siteId: number): PlacementBatchRow {
+  const laneName = doorOf(index)
+  return { deviceNo, siteId, laneType: laneName.endsWith('出口') ? 2 : 1, laneName }
 }
 
 /** The state of a device of the demonstration, as far as its next report depends on it. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DeviceBatchRow, SiteBatchRow } from '#sdk/api'
+import type { DeviceBatchRow, PlacementBatchRow, SiteBatchRow } from '#sdk/api'
 import type { Forecourt } from '#sdk/forecourt'
 import { rowsOf } from './all-rows.ts'
 import { wholeNumber } from './arguments.ts'
@@ -39,7 +39,7 @@ export function demoCommands(program: CliCommand, context: Context): void {
     .command('demo')
     .summary('fills the service with a believable fleet')
     .description(
-      'Creates 3 applications with sites and devices in real districts, and reports device states until Ctrl-C. The callback of one application fails. A second run continues with the first one’s records. Not for a service in use.',
+      'Creates 3 applications with sites in real districts and devices that stand at them, and reports device states until Ctrl-C. The callback of one application fails. A second run continues with the first one’s records. Not for a service in use.',
     )
     .option('--once', 'ends when the fleet is there and has reported once')
     .option('--seconds <number>', 'ends after this time', wholeNumber(1))
@@ -59,7 +59,7 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
   let done = 0
   const advance = (rows: number) => {
     done += rows
-    draw('fleet', done, sites + devices)
+    draw('fleet', done, sites + 2 * devices)
   }
   for (const model of demoModels) await client.saveDeviceModel({ ...model, productPictureUrl: null })
   const members: Member[] = []
@@ -134,10 +134,36 @@ async function makeMember(
     advance(rows.length)
   }
   const made = devices.map(({ deviceNo }) => deviceNo).filter((deviceNo) => !refusedDevices.has(deviceNo))
+  refusals += await placeDevices(client, appId, { devices, sites, made: new Set(made) }, advance)
   return {
     member: { appId, appName: application.appName, appSecret, sites: sites.length, devices: made },
     refusals: refusals + refusedDevices.size,
   }
+}
+
+/** Places the devices that stand nowhere at their sites. Returns the number of refused ones. */
+async function placeDevices(
+  client: Forecourt,
+  appId: string,
+  { devices, sites, made }: { devices: DeviceBatchRow[]; sites: SiteBatchRow[]; made: Set<string> },
+  advance: (rows: number) => void,
+): Promise<number> {
+  const { demoPlacement } = await import('./demo-fleet.ts')
+  const siteIds = new Map((await rowsOf(client.pageSites.all({ appId }))).map(({ siteName, id }) => [siteName, id]))
+  const placed = new Set((await rowsOf(client.pagePlacements.all({ appId }))).map(({ deviceNo }) => deviceNo))
+  const placements = devices.flatMap(({ deviceNo }, index): PlacementBatchRow[] => {
+    const siteId = siteIds.get(sites[index % sites.length]?.siteName ?? '')
+    if (siteId === undefined || placed.has(deviceNo) || !made.has(deviceNo)) return []
+    return [demoPlacement(index, deviceNo, siteId)]
+  })
+  advance(devices.length - placements.length)
+  let refusals = 0
+  for (const rows of inBatches(placements)) {
+    const { results } = await client.savePlacements({ appId, placements: rows })
+    refusals += results.filter(({ code }) => code !== 0).length
+    advance(rows.length)
+  }
+  return refusals
 }
 
 async function findOrCreate(client: Forecourt, { appName, operatorName, ...rest }: Application) {

@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import { pageDevices } from '../../src/devices/contract.ts'
+import { pagePlacements } from '../../src/devices/placement/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
 import { type Client, target } from '../harness.ts'
@@ -23,7 +25,7 @@ interface Outcome {
   refused: number
 }
 
-test('a fleet in real districts whose states move; a second run goes on with it, until Ctrl-C', async () => {
+test('a fleet in real districts whose devices stand at its sites and whose states move; a second run goes on with it, until Ctrl-C', async () => {
   const first = await forecourt(['demo', '--once', ...size], settings)
   expect(first).toMatchObject({ code: 0 })
   const { applications, reports } = JSON.parse(first.stdout) as Outcome
@@ -57,6 +59,7 @@ test('a fleet in real districts whose states move; a second run goes on with it,
       [],
     )
     expect(deviceRows.list.some(({ onlineStatus }) => onlineStatus === 1)).toBe(true)
+    await expectPlaced(appId, siteRows.list, devices)
   }
   const failing = applications.at(-1)?.appId
   // A delivery is listed after its first attempt.
@@ -64,3 +67,16 @@ test('a fleet in real districts whose states move; a second run goes on with it,
   await becomesTrue(async () => (await told()).length > 0)
   expect((await told())[0]).toMatchObject({ type: 'site.created', responseStatus: null })
 })
+
+/** Each device stands at the site that its name begins with, in the lane that it ends with, since the first run. */
+async function expectPlaced(appId: string, sites: { id: number; siteName: string }[], devices: number): Promise<void> {
+  const { list, total } = (await client.operate(pagePlacements, { appId, pageSize: '100' })).data
+  expect(total).toBe(devices)
+  for (const { siteId, siteName, deviceName, laneName, laneType } of list) {
+    expect(sites).toContainEqual(expect.objectContaining({ id: siteId, siteName }))
+    expect(deviceName).toBe(`${siteName} ${laneName}`)
+    expect(laneType).toBe(laneName?.endsWith('出口') ? 2 : 1)
+  }
+  const told = (await client.operate(pageEvents, { appId, type: 'device.placed,device.unplaced' })).data
+  expect(told.total).toBe(devices)
+}
