@@ -394,7 +394,7 @@ export interface CreateImportQuery {
   kind: ImportKind
   /** The format of the file; by default the media type decides. */
   format?: 'csv' | 'ndjson' | undefined
-  /** upsert: a row that is there with other content is updated, devices by `deviceNo`, sites by the column `id`; a site without one is new. A column that the file has not is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create. */
+  /** upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A column that the file has not is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create. */
   mode?: 'create' | 'upsert' | undefined
   /** true: the import only says what would happen, and writes nothing. */
   dryRun?: 'true' | 'false' | undefined
@@ -1126,7 +1126,7 @@ export interface ImportDeviceInventoryResult {
 }
 
 /** What the rows of the file are. */
-export type ImportKind = 'sites' | 'devices' | 'inventory'
+export type ImportKind = 'sites' | 'devices' | 'placements' | 'inventory'
 
 export type ImportPage = Page & {
   /** The rows of this page. */

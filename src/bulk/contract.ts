@@ -2,7 +2,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { pageBillingRules } from '../billing-rules/contract.ts'
 import { pageDeliveries } from '../deliveries/contract.ts'
 import { DeviceBatchRow, DeviceUpdateRow, ExportedDevice, pageDevices } from '../devices/contract.ts'
-import { pagePlacements } from '../devices/placement/contract.ts'
+import { PlacementBatchRow, PlacementUpsertRow, pagePlacements } from '../devices/placement/contract.ts'
 import { pageEvents } from '../events/contract.ts'
 import { pageSites, SiteBatchRow, SiteUpdateRow } from '../sites/contract.ts'
 import { pagePriceChanges } from '../sites/price-changes/contract.ts'
@@ -28,20 +28,24 @@ import { jobStatusValues, jobStatusWords } from './jobs/contract.ts'
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
 
 /** The rows of each kind of import that creates. */
-export const importRows = { sites: SiteBatchRow, devices: DeviceBatchRow, inventory: InventoryRow } satisfies Record<
-  string,
-  TObject
->
+export const importRows = {
+  sites: SiteBatchRow,
+  devices: DeviceBatchRow,
+  placements: PlacementBatchRow,
+  inventory: InventoryRow,
+} satisfies Record<string, TObject>
 export type ImportKind = keyof typeof importRows
 
 const id = integer(1)
 const SiteUpsertRow = Type.Object({ ...SiteUpdateRow.properties, id: optional(id) })
 
 /** The rows of each kind of import that also updates: what a new row needs is checked once it is known to be one. */
-const upsertRows = { sites: SiteUpsertRow, devices: DeviceUpdateRow, inventory: InventoryRow } satisfies Record<
-  ImportKind,
-  TObject
->
+const upsertRows = {
+  sites: SiteUpsertRow,
+  devices: DeviceUpdateRow,
+  placements: PlacementUpsertRow,
+  inventory: InventoryRow,
+} satisfies Record<ImportKind, TObject>
 
 export const importModes = ['create', 'upsert'] as const
 export type ImportMode = (typeof importModes)[number]
@@ -109,7 +113,7 @@ export const createImport = operation({
     mode: optional(
       textOneOf(
         importModes,
-        'upsert: a row that is there with other content is updated, devices by `deviceNo`, sites by the column `id`; a site without one is new. A column that the file has not is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create.',
+        'upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A column that the file has not is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create.',
       ),
     ),
     dryRun: optional(textOneOf(['true', 'false'], 'true: the import only says what would happen, and writes nothing.')),

@@ -4,11 +4,11 @@ import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
-import { createImport, type ImportMode, rowsOf } from './contract.ts'
+import { createImport, type ImportKind, type ImportMode, rowsOf } from './contract.ts'
 import type { KeptOutcome } from './jobs/rules.ts'
 import { finishJob, type Job, type Progress, readLastEventIds, requireJob, settleRows } from './jobs/store.ts'
 import { requireAccessOf, type Steps } from './jobs/worker.ts'
-import { deviceUpserter, predictedSites, siteUpserter, writtenSites } from './row-upserts.ts'
+import { deviceUpserter, placementDeciders, predictedSites, siteUpserter, writtenSites } from './row-upserts.ts'
 import {
   type DecideRows,
   decideInventory,
@@ -44,13 +44,14 @@ type DecideKind = (rows: never[], writer: Writer) => Promise<DecideRows>
 /** How rows of each kind are decided, by mode. */
 function rowDeciders(
   parts: Parts,
-): Record<'devices' | 'sites', Record<ImportMode, Record<'write' | 'predict', DecideKind>>> {
+): Record<Exclude<ImportKind, 'inventory'>, Record<ImportMode, Record<'write' | 'predict', DecideKind>>> {
   const [write, predict] = [siteWriter(siteCreator(parts)), siteWriter(predictSites)]
   return {
     devices: {
       create: { write: deviceWriter(parts), predict: devicePredictor(parts) },
       upsert: deviceUpserter(parts),
     },
+    placements: placementDeciders(parts),
     sites: {
       create: { write, predict },
       upsert: {
@@ -64,13 +65,13 @@ function rowDeciders(
 /** How an import decides its rows: as they are stored, piece by piece. */
 export function importSteps(parts: Parts): Steps {
   const { sql, showMoment } = parts
-  const { devices, sites } = rowDeciders(parts)
+  const deciders = rowDeciders(parts)
 
   function composerOf({ kind, mode }: ImportJob, { isDryRun, appId, actor }: Job): Composer {
     if (kind === 'inventory' || appId === null) {
       return async (rows) => (tx) => decideInventory(tx, rows as never[], { isDryRun, isUpsert: mode === 'upsert' })
     }
-    const decide = { devices, sites }[kind][mode][isDryRun ? 'predict' : 'write']
+    const decide = deciders[kind][mode][isDryRun ? 'predict' : 'write']
     return (rows) => decide(rows as never[], { appId, actor })
   }
 

@@ -3,6 +3,9 @@ import type { Sql, Statements } from '../database/open.ts'
 import { changeDevices, planDeviceChanges } from '../devices/changes.ts'
 import { DeviceBatchRow, type DeviceUpdate } from '../devices/contract.ts'
 import { deviceBatches } from '../devices/lane.ts'
+import type { PlacementBatchRow, PlacementUpsertRow } from '../devices/placement/contract.ts'
+import { changePlacements, type PlacementOutcome, planPlacements } from '../devices/placement/lane.ts'
+import { type PlacementChange, placing, replacing } from '../devices/placement/rules.ts'
 import { type Device, membersOf } from '../devices/rules.ts'
 import { findDevices, findHolders } from '../devices/store.ts'
 import { validator } from '../http/validate.ts'
@@ -148,6 +151,40 @@ function newDevices(rows: readonly DeviceUpdate[], isThere: (serial: string) => 
     else news.set(row.deviceNo, { place, row: read })
   }
   return { news, faults }
+}
+
+type PlaceDevices = (
+  tx: Statements,
+  appId: string,
+  changes: readonly Change<PlacementChange>[],
+) => Promise<PlacementOutcome[]>
+
+function placedOutcome(outcome: PlacementOutcome, key: string, isUpsert: boolean): RowOutcome {
+  if ('refusal' in outcome) return outcome
+  if (!outcome.isChanged) return { outcome: 'existing', key }
+  return { outcome: isUpsert && outcome.wasPlaced ? 'updated' : 'created', key }
+}
+
+/**
+ * Makes what decides rows of placements. A device that stands elsewhere is moved in either mode, as by the single
+ * operation; only `upsert` tells it from one that is placed.
+ */
+export function placementDeciders({ showMoment }: RowParts) {
+  const decider =
+    (isUpsert: boolean, place: PlaceDevices) =>
+    async (rows: readonly PlacementUpsertRow[], writer: Writer): Promise<DecideRows> => {
+      const changeOf = (row: PlacementUpsertRow) => (isUpsert ? replacing(row) : placing(row as PlacementBatchRow))
+      const changes = rows.map((row) => asChange(changeOf(row), writer))
+      return async (tx) => {
+        if (changes.length === 0) return []
+        const outcomes = await place(tx, writer.appId, changes)
+        return outcomes.map((outcome, index) => placedOutcome(outcome, changes[index]?.body.deviceNo ?? '', isUpsert))
+      }
+    }
+  const write: PlaceDevices = (tx, appId, changes) => changePlacements(tx, appId, changes, showMoment)
+  const predict: PlaceDevices = async (tx, appId, changes) => (await planPlacements(tx, appId, changes)).outcomes
+  const ofMode = (isUpsert: boolean) => ({ write: decider(isUpsert, write), predict: decider(isUpsert, predict) })
+  return { create: ofMode(false), upsert: ofMode(true) }
 }
 
 type SiteUpsert = Omit<SiteUpdate, 'id'> & { id?: number | null | '' }

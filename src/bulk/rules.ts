@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { absent, isInteger } from '../http/validate.ts'
 import type { FieldFault, Reason } from '../vocabulary/refusals.ts'
 import { exportedColumns, type ImportKind, type ImportMode, ignoredColumns, importRows, rowsOf } from './contract.ts'
 import { withoutQuote } from './formulas.ts'
@@ -46,14 +47,9 @@ export function columnFaults(rows: RowKind, columns: readonly string[]): FieldFa
     if (faults.size === mostFaults) break
   }
   for (const column of requiredColumns(rows, columns)) {
-    if (!found.has(column) && faults.size < mostFaults) faults.set(column, { en: 'is required', zh: '必填' })
+    if (!found.has(column) && faults.size < mostFaults) faults.set(column, absent)
   }
   return [...faults].map(([field, reason]) => ({ field, reason }))
-}
-
-const isInteger = (schema: TSchema): boolean => {
-  const { type, anyOf } = schema as { type?: string; anyOf?: TSchema[] }
-  return type === 'integer' || (anyOf?.some(isInteger) ?? false)
 }
 
 /** A cell as the value of a member. */

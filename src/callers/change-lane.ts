@@ -133,7 +133,7 @@ function replay(first: KeptAnswer, idempotency: RequestKey): Outcome {
 }
 
 /** Decides one change; a refusal that is thrown is its outcome. */
-export function decided<Item>(decide: () => { item: Item; isChanged: boolean }): ChangeOutcome<Item> {
+export function decided<Decided>(decide: () => Decided): Decided | { refusal: Refusal } {
   try {
     return decide()
   } catch (error) {

@@ -28,9 +28,10 @@ interface ExportOptions {
 const importKinds = {
   sites: 'Creates the sites of a file: its columns are the members of a site.',
   devices: 'Creates the devices of a file: its columns are the members of a device.',
+  placements: 'Places the devices of a file at sites: its columns are the members of a placement.',
   inventory: 'Puts the serial numbers of a file, each with its model, into the inventory.',
 } as const
-const exportKinds = ['sites', 'devices', 'billingRules', 'priceChanges', 'events', 'deliveries'] as const
+const exportKinds = ['sites', 'devices', 'placements', 'billingRules', 'priceChanges', 'events', 'deliveries'] as const
 type ExportKind = (typeof exportKinds)[number]
 
 /** The commands that send files of rows, and get them. */
@@ -54,7 +55,7 @@ export function bulkCommands(program: CliCommand, context: Context): void {
       .addOption(
         new Option(
           '--mode <mode>',
-          'upsert: rows that are there with other content are updated, devices by deviceNo, sites by id (default: create)',
+          'upsert: rows that are there with other content are updated, devices and placements by deviceNo, sites by id (default: create)',
         ).choices(['create', 'upsert']),
       )
       .option('--dry-run', 'says what would happen, and writes nothing')

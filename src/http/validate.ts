@@ -5,7 +5,8 @@ import { limits } from '../vocabulary/limits.ts'
 import { type FieldFault, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import { coordinates, coordinatesReason, reasonKey } from '../vocabulary/values.ts'
 
-const absent: Reason = { en: 'is required', zh: '必填' }
+/** The reason of a member that is missing. */
+export const absent: Reason = { en: 'is required', zh: '必填' }
 const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }
 const anArray: Reason = { en: 'must be a JSON array', zh: '必须是 JSON 数组' }
 const unknown: Reason = { en: 'is not known to this operation', zh: '不是本操作的参数' }

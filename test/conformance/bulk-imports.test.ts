@@ -3,7 +3,6 @@ import type { TObject, TSchema } from 'typebox'
 import { freezeApplication } from '../../src/applications/contract.ts'
 import {
   cancelImport,
-  createImport,
   getImport,
   getImportResult,
   getTemplate,
@@ -15,59 +14,10 @@ import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { ended, imported, ndjson, resultOf, send } from './import-support.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
 
 // Imports (contract §8): which files are accepted, and the outcome of their rows.
-
-const ndjson = 'application/x-ndjson'
-type File = string | Uint8Array<ArrayBuffer>
-
-/** Sends a file and returns the response. */
-function send(
-  { token }: { token: string },
-  kind: string,
-  file: File,
-  type = 'text/csv',
-  more: object = {},
-  key?: string,
-) {
-  const headers = { 'content-type': type, ...(key !== undefined && { 'idempotency-key': key }) }
-  return client.call(createImport, { kind, file, ...more }, { token, headers })
-}
-
-/** Waits for an import's end. */
-async function ended(id: number): Promise<ImportRecord> {
-  for (;;) {
-    const told = expectSuccess(await client.operate(getImport, { id }))
-    if (told.status > 2) return told
-    await Bun.sleep(25)
-  }
-}
-
-interface Line {
-  line: number
-  outcome: string
-  code: number
-  msg: string
-  errors: { field: string; reason: string }[] | null
-  deviceNo?: string
-  id?: number
-}
-
-async function resultOf(id: number, query: object = {}): Promise<Line[]> {
-  const { status, text, headers } = await client.operate(getImportResult, { id, ...query })
-  expect([status, headers.get('content-type')]).toEqual([200, ndjson])
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
-}
-
-/** Imports a file of an application and waits for the end. Returns the import with the lines of its result. */
-async function imported(caller: { token: string }, kind: string, file: File, type?: string, more?: object) {
-  const { id } = expectSuccess(await send(caller, kind, file, type, more))
-  return { ...(await ended(id)), lines: await resultOf(id) }
-}
 
 const columns = 'deviceNo,deviceName,districtCode,coordinates'
 const rowOf = (deviceNo: string, deviceName = 'Gate') => `${deviceNo},${deviceName},360102,"115.899918,28.676493"`
@@ -361,7 +311,7 @@ test('an import is its application’s alone', async () => {
   expect(expectSuccess(await client.call(pageImports, {}, stranger)).total).toBe(0)
 })
 
-test.each(['sites', 'devices', 'inventory'])(
+test.each(['sites', 'devices', 'placements', 'inventory'])(
   'the template of %s has its columns and is taken as it is',
   async (kind) => {
     const application = await newApplication(client)

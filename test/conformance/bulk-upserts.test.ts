@@ -1,52 +1,18 @@
 import { expect, test } from 'bun:test'
-import { createExport, createImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
+import { createExport } from '../../src/bulk/contract.ts'
 import { type DeviceRecord, getDevice, pageDevices } from '../../src/devices/contract.ts'
 import { importDeviceInventory, pageDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { getSite, pageSites, type SiteRecord } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication, takeOffline } from '../harness.ts'
+import { csvOf, ndjson, outcomesOf, resultOf, send, upserted } from './import-support.ts'
 import { client, createDeviceOf, expectFaults, expectSuccess, newRule, saveSiteOf } from './support.ts'
 
 // Imports with mode=upsert, and exports that are edited and sent back (contract §8).
 
-const ndjson = 'application/x-ndjson'
-
-interface Line {
-  line: number
-  outcome: string
-  code: number
-  errors: { field: string; reason: string }[] | null
-  deviceNo?: string | null
-  id?: number | null
-}
-
-const send = ({ token }: { token: string }, kind: string, file: string, type = 'text/csv', more: object = {}) =>
-  client.call(createImport, { kind, file, mode: 'upsert', ...more }, { token, headers: { 'content-type': type } })
-
-async function ended(id: number): Promise<ImportRecord> {
-  for (;;) {
-    const told = expectSuccess(await client.operate(getImport, { id }))
-    if (told.status > 2) return told
-    await Bun.sleep(25)
-  }
-}
-
-async function resultOf(id: number, query: object = {}): Promise<Line[]> {
-  const { text } = await client.operate(getImportResult, { id, ...query })
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
-}
-
-async function upserted(caller: { token: string }, kind: string, file: string, type?: string, more?: object) {
-  const { id } = expectSuccess(await send(caller, kind, file, type, more))
-  return { ...(await ended(id)), lines: await resultOf(id) }
-}
-
-const outcomesOf = (lines: Line[]) => lines.map(({ outcome, code }) => (code === 0 ? outcome : code))
-const csvOf = (...rows: string[]) => `${rows.join('\r\n')}\r\n`
+const sendUpsert = (app: TestApplication, kind: string, file: string, type?: string, more: object = {}) =>
+  send(app, kind, file, type, { mode: 'upsert', ...more })
 const place = '"115.899918,28.676493"'
 
 const deviceOf = async ({ token }: TestApplication, deviceNo: string): Promise<DeviceRecord> =>
@@ -248,13 +214,13 @@ test('a site’s rules are checked as an update checks them, and only those that
 
 test('what the columns lack and what is unknown is told, and mode is create or upsert', async () => {
   const app = await newApplication(client)
-  expectFaults(await send(app, 'devices', 'deviceName,tag\n'), ['deviceNo'])
-  expectFaults(await send(app, 'devices', 'deviceNo,colour\n'), ['colour'])
-  expectFaults(await send(app, 'devices', 'deviceNo,status,status\n'), ['status'])
+  expectFaults(await sendUpsert(app, 'devices', 'deviceName,tag\n'), ['deviceNo'])
+  expectFaults(await sendUpsert(app, 'devices', 'deviceNo,colour\n'), ['colour'])
+  expectFaults(await sendUpsert(app, 'devices', 'deviceNo,status,status\n'), ['status'])
   // Without the column id all rows are new.
-  expectFaults(await send(app, 'sites', `${siteColumns.replace('siteName,', '')}\n`), ['siteName'])
-  expectSuccess(await send(app, 'sites', 'id,siteName\n', undefined, { dryRun: 'true' }))
-  expectFaults(await send(app, 'devices', 'deviceNo\n', undefined, { mode: 'replace' }), ['mode'])
+  expectFaults(await sendUpsert(app, 'sites', `${siteColumns.replace('siteName,', '')}\n`), ['siteName'])
+  expectSuccess(await sendUpsert(app, 'sites', 'id,siteName\n', undefined, { dryRun: 'true' }))
+  expectFaults(await sendUpsert(app, 'devices', 'deviceNo\n', undefined, { mode: 'replace' }), ['mode'])
 })
 
 /** Texts that a spreadsheet would change, or take for a formula. */

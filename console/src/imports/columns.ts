@@ -42,6 +42,12 @@ export const importColumns: Record<ImportKind, readonly ImportColumn[]> = {
     column(false, 'detailAddress', 'address', '详细地址', '地址'),
     column(false, 'coordinates', 'coordinate', '经纬度', '坐标'),
   ],
+  placements: [
+    column(true, 'deviceNo', 'serial', 'serialno', 'serialnumber', 'sn', '设备序列号', '序列号', '设备编号'),
+    column(true, 'siteId', 'site', '站点id', '站点编号'),
+    column(true, 'laneType', 'lane', '车道类型'),
+    column(false, 'laneName', '车道名称'),
+  ],
   devices: draftColumns.map((one) => ({ ...one, isRequired: isNeeded(one.name) })),
   inventory: inventoryColumns.map((one) => ({ ...one, isRequired: true })),
 }

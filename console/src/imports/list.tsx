@@ -45,7 +45,7 @@ export function Page() {
           <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />
           {choice(
             'kind',
-            (['sites', 'devices', 'inventory'] as const).map((value) => ({ value, label: t(value) })),
+            (['sites', 'devices', 'placements', 'inventory'] as const).map((value) => ({ value, label: t(value) })),
           )}
           {choice(
             'status',

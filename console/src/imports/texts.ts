@@ -8,6 +8,7 @@ export const useTexts = defineTexts(
     jobTitle: 'Import {{id}}: {{kind}}',
     sites: 'Sites',
     devices: 'Devices',
+    placements: 'Placements',
     inventory: 'Inventory',
     kind: 'What its rows are',
     mode: 'Rows that are there already',
@@ -17,6 +18,8 @@ export const useTexts = defineTexts(
       'A device that is there is updated, by its deviceNo. A column that the file has not is left as it is; an empty cell clears an optional one.',
     upsert_sites:
       'A site is updated by the column id; a row without an id is a new site. A column that the file has not is left as it is; an empty cell clears an optional one.',
+    upsert_placements:
+      'A device that stands at a site is moved, or its lane changed, by its deviceNo. A column that the file has not is left as it is; an empty cell clears an optional one.',
     upsert_inventory: 'An entry with another model is updated.',
     week: 'Imports and their results are kept for 7 days.',
     none: 'No import in the last 7 days.',
@@ -119,6 +122,7 @@ export const useTexts = defineTexts(
     jobTitle: '导入 {{id}}：{{kind}}',
     sites: '站点',
     devices: '设备',
+    placements: '设备安放',
     inventory: '库存',
     kind: '数据类型',
     mode: '已存在的行',
@@ -126,6 +130,8 @@ export const useTexts = defineTexts(
     mode_upsert: '更新',
     upsert_devices: '已存在的设备按 deviceNo 更新。文件中没有的列保持不变；可选列的空单元格表示清除。',
     upsert_sites: '站点按 id 列更新；没有 id 的行是新站点。文件中没有的列保持不变；可选列的空单元格表示清除。',
+    upsert_placements:
+      '已安放的设备按 deviceNo 移到其他站点或更改车道。文件中没有的列保持不变；可选列的空单元格表示清除。',
     upsert_inventory: '型号不同的条目会被更新。',
     week: '导入及其结果保留 7 天。',
     none: '近 7 天没有导入。',

@@ -377,6 +377,7 @@ export async function deleteOldJobs(tx: Statements, limit: number): Promise<numb
 const filledBy: Record<string, string[]> = {
   sites: ['site', 'event'],
   devices: ['device', 'device_binding', 'event'],
+  placements: ['placement', 'event'],
   inventory: ['device_inventory'],
 }
 

@@ -39,6 +39,10 @@ export const PlacementBatchRow = named(
 )
 export type PlacementBatchRow = Static<typeof PlacementBatchRow>
 
+/** A row of an import that changes placements: what it has not stays as it is at the device. */
+export const PlacementUpsertRow = Type.Object({ ...Type.Partial(PlacementBatchRow).properties, deviceNo })
+export type PlacementUpsertRow = Static<typeof PlacementUpsertRow>
+
 /** A stay of a device at a site. */
 export const PlacementRecord = named(
   'Placement',

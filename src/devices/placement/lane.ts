@@ -1,13 +1,8 @@
-import {
-  type ApplyChanges,
-  type ChangeLaneParts,
-  type ChangeOutcome,
-  changeLane,
-  decided,
-} from '../../callers/change-lane.ts'
+import { type ApplyChanges, type Change, type ChangeLaneParts, changeLane, decided } from '../../callers/change-lane.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
+import type { Refusal } from '../../vocabulary/refusals.ts'
 import {
   decidePlacement,
   type Placement,
@@ -19,12 +14,20 @@ import {
 } from './rules.ts'
 import { endPlacementsAt, readStanding, writePlacements } from './store.ts'
 
+/** The outcome of a change of a placement: the device may have stood somewhere before. */
+export type PlacementOutcome = { item: Placement; isChanged: boolean; wasPlaced: boolean } | { refusal: Refusal }
+
+interface PlannedPlacements {
+  outcomes: PlacementOutcome[]
+  steps: PlacementStep[]
+}
+
 /** Decides changes of an application's placements, in order; writes nothing. Its transaction must hold the application's lock. */
-async function planPlacements(
+export async function planPlacements(
   tx: Statements,
   appId: string,
-  changes: Parameters<ApplyChanges<PlacementChange, Placement>>[2],
-): Promise<{ outcomes: ChangeOutcome<Placement>[]; steps: PlacementStep[] }> {
+  changes: readonly Change<PlacementChange>[],
+): Promise<PlannedPlacements> {
   const serials = new Set(changes.map(({ body }) => body.deviceNo))
   const siteIds = new Set(changes.flatMap(({ body }) => body.to?.siteId ?? []))
   const standing: Standing = await readStanding(tx, appId, changes.length, [...serials], [...siteIds])
@@ -33,22 +36,25 @@ async function planPlacements(
     decided(() => {
       const change = decidePlacement(standing, body, actor, ifMatch)
       steps.push(...change.steps)
-      return { item: change.placement, isChanged: change.steps.length > 0 }
+      return { item: change.placement, isChanged: change.steps.length > 0, wasPlaced: change.wasPlaced }
     }),
   )
   return { outcomes, steps }
 }
 
-/** Returns the function that changes placements of an application in a transaction that holds its lock. */
-function placementChanges(showMoment: ShowMoment): ApplyChanges<PlacementChange, Placement> {
-  return async (tx, appId, changes) => {
-    const { outcomes, steps } = await planPlacements(tx, appId, changes)
-    // Of a placement that changes twice, what it is at last.
-    const last = new Map(steps.map(({ placement }) => [placement.id, placement]))
-    await writePlacements(tx, appId, [...last.values()])
-    await insertEvents(tx, appId, steps.map(toEvent(showMoment)))
-    return outcomes
-  }
+/** Changes placements of an application, in order, in a transaction that holds its lock. */
+export async function changePlacements(
+  tx: Statements,
+  appId: string,
+  changes: readonly Change<PlacementChange>[],
+  showMoment: ShowMoment,
+): Promise<PlacementOutcome[]> {
+  const { outcomes, steps } = await planPlacements(tx, appId, changes)
+  // Of a placement that changes twice, what it is at last.
+  const last = new Map(steps.map(({ placement }) => [placement.id, placement]))
+  await writePlacements(tx, appId, [...last.values()])
+  await insertEvents(tx, appId, steps.map(toEvent(showMoment)))
+  return outcomes
 }
 
 const toEvent =
@@ -63,7 +69,9 @@ const toEvent =
 /** Opens the lane of placements, of single requests and of batches. Returns its submit function. */
 export function placementLane(parts: ChangeLaneParts & { showMoment: ShowMoment }) {
   const { showMoment } = parts
-  return changeLane(parts, 'placements', placementChanges(showMoment), (placement) => ({
+  const apply: ApplyChanges<PlacementChange, Placement> = (tx, appId, changes) =>
+    changePlacements(tx, appId, changes, showMoment)
+  return changeLane(parts, 'placements', apply, (placement) => ({
     record: JSON.stringify(showPlacement(placement, showMoment)),
     etag: placementTag(placement),
   }))

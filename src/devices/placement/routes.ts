@@ -24,7 +24,7 @@ import {
 } from './contract.ts'
 import { placementLane } from './lane.ts'
 import { placementPages } from './pages.ts'
-import { type PlacementChange, placementTag, showPlacement } from './rules.ts'
+import { placementTag, placing, showPlacement } from './rules.ts'
 import { pageOfHistory, requirePlacement, suggestDevices, suggestSites, summarizeSites } from './store.ts'
 
 interface Parts extends ChangeLaneParts {
@@ -117,11 +117,6 @@ export function placementRoutes(parts: Parts): Handler[] {
       }
     }),
   ]
-}
-
-/** The change that a save asks for. */
-function placing({ deviceNo, siteId, laneType, laneName }: PlacementBatchRow): PlacementChange {
-  return { deviceNo, to: { siteId, laneType, laneName: given(laneName) }, reason: null }
 }
 
 /** Throws 10001 unless exactly one of a device and a site is named. */

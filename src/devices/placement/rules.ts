@@ -1,8 +1,10 @@
 import { readActor } from '../../events/rules.ts'
 import { etagOfText, requireMatch } from '../../http/etag.ts'
+import { absent } from '../../http/validate.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
-import type { PlacementRecord } from './contract.ts'
+import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import type { PlacementBatchRow, PlacementRecord, PlacementUpsertRow } from './contract.ts'
 
 // What a placement becomes, independent of how it is stored.
 
@@ -56,11 +58,33 @@ function latest(at: Date, ...others: (Date | null | undefined)[]): Date {
   return others.reduce<Date>((found, other) => (other != null && other > found ? other : found), at)
 }
 
-/** What a change of a placement asks for: a site and a lane, or null to end it. */
+/** Where a device stands. */
+interface Spot {
+  siteId: number
+  laneType: number
+  laneName: string | null
+}
+
+/** What a change of a placement asks for: a site and a lane, or null to end it. What is left out stays as it is. */
 export interface PlacementChange {
   deviceNo: string
-  to: { siteId: number; laneType: number; laneName: string | null } | null
+  to: Partial<Spot> | null
   reason: string | null
+}
+
+/** The change that a save asks for. */
+export function placing({ deviceNo, siteId, laneType, laneName }: PlacementBatchRow): PlacementChange {
+  return { deviceNo, to: { siteId, laneType, laneName: given(laneName) }, reason: null }
+}
+
+/** The change that a row of an import asks for which leaves out what is to stay. */
+export function replacing({ deviceNo, siteId, laneType, laneName }: PlacementUpsertRow): PlacementChange {
+  const to = {
+    ...(siteId !== undefined && { siteId }),
+    ...(laneType !== undefined && { laneType }),
+    ...(laneName !== undefined && { laneName: given(laneName) }),
+  }
+  return { deviceNo, to, reason: null }
 }
 
 /** What is known of an application's devices and sites while its lock is held; `decidePlacement` keeps it up to date. */
@@ -83,37 +107,45 @@ export interface PlacementStep {
   placement: Placement
 }
 
-/**
- * Decides one change. Returns the placement after it, and its steps in order: none where all is so already. Throws 20002,
- * 30002, 20030 and 10009.
- */
+/** A change that is decided. */
+interface DecidedPlacement {
+  placement: Placement
+  /** None where all is so already. */
+  steps: PlacementStep[]
+  /** Whether the device stood somewhere before. */
+  wasPlaced: boolean
+}
+
+/** Decides one change. Returns the placement after it, and its steps in order. Throws 10001, 20002, 30002, 20030 and 10009. */
 export function decidePlacement(
   standing: Standing,
-  { deviceNo, to, reason }: PlacementChange,
+  { deviceNo, to: asked, reason }: PlacementChange,
   actor: string,
   ifMatch: string | null,
-): { placement: Placement; steps: PlacementStep[] } {
+): DecidedPlacement {
   const binding = standing.bindings.get(deviceNo)
   if (binding === undefined) throw new Refusal('deviceNotFound')
-  const siteName = to && standing.siteNames.get(to.siteId)
-  if (siteName === undefined) throw new Refusal('siteNotFound')
   const newest = standing.newest.get(deviceNo)
   const lasting = newest?.removedAt === null ? newest : undefined
+  const to = asked && spotOf(asked, lasting)
+  const siteName = to && siteNameOf(standing, to.siteId, lasting)
+  if (siteName === undefined) throw new Refusal('siteNotFound')
   requirePresent(ifMatch, lasting)
   if (to === null && lasting === undefined) throw new Refusal('placementNotFound')
-  if (to !== null && lasting !== undefined && isSame(lasting, to)) return { placement: lasting, steps: [] }
 
   const steps: PlacementStep[] = []
+  const wasPlaced = lasting !== undefined
+  if (to !== null && lasting !== undefined && isSame(lasting, to)) return { placement: lasting, steps, wasPlaced }
   const step = (type: PlacementStep['type'], placement: Placement) => {
     steps.push({ type, actor, placement })
     standing.newest.set(deviceNo, placement)
     return placement
   }
   if (to !== null && lasting?.siteId === to.siteId) {
-    return { placement: step('device.placed', { ...lasting, ...to }), steps }
+    return { placement: step('device.placed', { ...lasting, ...to }), steps, wasPlaced }
   }
   const over = lasting && step('device.unplaced', ended(lasting, standing.now, actor, reason))
-  if (to === null || siteName === null) return { placement: over as Placement, steps }
+  if (to === null || siteName === null) return { placement: over as Placement, steps, wasPlaced }
   const placement: Placement = {
     id: standing.freeIds.shift() as number,
     appId: standing.appId,
@@ -127,10 +159,23 @@ export function decidePlacement(
     removedBy: null,
     reason: null,
   }
-  return { placement: step('device.placed', placement), steps }
+  return { placement: step('device.placed', placement), steps, wasPlaced }
 }
 
-const isSame = (placement: Placement, to: NonNullable<PlacementChange['to']>) =>
+/** The spot that a change asks for. Throws 10001 where a device that stands nowhere is not told where to stand. */
+function spotOf(to: Partial<Spot>, lasting: Placement | undefined): Spot {
+  const { siteId = lasting?.siteId, laneType = lasting?.laneType, laneName = lasting?.laneName ?? null } = to
+  if (siteId !== undefined && laneType !== undefined) return { siteId, laneType, laneName }
+  const missing = Object.entries({ siteId, laneType }).filter(([, value]) => value === undefined)
+  throw invalidRequest(missing.map(([field]) => ({ field, reason: absent })))
+}
+
+/** The name of the site at which a device is to stand; undefined for one that is not the application's. */
+function siteNameOf({ siteNames }: Standing, siteId: number, lasting: Placement | undefined): string | undefined {
+  return siteNames.get(siteId) ?? (lasting?.siteId === siteId ? lasting.siteName : undefined)
+}
+
+const isSame = (placement: Placement, to: Spot) =>
   placement.siteId === to.siteId && placement.laneType === to.laneType && placement.laneName === to.laneName
 
 /** Throws 10009, also for a device that stands nowhere: it has no tag that could match (RFC 9110 §13.1.1). */
