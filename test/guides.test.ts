@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
+import { pageImports } from '../src/bulk/contract.ts'
 import { composeRequest } from '../src/deliveries/sign.ts'
 import { createDevices } from '../src/devices/contract.ts'
 import { freePort } from './faults/replicated.ts'
@@ -48,16 +49,22 @@ test('the quick start can be pasted twice, and the other guides’ commands afte
   const [, site, device, page, reported] = first.map(({ data }) => data)
   expect(page.list).toEqual([device])
   expect([reported.onlineStatus, reported.runStatus]).toEqual([1, 1])
-  const guides = ['tokens', 'retries', 'pages', 'states', 'events', 'bulk'].map((guide) =>
-    codeOf(guide, 'sh').join('\n'),
+  const guides = ['tokens', 'retries', 'pages', 'states', 'events'].map((guide) => codeOf(guide, 'sh').join('\n'))
+  const [imports = '', ...others] = codeOf('bulk', 'sh')
+  const all = paste([...start, ...guides, imports], env)
+  const isOver = async () => (await client.call(pageImports, { status: 3 }, { token })).data.total === 1
+  expect(await becomesTrue(isOver)).toBe(true)
+  const further = paste(others, env)
+  expect(codesOf([...all, ...further])).toEqual([...all, ...further].map(() => 0))
+  expect(further).toHaveLength(1)
+  const [, siteAgain, deviceAgain, , , , , rule, ruleAgain, , late, batch, several, , , feed] = all.map(
+    ({ data }) => data,
   )
-  const all = paste([...start, ...guides], env)
-  expect(codesOf(all)).toEqual(all.map(() => 0))
-  const [, siteAgain, deviceAgain, , , , , rule, ruleAgain, , late, batch, feed] = all.map(({ data }) => data)
   expect([siteAgain, deviceAgain]).toEqual([site, device])
   expect(ruleAgain).toEqual(rule)
   expect([late.statusRemark, late.DeviceBatteryOutput.batteryEnergy]).toEqual(['E00', '86.5%'])
   expect(codesOf(batch.results)).toEqual([0, 20002])
+  expect(several.list.map(({ deviceNo }: { deviceNo: string }) => deviceNo)).toEqual([device.deviceNo])
   expect(feed.list.map(({ type }: { type: string }) => type)).toContain('device.bound')
 })
 
