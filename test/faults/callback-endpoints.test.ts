@@ -70,13 +70,16 @@ describe.concurrent('a slow endpoint', () => {
     await bed.createDevicesOf(app, 5)
     const kept = await own.waitFor(app.path, 6)
     expect(new Set(kept.map(({ connection }) => connection)).size).toBe(1)
+    const closed = Promise.withResolvers<void>()
     own.url(app.path, (received, response, socket) => {
+      // Both sides have closed it then.
+      socket.once('close', () => closed.resolve())
+      response.once('finish', () => socket.end())
       answerWith(200)(received, response, socket)
-      setTimeout(() => socket.destroy(), 20)
     })
     await bed.createDeviceOf(app)
     await own.waitFor(app.path, 7)
-    await sleep(100)
+    await closed.promise
     await bed.createDeviceOf(app)
     const replaced = await own.waitFor(app.path, 8)
     expect(replaced.map(({ connection }) => connection)).toEqual([1, 1, 1, 1, 1, 1, 1, 2])

@@ -10,7 +10,7 @@ import type { PlatformEventType } from '../../src/vocabulary/event-types.ts'
 import { type Answer, Client, newApplication, newSerial } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { cookieOf, newPassword, newPerson, type Person, signIn } from '../people.ts'
-import { type OwnDatabase, sleep, Workplace } from './support.ts'
+import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
 
 // Password guessing from many addresses. The service trusts this machine as a proxy, so that the tests can set a
 // client's address by header.
@@ -324,6 +324,5 @@ test('behind https the cookies are of this host alone, and only those are read',
   expect((await client.call(getSession, {}, { headers: marked })).headers.getSetCookie()).toEqual([])
   const out = await client.call(deleteSession, {}, { headers: { ...https, cookie } })
   expect(cookiesOf(out)).toEqual(['__Host-forecourt_session=', cookie.replace('session', 'browser')])
-  await sleep(700)
-  expect(await who(cookie)).toBe(10002)
+  expect(await becomesTrue(async () => (await who(cookie)) === 10002, 1_000)).toBe(true)
 })

@@ -113,7 +113,12 @@ test('a second SIGTERM while it stops changes nothing', async () => {
   connection?.send(head)
   await sleep(100)
   service.process.kill('SIGTERM')
-  await sleep(100)
+  // It takes no connection any more: it has begun to stop.
+  const isClosed = () =>
+    fetch(service.url)
+      .then(() => false)
+      .catch(() => true)
+  expect(await becomesTrue(isClosed, 10_000)).toBe(true)
   service.process.kill('SIGTERM')
   connection?.send(body)
   expect((await connection?.answer())?.status).toBe(200)

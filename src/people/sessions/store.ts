@@ -4,7 +4,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
+import { tokenInvalid } from '../../vocabulary/refusals.ts'
 import { pageSessions, type SessionRecord } from './contract.ts'
 
 /** Compares names by the expression of the unique index, which folds case and look-alike variants of characters. */
@@ -146,11 +146,11 @@ function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
 
 const sessionColumnsSql = `s.id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at, ${actingColumns}`
 
-/** Throws 10053. */
+/** A caller's own session. Throws 10002: it may have ended while this process still remembers it. */
 export async function requireSession(sql: Statements, id: number, showMoment: ShowMoment): Promise<SessionRecord> {
   const [row] = await sql`
     select ${sql.unsafe(sessionColumnsSql)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
-  if (row === undefined) throw new Refusal('sessionNotFound')
+  if (row === undefined) throw tokenInvalid()
   return toSession(row, showMoment)
 }
 
