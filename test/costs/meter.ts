@@ -9,8 +9,11 @@ export interface Blocks {
   dirtied: number
 }
 
-interface Statement extends Blocks {
+interface Cost extends Blocks {
   id: string
+}
+
+interface Statement extends Cost {
   text: string
 }
 
@@ -22,6 +25,7 @@ const backgroundWork =
 export class Meter {
   private readonly sql: postgres.Sql
   private readonly idle = new Set<string>()
+  private readonly texts = new Map<string, string>()
 
   private constructor(sql: postgres.Sql) {
     this.sql = sql
@@ -32,31 +36,43 @@ export class Meter {
     return new Meter(sql)
   }
 
-  private async statements(): Promise<Map<string, Statement>> {
-    const rows = await this.sql<{ id: string; text: string; read: number; dirtied: number }[]>`
-      select queryid::text as id, min(query) as text, sum(shared_blks_hit + shared_blks_read)::float8 as read,
+  /** What every statement cost so far. Texts are left out: they lie in a file, which each reading of them reads whole. */
+  private async costs(): Promise<Map<string, Cost>> {
+    const rows = await this.sql<Cost[]>`
+      select queryid::text as id, sum(shared_blks_hit + shared_blks_read)::float8 as read,
         sum(shared_blks_dirtied)::float8 as dirtied
-      from pg_stat_statements s join pg_database d on d.oid = s.dbid
-      where d.datname = current_database() and query not like '%pg_stat_statements%' group by queryid`
+      from pg_stat_statements(false)
+      where dbid = (select oid from pg_database where datname = current_database()) group by queryid`
     return new Map(rows.map((row) => [row.id, row]))
+  }
+
+  /** Adds the text of each; what the meter itself asks is left out. */
+  private async withTexts(costs: readonly Cost[]): Promise<Statement[]> {
+    const unknown = costs.map(({ id }) => id).filter((id) => !this.texts.has(id))
+    if (unknown.length > 0) {
+      const rows = await this.sql<{ id: string; text: string }[]>`
+        select queryid::text as id, min(query) as text from pg_stat_statements(true)
+        where queryid::text = any(${unknown}) group by queryid`
+      for (const { id, text } of rows) this.texts.set(id, text)
+    }
+    const statements = costs.map((cost) => ({ ...cost, text: this.texts.get(cost.id) ?? '' }))
+    return statements.filter(({ text }) => !text.includes('pg_stat_statements'))
   }
 
   /** Records which statements run while no request is sent; `blocksOf` leaves these out. */
   async learnIdle(during: () => Promise<void>): Promise<void> {
-    const { changed } = await this.difference(during)
-    for (const { id } of changed) this.idle.add(id)
+    for (const { id } of await this.difference(during)) this.idle.add(id)
   }
 
-  private async difference(work: () => Promise<unknown>): Promise<{ changed: Statement[] }> {
-    const before = await this.statements()
+  private async difference(work: () => Promise<unknown>): Promise<Statement[]> {
+    const before = await this.costs()
     await work()
-    const after = await this.statements()
-    const changed = [...after.values()].flatMap((statement) => {
-      const { read = 0, dirtied = 0 } = before.get(statement.id) ?? {}
-      const cost = { ...statement, read: statement.read - read, dirtied: statement.dirtied - dirtied }
+    const changed = [...(await this.costs()).values()].flatMap(({ id, ...after }) => {
+      const { read = 0, dirtied = 0 } = before.get(id) ?? {}
+      const cost = { id, read: after.read - read, dirtied: after.dirtied - dirtied }
       return cost.read === 0 && cost.dirtied === 0 ? [] : [cost]
     })
-    return { changed }
+    return this.withTexts(changed)
   }
 
   /**
@@ -64,8 +80,7 @@ export class Meter {
    * work.
    */
   async statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
-    const { changed } = await this.difference(work)
-    return changed.sort((a, b) => b.read - a.read)
+    return (await this.difference(work)).sort((a, b) => b.read - a.read)
   }
 
   /** The cost of some work, without the service's background work. */
