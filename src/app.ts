@@ -13,6 +13,7 @@ import { AccessControl } from './callers/access-control.ts'
 import { CallerCache } from './callers/cache.ts'
 import { hashSecret } from './callers/credentials.ts'
 import { RateLimiter } from './callers/rate-limit.ts'
+import type { SessionRules } from './callers/store.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
 import { laneOpener } from './database/lanes.ts'
@@ -53,6 +54,7 @@ import type { HttpHandler } from './http/message.ts'
 import { serve } from './http/serve.ts'
 import { listOf, sourceFinder } from './http/source-address.ts'
 import { operatorRoutes } from './people/operators/routes.ts'
+import { secondFactorRoutes } from './people/second-factor/routes.ts'
 import { sessionRoutes } from './people/sessions/routes.ts'
 import { api } from './reference/api.ts'
 import { openApiDocument, refusalsOf } from './reference/openapi.ts'
@@ -155,7 +157,13 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const rateLimiter = new RateLimiter(peers)
   const { operatorKey } = config
   const settingKeyHash = operatorKey === undefined ? null : hashSecret(operatorKey)
-  const callers = new CallerCache(pools.access, pools.control, peers, settingKeyHash)
+  const rules: SessionRules = {
+    settingKeyHash,
+    factorRoles: config.factorRoles ?? [],
+    asksFactorAfterSignOn: false,
+    confirmSeconds: config.confirmSeconds,
+  }
+  const callers = new CallerCache(pools.access, pools.control, peers, rules)
   const access = new AccessControl(callers, rateLimiter, operatorKey)
   const inFlight = new InFlight(config.maxRequests)
   const client = openCallbackClient(config)
@@ -188,6 +196,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config, showMoment })
   const acting = actSteps({ sql: pools.bulk, ...moments })
   const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
+  const signingIn = { sql: control, callers, rules, secrets, showMoment }
   const inLane = { openLane, callers, metrics, config }
   const handlers = [
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),
@@ -209,8 +218,9 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
     ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
-    ...operatorRoutes({ sql: control, callers, settingKeyHash, showMoment, readMoment }),
-    ...sessionRoutes({ sql: control, callers, settingKeyHash, metrics, config, showMoment }),
+    ...operatorRoutes({ ...signingIn, readMoment }),
+    ...sessionRoutes({ ...signingIn, metrics, config }),
+    ...secondFactorRoutes(signingIn),
     ...overviewRoutes({ sql: background, log, config, showMoment }),
     ...serviceRoutes({
       sql: control,

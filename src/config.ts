@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { UserError } from './runtime/user-error.ts'
 import type { Reason } from './vocabulary/refusals.ts'
+import { everyRole, type Role } from './vocabulary/roles.ts'
 
 /** Addresses that begin with the same bits. */
 export interface Network {
@@ -126,6 +127,19 @@ export const settings = {
       zh: '客户端看到的服务地址：`https://…`，不含路径，仅本机可用 `http`。授权服务器元数据和设置链接使用它；未设置时使用请求的地址。',
     },
   ),
+  /** The roles that need a second factor; when undefined, none. */
+  factorRoles: setting(
+    'FORECOURT_REQUIRE_SECOND_FACTOR',
+    { fallback: undefined, parse: readRoles },
+    {
+      en: 'The roles that need a second factor, with commas: `admin`, `admin,operator` …',
+      zh: '必须使用第二验证因素的角色，以逗号分隔：`admin`、`admin,operator` 等。',
+    },
+  ),
+  confirmSeconds: setting('FORECOURT_CONFIRM_SECONDS', integer(600, 1, 86_400), {
+    en: 'How many seconds a person’s proof lasts for dangerous acts; then the console asks for another.',
+    zh: '身份验证对危险操作的有效秒数；过期后控制台会要求重新验证。',
+  }),
   /** The address of the map's tiles, with {z}, {x} and {y}; without one the map has a plain background. */
   mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
     en: 'The tiles of the console’s map: an address with `{z}`, `{x}` and `{y}`; without one, the map has a plain background.',
@@ -293,6 +307,16 @@ function readPublicUrl(text: string | undefined): string | undefined {
   const isLocal = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (isOrigin && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) return url.origin
   throw new SettingFault(`must be https://HOST without a path (http only for localhost), but it is "${text}"`)
+}
+
+/** Roles, separated by commas or spaces. */
+function readRoles(text: string | undefined): Role[] | undefined {
+  const names = text?.split(/[\s,]+/).filter((name) => name !== '')
+  return names?.map((name) => {
+    const role = everyRole.find((known) => known === name)
+    if (role !== undefined) return role
+    throw new SettingFault(`names the role "${name}", but the roles are ${everyRole.join(', ')}`)
+  })
 }
 
 function notTiles(url: string): string | undefined {

@@ -15,7 +15,7 @@ import { limits } from '../src/vocabulary/limits.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { becomesTrue } from './faults/support.ts'
 import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from './harness.ts'
-import { newPassword, newPerson, signIn } from './people.ts'
+import { codeOf, newGenerator, newPassword, newPerson, type Person, signIn, startedSecret } from './people.ts'
 
 /** The rows that the measured operations use; they stay the same while the tables grow. */
 export interface World {
@@ -180,6 +180,16 @@ const asOperator = (input: (world: World) => object | Promise<object>): Measured
   call: async (world) => ({ input: await input(world), as: { token: world.client.operatorKey } }),
 })
 const none = () => ({})
+/** As a person of their own, in a session. */
+const asPerson = (
+  input: (person: Person, client: Client, headers: { cookie: string }) => object | Promise<object>,
+): Measured => ({
+  call: async ({ client }) => {
+    const person = await newPerson(client, 'viewer')
+    const headers = await signIn(client, person)
+    return { input: await input(person, client, headers), as: { headers } }
+  },
+})
 /** A page with a total counts up to 10,000 rows, and so reads as many. */
 const counting = (of: Measured, blocks = 2_500): Measured => ({
   ...of,
@@ -373,6 +383,23 @@ export const measured: Record<string, Measured> = {
   }),
   createSession: { call: ({ client }) => ({ input: { operatorKey: client.operatorKey }, as: {} }) },
   getSession: asOperator(none),
+  confirmSession: asPerson(({ password }) => ({ password })),
+  getSecondFactors: asPerson(none),
+  startTotp: asPerson(none),
+  saveTotp: asPerson(async (_, client, headers) => ({ code: codeOf(await startedSecret(client, headers)) })),
+  deleteTotp: asPerson(async (_, client, headers) => {
+    await newGenerator(client, headers)
+    return {}
+  }),
+  renewRecoveryCodes: asPerson(async (_, client, headers) => {
+    await newGenerator(client, headers)
+    return {}
+  }),
+  resetSecondFactors: asOperator(async ({ client }) => {
+    const person = await newPerson(client, 'viewer')
+    await newGenerator(client, await signIn(client, person))
+    return { id: person.id, reason: 'a lost phone' }
+  }),
   getSettings: asOperator(none),
   pageSessions: counting(asOperator(none)),
   deleteSession: {
@@ -462,7 +489,7 @@ const keyed = ({ token }: TestApplication, input: object): Call => ({
 })
 
 /** Codes of requests that are refused on purpose: the cost of finding the reason is measured. */
-const refusedOnPurpose = [20_017]
+const refusedOnPurpose = [20_017, 10_056]
 
 /** Sends one call and throws if it fails, except with a code that is expected. */
 export async function send(world: World, operation: Operation, { input, as = world.owner }: Call): Promise<void> {
@@ -565,6 +592,13 @@ export const inputsOf = ({
   deleteDeviceInventory: { deviceNo: newSerial() },
   createSession: 'open',
   getSession: {},
+  confirmSession: { password: 'x' },
+  getSecondFactors: {},
+  startTotp: {},
+  saveTotp: { code: '000000' },
+  deleteTotp: {},
+  renewRecoveryCodes: {},
+  resetSecondFactors: { id: 1, reason: 'taken over' },
   getSettings: {},
   pageSessions: {},
   deleteSession: { id: 1 },
@@ -672,6 +706,13 @@ export const admitted: Record<string, string> = {
   pageDeviceInventory: 'aov',
   deleteDeviceInventory: 'ao',
   getSession: 'aovd',
+  confirmSession: 'aovd',
+  getSecondFactors: 'aovd',
+  startTotp: 'aovd',
+  saveTotp: 'aovd',
+  deleteTotp: 'aovd',
+  renewRecoveryCodes: 'aovd',
+  resetSecondFactors: 'a',
   getSettings: 'aovd',
   pageSessions: 'aovd',
   deleteSession: 'aovd',

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { createOperator } from '../src/people/operators/contract.ts'
+import { saveTotp, startTotp } from '../src/people/second-factor/contract.ts'
 import { createSession } from '../src/people/sessions/contract.ts'
 import type { Answer, Client } from './harness.ts'
 
@@ -30,4 +31,39 @@ export async function signIn(client: Client, { name, password }: Person): Promis
   const answer = await client.call(createSession, { name, password })
   if (answer.code !== 0) throw new Error(`not signed in: ${answer.text}`)
   return { cookie: cookieOf(answer) }
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** The bytes of a text in base32. */
+function fromBase32(text: string): Buffer {
+  const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+}
+
+/** The code of a generator (RFC 6238), now or some steps of 30 s away. Not by the library that the service uses. */
+export function codeOf(secret: string, steps = 0): string {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps))
+  const mac = createHmac('sha1', fromBase32(secret)).update(counter).digest()
+  const offset = (mac.at(-1) ?? 0) & 15
+  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}
+
+/** Begins a code generator in a session; returns its secret. */
+export async function startedSecret(client: Client, headers: { cookie: string }): Promise<string> {
+  const started = await client.call(startTotp, {}, { headers })
+  if (started.code !== 0) throw new Error(`no generator: ${started.text}`)
+  return started.data.secret
+}
+
+/** Sets up a code generator in a session, by the code of the step before, so that now's is still to be used. */
+export async function newGenerator(
+  client: Client,
+  headers: { cookie: string },
+): Promise<{ secret: string; recoveryCodes: string[] }> {
+  const secret = await startedSecret(client, headers)
+  const saved = await client.call(saveTotp, { code: codeOf(secret, -1) }, { headers })
+  if (saved.code !== 0) throw new Error(`no generator: ${saved.text}`)
+  return { secret, recoveryCodes: saved.data.recoveryCodes ?? [] }
 }

@@ -271,6 +271,15 @@ export interface ChosenSites {
   billingRuleId?: number | null | undefined
 }
 
+export interface ConfirmSessionRequest {
+  /** The present password. */
+  password?: string | null | undefined
+  /** Six digits of the code generator, or a recovery code. */
+  code?: string | null | undefined
+  /** An operator key, instead of a name and a password. */
+  operatorKey?: string | null | undefined
+}
+
 export interface CreateActRequest {
   appId?: string | null | undefined
   kind: ActKind
@@ -429,6 +438,8 @@ export interface CreateSessionRequest {
   name?: string | null | undefined
   /** The present password. */
   password?: string | null | undefined
+  /** Six digits of the code generator, or a recovery code. */
+  code?: string | null | undefined
   /** An operator key, instead of a name and a password. */
   operatorKey?: string | null | undefined
 }
@@ -473,6 +484,8 @@ export interface DeleteSiteRequest {
   /** The id of the record. */
   id: number
 }
+
+export type DeleteTotpRequest = Record<never, never>
 
 export interface Delivery {
   /** the id, ascending within an application */
@@ -1170,7 +1183,7 @@ export interface IssueTokenResult {
 /** 1 entrance, 2 exit, 3 both, 4 door. */
 export type LaneType = 1 | 2 | 3 | 4
 
-export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -1184,7 +1197,7 @@ export interface Operator {
   role: Role
   /** 1 active, 2 disabled. */
   status: 1 | 2
-  /** whether the account has a password: false until the set-up link is used */
+  /** whether the person can sign in: false until the set-up link is used */
   isSetUp: boolean
   /** the applications of a developer; empty for the other roles */
   appIds: Array<string>
@@ -1192,6 +1205,12 @@ export interface Operator {
   createTime: string
   /** When the person signed in last; null before. */
   signInTime: string | null
+  /** 1 made here, 2 made by single sign-on. */
+  source: 1 | 2
+  /** whether the person can come by single sign-on */
+  isLinked: boolean
+  /** whether the account has a passkey or a code generator */
+  hasSecondFactor: boolean
 }
 
 export interface OperatorKey {
@@ -1637,6 +1656,19 @@ export interface PageSitesQuery {
   bbox?: string | undefined
 }
 
+export interface Passkey {
+  /** The id of the record. */
+  id: number
+  /** The name that its owner gave the passkey. */
+  name: string
+  /** When the record was created. */
+  createTime: string
+  /** When the key was last used, to about a minute; null before its first use. */
+  lastUseTime: string | null
+  /** whether the passkey is kept on several devices of its owner */
+  isSynced: boolean
+}
+
 export interface Period {
   /** When the period begins; it lasts until the next period begins. */
   startTime: string
@@ -1899,7 +1931,7 @@ export interface PriceInForce {
 }
 
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
 
 export interface RefusedWrite {
   time: string
@@ -1912,7 +1944,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the name of the refusal’s code */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'secondFactorRequired' | 'codeInvalid' | 'secondFactorSetUpRequired' | 'confirmationRequired' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'secondFactorNotFound' | 'lastSecondFactor' | 'signOnOff' | 'signOnFailed' | 'signOnRefused' | 'signOnUnavailable' | 'signOnLinked' | 'managedBySignOn' | 'passwordSignInOff' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
@@ -1956,6 +1988,13 @@ export interface RemovePlacementsRequest {
   reason?: string | null | undefined
 }
 
+export type RenewRecoveryCodesRequest = Record<never, never>
+
+export interface RenewRecoveryCodesResult {
+  /** Ten recovery codes, each of which works once; shown once, with the first factor. Null otherwise. */
+  recoveryCodes: Array<string> | null
+}
+
 export interface ReplayDeliveriesRequest {
   appId?: string | null | undefined
   /** The id of the record. */
@@ -1986,6 +2025,13 @@ export interface ReportDeviceStatesRequest {
 export interface ResetOperatorRequest {
   /** The id of the record. */
   id: number
+}
+
+export interface ResetSecondFactorsRequest {
+  /** The id of the record. */
+  id: number
+  /** The reason, in words. */
+  reason: string
 }
 
 export interface RevokeTokenRequest {
@@ -2076,6 +2122,11 @@ export interface SaveThirdPartyConfigRequest {
   callbackEvents?: Array<EventType> | null | undefined
 }
 
+export interface SaveTotpRequest {
+  /** Six digits of the code generator, or a recovery code. */
+  code: string
+}
+
 export interface SchedulePriceChangeRequest {
   appId?: string | null | undefined
   /** When it takes effect: in whole seconds, later than now and at most 731 days ahead. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -2145,6 +2196,40 @@ export interface ScheduledPriceChange {
   cancelledBy: string | null
 }
 
+export interface SecondFactors {
+  /** whether the role asks for a second factor */
+  isRequired: boolean
+  /** The code generator; null for none. */
+  totp: {
+    /** When the record was created. */
+    createTime: string
+    /** When the key was last used, to about a minute; null before its first use. */
+    lastUseTime: string | null
+  } | null
+  /** The passkeys, oldest first. */
+  passkeys: Array<Passkey>
+  /** how many recovery codes have not been used */
+  recoveryCodesLeft: number
+}
+
+export interface SecondFactorsWithCodes {
+  /** whether the role asks for a second factor */
+  isRequired: boolean
+  /** The code generator; null for none. */
+  totp: {
+    /** When the record was created. */
+    createTime: string
+    /** When the key was last used, to about a minute; null before its first use. */
+    lastUseTime: string | null
+  } | null
+  /** The passkeys, oldest first. */
+  passkeys: Array<Passkey>
+  /** how many recovery codes have not been used */
+  recoveryCodesLeft: number
+  /** Ten recovery codes, each of which works once; shown once, with the first factor. Null otherwise. */
+  recoveryCodes: Array<string> | null
+}
+
 export interface Session {
   /** the id of the session; null for a caller with a bearer key, who has no session */
   id: number | null
@@ -2166,6 +2251,12 @@ export interface Session {
   seenTime: string | null
   /** When the session or key ends. */
   expireTime: string | null
+  /** How the person signed in; null without a session. */
+  method: 'password' | 'password+code' | 'passkey' | 'signOn' | 'signOn+code' | 'signOn+passkey' | 'operatorKey' | null
+  /** whether the session lacks a second factor, which must be set up or shown before anything else */
+  isLimited: boolean
+  /** until when the last proof counts for acts that ask for one; null for a bearer key, which is asked for none */
+  confirmedUntil: string | null
 }
 
 export type SessionPage = Page & {
@@ -2180,6 +2271,8 @@ export interface SetUpOperatorRequest {
   password: string
   /** The name of the account, key, region or check. */
   name?: string | null | undefined
+  /** Six digits of the code generator, or a recovery code. */
+  code?: string | null | undefined
 }
 
 export interface Site {
@@ -2455,6 +2548,15 @@ export interface SiteUpdateRow {
   detailAddress?: string | null | undefined
   /** `longitude,latitude`, as the caller sent it. */
   coordinates?: string | null | undefined
+}
+
+export type StartTotpRequest = Record<never, never>
+
+export interface StartTotpResult {
+  /** The secret in base32; shown once. */
+  secret: string
+  /** The same for a QR code. */
+  otpauthUrl: string
 }
 
 export interface StateReport {
@@ -2900,16 +3002,30 @@ export interface Methods {
   pageDeviceInventory: PageMethod<PageDeviceInventoryQuery, InventoryEntryPage>
   /** Takes a serial number out of the inventory; a device that is bound stays bound. */
   deleteDeviceInventory: Method<DeleteDeviceInventoryRequest, InventoryEntry>
-  /** Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account. */
+  /** Signs in, by name and password, and `code` where the account has a second factor, or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account. */
   createSession: Method<CreateSessionRequest, Session>
   /** Answers who the caller is. */
   getSession: Method<Record<never, never>, Session>
+  /** Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; in a session by an operator key, by that key. */
+  confirmSession: Method<ConfirmSessionRequest, Session>
   /** Answers what a console needs to know of the service. */
   getSettings: Method<Record<never, never>, GetSettingsResult>
   /** Pages through one’s own sessions, newest first; an admin sees everyone’s. */
   pageSessions: PageMethod<PageSessionsQuery, SessionPage>
   /** Ends a session: one’s own, or, for an admin, any. */
   deleteSession: Method<DeleteSessionRequest, DeleteSessionResult>
+  /** Answers the second factors of one’s own account. */
+  getSecondFactors: Method<Record<never, never>, SecondFactors>
+  /** Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. It counts once a code of it was saved, within 10 minutes. */
+  startTotp: Method<StartTotpRequest, StartTotpResult>
+  /** Sets up the code generator that was begun, in place of any other, by a code of it. */
+  saveTotp: Method<SaveTotpRequest, SecondFactorsWithCodes>
+  /** Removes one’s code generator. With the last factor the recovery codes go too. */
+  deleteTotp: Method<DeleteTotpRequest, SecondFactors>
+  /** Makes ten new recovery codes in place of all others, and shows them once. */
+  renewRecoveryCodes: Method<RenewRecoveryCodesRequest, RenewRecoveryCodesResult>
+  /** Takes all second factors of another account away, ends its sessions and forgets its browsers. */
+  resetSecondFactors: Method<ResetSecondFactorsRequest, Operator>
   /** Creates an account. If no password is given, the answer holds a one-time link with which the person sets a password. */
   createOperator: Method<CreateOperatorRequest, OperatorWithSetUp>
   /** Changes the given members of an account; its sessions follow within 1 second. The last active admin must stay an active admin. */
@@ -2918,7 +3034,7 @@ export interface Methods {
   deleteOperator: Method<DeleteOperatorRequest, Operator>
   /** Creates a new one-time link by which the person sets a password; the old password and sessions end immediately. */
   resetOperator: Method<ResetOperatorRequest, OperatorWithSetUp>
-  /** Sets the password of the account that a one-time link was made for, and signs the person in. */
+  /** Sets the password of the account that a one-time link was made for, and signs the person in. An account that has a second factor needs `code` too. */
   setUpOperator: Method<SetUpOperatorRequest, Session>
   /** Changes one’s own password; one’s other sessions end. */
   changePassword: Method<ChangePasswordRequest, Operator>
@@ -3036,9 +3152,16 @@ export const operations = {
   deleteDeviceInventory: { method: 'POST', path: '/api/platform/v1/deviceInventory/delete', isIdempotent: true },
   createSession: { method: 'POST', path: '/api/platform/v1/session/create', isOpen: true },
   getSession: { method: 'GET', path: '/api/platform/v1/session/detail' },
+  confirmSession: { method: 'POST', path: '/api/platform/v1/session/confirm' },
   getSettings: { method: 'GET', path: '/api/platform/v1/session/settings' },
   pageSessions: { method: 'GET', path: '/api/platform/v1/session/page', isPage: true },
   deleteSession: { method: 'POST', path: '/api/platform/v1/session/delete', isIdempotent: true },
+  getSecondFactors: { method: 'GET', path: '/api/platform/v1/secondFactor/detail' },
+  startTotp: { method: 'POST', path: '/api/platform/v1/secondFactor/startTotp' },
+  saveTotp: { method: 'POST', path: '/api/platform/v1/secondFactor/saveTotp' },
+  deleteTotp: { method: 'POST', path: '/api/platform/v1/secondFactor/deleteTotp' },
+  renewRecoveryCodes: { method: 'POST', path: '/api/platform/v1/secondFactor/renewRecoveryCodes' },
+  resetSecondFactors: { method: 'POST', path: '/api/platform/v1/secondFactor/reset', isIdempotent: true },
   createOperator: { method: 'POST', path: '/api/platform/v1/operator/create', isIdempotent: true },
   updateOperator: { method: 'POST', path: '/api/platform/v1/operator/update' },
   deleteOperator: { method: 'POST', path: '/api/platform/v1/operator/delete', isIdempotent: true },
@@ -3072,6 +3195,10 @@ export const codeNames: Record<number, string> = {
   10009: 'preconditionFailed',
   10030: 'clientInvalid',
   10031: 'signInFailed',
+  10032: 'secondFactorRequired',
+  10033: 'codeInvalid',
+  10034: 'secondFactorSetUpRequired',
+  10035: 'confirmationRequired',
   10040: 'regionNotFound',
   10042: 'callbackMissing',
   10050: 'operatorNotFound',
@@ -3080,6 +3207,15 @@ export const codeNames: Record<number, string> = {
   10053: 'sessionNotFound',
   10054: 'lastAdmin',
   10055: 'operatorKeyNotFound',
+  10056: 'secondFactorNotFound',
+  10057: 'lastSecondFactor',
+  10060: 'signOnOff',
+  10061: 'signOnFailed',
+  10062: 'signOnRefused',
+  10063: 'signOnUnavailable',
+  10064: 'signOnLinked',
+  10065: 'managedBySignOn',
+  10066: 'passwordSignInOff',
   20002: 'deviceNotFound',
   20013: 'deviceBoundElsewhere',
   20014: 'deviceUnknown',

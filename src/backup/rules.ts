@@ -17,6 +17,8 @@ const leftOut = new Set([
   // Sessions and links may have been revoked since the backup.
   'operator_session',
   'operator_setup',
+  'operator_totp_draft',
+  'used_ticket',
   'sign_in_attempt',
   // Counted again after the restore.
   'platform_count',

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
-import { type Admission, rolesOf } from '../vocabulary/roles.ts'
+import { type Admission, isOpenWithout, rolesOf } from '../vocabulary/roles.ts'
 import type { CallerCache } from './cache.ts'
 import { actorOf, type Caller, type OperatorCaller } from './caller.ts'
 import { ownSession, type RequestHead } from './cookies.ts'
@@ -17,6 +17,8 @@ const settingCaller: OperatorCaller = {
   operatorKeyId: null,
   sessionId: null,
   applications: null,
+  lacks: null,
+  provenUntil: null,
 }
 
 /** Operations that ask for no token get this caller; their handlers don't look at it. */
@@ -37,19 +39,28 @@ export class AccessControl {
     this.settingKeyHash = Buffer.from(hashSecret(settingKey ?? ''))
   }
 
-  /** The caller of an operation, counted against its rate. Throws 10002, 10003, 10005 and 10007. */
+  /** The caller of an operation, counted against its rate. Throws 10002, 10003, 10005, 10007, 10034 and 10035. */
   admit(operation: Admission, request: RequestHead): Caller | Promise<Caller> {
     if (operation.callers.length === 0) return nobody
     const caller = this.authenticate(request)
     return caller instanceof Promise
-      ? caller.then((known) => this.counted(operation, known))
-      : this.counted(operation, caller)
+      ? caller.then((known) => this.counted(operation, known, request))
+      : this.counted(operation, caller, request)
   }
 
-  private counted(operation: Admission, caller: Caller): Caller | Promise<Caller> {
-    const taken =
-      caller.kind === 'application' ? this.rateLimiter.take(caller.appId, caller.rateLimitPerSecond) : undefined
+  private counted(operation: Admission, caller: Caller, request: RequestHead): Caller | Promise<Caller> {
+    if (caller.kind === 'operator') return this.proven(operation, caller, request)
+    const taken = this.rateLimiter.take(caller.appId, caller.rateLimitPerSecond)
     return taken === undefined ? permitted(operation, caller) : taken.then(() => permitted(operation, caller))
+  }
+
+  /** A session that lacks a factor or a proof is looked up anew: another process may have just been shown it. */
+  private proven(operation: Admission, caller: OperatorCaller, request: RequestHead): Caller | Promise<Caller> {
+    const session = ownSession(request)
+    if (session === undefined || whatIsMissing(operation, caller) === undefined) return permitted(operation, caller)
+    return this.cache
+      .checkAnew({ kind: 'session', hash: hashSecret(session) })
+      .then((now) => permitted(operation, orRefuse(now)))
   }
 
   /** The caller behind a request's head. Throws 10002 and 10005. */
@@ -84,11 +95,34 @@ function orRefuse(caller: Caller | undefined): Caller {
   return caller
 }
 
-/** The caller, when it may call the operation. Throws 10003. */
+/** The caller, when it may call the operation. Throws 10003, 10034 and 10035. */
 export function permitted(operation: Admission, caller: Caller): Caller {
-  if (mayCall(operation, caller)) return caller
-  const actor = actorOf(caller)
-  throw new Refusal('notPermitted', caller.kind === 'application' ? { actor, appId: caller.appId } : { actor })
+  const missing = caller.kind === 'operator' ? whatIsMissing(operation, caller) : undefined
+  if (missing === 'secondFactorSetUpRequired') throw new Refusal(missing, { actor: actorOf(caller) })
+  if (!mayCall(operation, caller)) {
+    const actor = actorOf(caller)
+    throw new Refusal('notPermitted', caller.kind === 'application' ? { actor, appId: caller.appId } : { actor })
+  }
+  if (missing !== undefined) throw new Refusal(missing, { actor: actorOf(caller) })
+  return caller
+}
+
+/** Throws 10035 for a session whose proof is too old. Bearer tokens are asked for none: programs hold nothing else. */
+export function requireProof(caller: Caller): void {
+  if (isProofOld(caller)) throw new Refusal('confirmationRequired', { actor: actorOf(caller) })
+}
+
+function isProofOld(caller: Caller): boolean {
+  return caller.kind === 'operator' && caller.provenUntil !== null && caller.provenUntil <= performance.now()
+}
+
+/** What a session must show or prove before it may call the operation. */
+function whatIsMissing(
+  operation: Admission,
+  caller: OperatorCaller,
+): 'secondFactorSetUpRequired' | 'confirmationRequired' | undefined {
+  if (caller.lacks !== null && !isOpenWithout(caller.lacks, operation)) return 'secondFactorSetUpRequired'
+  return operation.asksProof && isProofOld(caller) ? 'confirmationRequired' : undefined
 }
 
 function mayCall(operation: Admission, caller: Caller): boolean {

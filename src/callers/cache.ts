@@ -5,7 +5,7 @@ import { limits } from '../vocabulary/limits.ts'
 import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
 import type { Caller } from './caller.ts'
 import type { Credential } from './credentials.ts'
-import { findCallers, type KnownCaller, noteUse } from './store.ts'
+import { findCallers, type KnownCaller, noteUse, type SessionRules } from './store.ts'
 
 /** An entry in use is looked up again after this time, before it expires, so that no request waits. */
 const renewAfterMs = 450
@@ -40,8 +40,7 @@ export class CallerCache {
   private readonly changes = new Map<string, number>()
   private changedAt = Number.NEGATIVE_INFINITY
 
-  /** `settingKeyHash`: of the operator key of the settings; its sessions end when another key is set. */
-  constructor(pool: Sql, control: Sql, peers: Peers, settingKeyHash: string | null) {
+  constructor(pool: Sql, control: Sql, peers: Peers, rules: SessionRules) {
     this.peers = peers
     this.control = control
     this.lookUps = new GroupCommit({
@@ -49,7 +48,7 @@ export class CallerCache {
       maxWaiting: limits.callersWaiting,
       maxWaitMs: Number.POSITIVE_INFINITY,
       claims: () => [],
-      write: (credentials) => findCallers(pool, credentials, settingKeyHash),
+      write: (credentials) => findCallers(pool, credentials, rules),
       onBatch: () => {},
     })
     peers.onAsked('access', (whose) => {
@@ -68,6 +67,11 @@ export class CallerCache {
     // The request that needs the result sees a failure.
     if (now - entry.askedAt > renewAfterMs) this.lookUp(credential, this.changedAt).catch(() => {})
     return callerOf(entry)
+  }
+
+  /** As `check`, by a look-up that begins now. */
+  checkAnew(credential: Credential): Promise<Caller | undefined> {
+    return this.lookUp(credential, performance.now())
   }
 
   /** Tells all processes of this machine of a change: it is in force there when this resolves. Others see it within 1 s. */

@@ -1,4 +1,4 @@
-import type { Role } from '../vocabulary/roles.ts'
+import type { FactorLack, Role } from '../vocabulary/roles.ts'
 
 /** An application, by its access token. */
 export interface ApplicationCaller {
@@ -24,6 +24,10 @@ export interface OperatorCaller {
   sessionId: number | null
   /** The applications of which a developer is a member; null for all others, who may act for every application. */
   applications: ReadonlySet<string> | null
+  /** What a session lacks of its second factor; null when it lacks nothing, and for a bearer token. */
+  lacks: FactorLack | null
+  /** Until when the session's last proof counts, by this process's monotonic clock; null for a bearer token. */
+  provenUntil: number | null
 }
 
 /** The caller of a request. */

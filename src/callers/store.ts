@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { textArray } from '../database/routine.ts'
 import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
+import type { FactorLack, Role } from '../vocabulary/roles.ts'
 import type { ApplicationCaller, Caller, OperatorCaller } from './caller.ts'
 import type { Credential } from './credentials.ts'
 
@@ -80,18 +81,30 @@ export interface KnownCaller<Kind extends Caller = Caller> {
   isUseOld: boolean
 }
 
-/** Finds the callers of these credentials, in order. `settingKeyHash` is of the key of the settings. */
+/** What the settings say of sessions. */
+export interface SessionRules {
+  /** Of the operator key of the settings: its sessions end when another key is set. */
+  settingKeyHash: string | null
+  /** The roles that need a second factor. */
+  factorRoles: readonly Role[]
+  /** Whether a session by single sign-on shows our second factor too. */
+  asksFactorAfterSignOn: boolean
+  /** How long a proof lasts. */
+  confirmSeconds: number
+}
+
+/** Finds the callers of these credentials, in order. */
 export async function findCallers(
   sql: Sql,
   credentials: readonly Credential[],
-  settingKeyHash: string | null,
+  rules: SessionRules,
 ): Promise<(KnownCaller | undefined)[]> {
   const hashesOf = (kind: Credential['kind']) =>
     credentials.filter((credential) => credential.kind === kind).map(({ hash }) => hash)
   const [token, key, session] = await Promise.all([
     findTokens(sql, hashesOf('token')),
     findKeys(sql, hashesOf('key')),
-    findSessions(sql, hashesOf('session'), settingKeyHash),
+    findSessions(sql, hashesOf('session'), rules),
   ])
   const known = { token, key, session }
   return credentials.map(({ kind, hash }) => known[kind].get(hash))
@@ -128,11 +141,11 @@ function toApplication(row: Row): KnownCaller<ApplicationCaller> {
 // Use is noted to the minute, so that a busy caller is not written at each request.
 const isOld = (seenAt: string) => `coalesce(${seenAt} < now() - interval '1 minute', true)`
 
-function toOperators(rows: readonly Row[]): Known<OperatorCaller> {
+function toOperators(rows: readonly Row[], rules?: SessionRules): Known<OperatorCaller> {
   return new Map(
     rows.map((row) => [
       row.hash,
-      { caller: operatorOf(row), isFrozen: false, remainingMs: row.remaining_ms, isUseOld: row.is_use_old },
+      { caller: operatorOf(row, rules), isFrozen: false, remainingMs: row.remaining_ms, isUseOld: row.is_use_old },
     ]),
   )
 }
@@ -140,7 +153,8 @@ function toOperators(rows: readonly Row[]): Known<OperatorCaller> {
 /** The event log's name for the key that the service is started with. */
 const settingKeyName = 'operator'
 
-export function operatorOf(row: Row): OperatorCaller {
+/** The caller of a row of `actingColumns`, or, without rules, of a key. */
+export function operatorOf(row: Row, rules?: SessionRules): OperatorCaller {
   return {
     kind: 'operator',
     source: row.operator_id === null ? 'operatorKey' : 'operator',
@@ -150,15 +164,45 @@ export function operatorOf(row: Row): OperatorCaller {
     operatorKeyId: row.operator_key_id,
     sessionId: row.session_id,
     applications: row.app_ids === null ? null : new Set(row.app_ids),
+    lacks: rules === undefined ? null : lackOf(row, rules),
+    provenUntil: rules === undefined ? null : performance.now() + rules.confirmSeconds * 1000 - row.proof_age_ms,
   }
 }
 
+/** How a session began; the version before stored no method. */
+export function methodOf({ method, operator_id }: Row): string {
+  return method ?? (operator_id === null ? 'operatorKey' : 'password')
+}
+
+/** What a session lacks of its second factor (contract §12.3). A passkey is two factors in one. */
+function lackOf(row: Row, { factorRoles, asksFactorAfterSignOn }: SessionRules): FactorLack | null {
+  if (row.is_of_setting_key) return null
+  const isAsked = factorRoles.includes(row.role)
+  switch (methodOf(row)) {
+    case 'operatorKey':
+      return isAsked ? 'show' : null
+    case 'password':
+      return isAsked && !row.has_factor ? 'setUp' : null
+    case 'signOn':
+      if (!asksFactorAfterSignOn) return null
+      return row.has_factor ? 'show' : 'setUp'
+    default:
+      return null
+  }
+}
+
+/** How many days the keys of an account by single sign-on work without a sign-in of their owner. */
+const restingDays = 30
+
 /**
  * SQL: the role of a key, of `operator_key k left join operator o` as its owner: at most its owner's. Null for a key
- * without effect: expired, or of an account that is disabled or sees its own applications only.
+ * without effect: expired, of an account that is disabled or sees its own applications only, or of one by single
+ * sign-on that has left or has not signed in for a while.
  */
 export const keyRole = `
   case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '${restingDays} days')
+      then null
     when 'viewer' in (k.role, o.role) then 'viewer'
     when 'operator' in (k.role, o.role) then 'operator' else k.role end`
 
@@ -168,24 +212,40 @@ export function membershipsOf(operatorId: string): string {
     where a.operator_id = ${operatorId}), '[]')`
 }
 
+/** SQL: whether an account has a second factor. Recovery codes alone are none. */
+export const hasFactorSql = (operatorId: string) => `(exists (
+    select 1 from operator_totp where operator_id = ${operatorId})
+  or exists (select 1 from operator_passkey where operator_id = ${operatorId}))`
+
+/** SQL: whether an account is somebody at the provider of single sign-on. */
+export const isLinkedSql = (operatorId: string) =>
+  `exists (select 1 from operator_identity where operator_id = ${operatorId})`
+
+/** SQL: when a session's person last proved who they are; sessions of the version before began with a proof. */
+const provenAtSql = 'coalesce(s.confirmed_at, s.created_at)'
+
 /** SQL: who acts in a session of `livingSessions`: an account, or a key with the account that owns it: `o` is both. */
 export const actingColumns = `s.id as session_id, s.operator_id, s.operator_key_id,
   coalesce(k.name, o.name) as name, case when k.id is null then o.role else ${keyRole} end as role,
-  case when k.id is null and o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids`
+  case when k.id is null and o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids,
+  s.method, s.setting_key_hash is not null as is_of_setting_key, ${provenAtSql} as proven_at,
+  (extract(epoch from clock_timestamp() - ${provenAtSql}) * 1000)::double precision as proof_age_ms,
+  case when s.operator_id is not null then ${hasFactorSql('s.operator_id')} else false end as has_factor`
 
 /** SQL: the sessions that last; conditions follow. */
 export const livingSessions = `
   operator_session s left join operator_key k on k.id = s.operator_key_id
     left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
   where s.expires_at - now() > interval '0' -- not as a range, whose index holds the sessions of everybody
-    and (s.operator_id is null or (o.status = 1 and o.password_hash is not null))
+    and (s.operator_id is null
+      or (o.status = 1 and not o.has_left and (o.password_hash is not null or ${isLinkedSql('o.id')})))
     and (k.id is null or ${keyRole} is not null)`
 
-/** Finds the accounts of sessions that have not ended; `settingKeyHash` is of the key that the service runs with. */
+/** Finds the accounts of sessions that have not ended. */
 export async function findSessions(
   sql: Statements,
   hashes: readonly string[],
-  settingKeyHash: string | null,
+  rules: SessionRules,
 ): Promise<Known<OperatorCaller>> {
   if (hashes.length === 0) return new Map()
   const rows = await sql.unsafe(
@@ -193,10 +253,10 @@ export async function findSessions(
       ${remainingMs('least(s.expires_at, k.expires_at)')} as remaining_ms
     from ${livingSessions} and s.token_hash = any($1::text[])
       and (s.setting_key_hash is null or s.setting_key_hash = $2)`,
-    [textArray(hashes), settingKeyHash],
+    [textArray(hashes), rules.settingKeyHash],
     { prepare: true },
   )
-  return toOperators(rows)
+  return toOperators(rows, rules)
 }
 
 /** Finds the callers of keys that still have effect. */
@@ -225,7 +285,7 @@ export async function findOperatorAccess(
     operatorKeyId === null
       ? await sql`
           select o.role, case when o.role = 'developer' then ${sql.unsafe(membershipsOf('o.id'))} end as app_ids
-          from operator o where o.id = ${operatorId} and o.status = 1`
+          from operator o where o.id = ${operatorId} and o.status = 1 and not o.has_left`
       : await sql`
           select ${sql.unsafe(keyRole)} as role, null as app_ids
           from operator_key k left join operator o on o.id = k.operator_id
@@ -244,7 +304,7 @@ export async function noteUse(sql: Statements, { kind, hash }: Credential): Prom
     await sql`
       update operator_session set seen_at = now(),
         expires_at = least(now() + ${idleSessionHours} * interval '1 hour',
-          created_at + ${longestSessionDays} * interval '1 day')
+          coalesce(ends_at, created_at + ${longestSessionDays} * interval '1 day'))
       where token_hash = ${hash}`
   }
 }

@@ -54,14 +54,20 @@ export const localTables = [
   'operator',
   'operator_application',
   'operator_browser',
+  'operator_identity',
   'operator_key',
+  'operator_passkey',
+  'operator_recovery_code',
   'operator_session',
   'operator_setup',
+  'operator_totp',
+  'operator_totp_draft',
   'platform_count',
   'routine',
   'schema_migration',
   'secrets_key',
   'sign_in_attempt',
+  'used_ticket',
 ]
 
 /** Whether the database's tables are spread over the nodes of a Citus cluster. */

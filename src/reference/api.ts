@@ -76,6 +76,11 @@ const tags = {
     platform,
   ),
   sessions: tag('Sessions', 'Who is signed in to the console.', platform),
+  secondFactors: tag(
+    'Second factors',
+    'Code generators, passkeys and recovery codes of the people who run the platform.',
+    platform,
+  ),
   operators: tag('Operators', 'The people who run the platform, and their roles.', platform),
   operatorKeys: tag('Operator keys', 'Keys for the programs of people who run the platform.', platform),
   overview: tag('Overview', 'The platform at a glance.', platform),

@@ -351,6 +351,10 @@ function commonRefusals(operation: Operation): RefusalName[] {
   const common: RefusalName[] = ['invalidRequest', 'unavailable']
   if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
   if (operation.callers.includes('application')) common.push('applicationFrozen', 'tooManyRequests')
+  if (operation.callers.includes('operator') && operation.openWithoutFactor !== 'always') {
+    common.push('secondFactorSetUpRequired')
+  }
+  if (operation.asksProof) common.push('confirmationRequired')
   if (operation.idempotent) common.push('idempotencyKeyReused')
   if (operation.conditional) common.push('preconditionFailed')
   return common
@@ -397,7 +401,10 @@ const refusalNames = Object.keys(refusals) as RefusalName[]
 /** Of answers that most operations give. */
 const shortNames: Record<string, string> = {
   InvalidRequest: 'Invalid',
-  NotPermittedOrApplicationFrozen: 'Forbidden',
+  NotPermittedOrApplicationFrozenOrSecondFactorSetUpRequired: 'Forbidden',
+  NotPermittedOrApplicationFrozenOrSecondFactorSetUpRequiredOrConfirmationRequired: 'ForbiddenOrUnproven',
+  NotPermittedOrSecondFactorSetUpRequired: 'ForbiddenToOperators',
+  NotPermittedOrSecondFactorSetUpRequiredOrConfirmationRequired: 'ForbiddenToOperatorsOrUnproven',
   TooManyRequests: 'TooMany',
   IdempotencyKeyReused: 'KeyReused',
   Unavailable: 'Busy',

@@ -14,6 +14,7 @@ import * as deviceState from '../devices/state/contract.ts'
 import * as events from '../events/contract.ts'
 import * as refusalLog from '../events/refusal-log/contract.ts'
 import * as operators from '../people/operators/contract.ts'
+import * as secondFactor from '../people/second-factor/contract.ts'
 import * as sessions from '../people/sessions/contract.ts'
 import * as regions from '../regions/contract.ts'
 import * as service from '../service/contract.ts'
@@ -111,9 +112,16 @@ export const operations = [
   deviceInventory.deleteDeviceInventory,
   sessions.createSession,
   sessions.getSession,
+  sessions.confirmSession,
   sessions.getSettings,
   sessions.pageSessions,
   sessions.deleteSession,
+  secondFactor.getSecondFactors,
+  secondFactor.startTotp,
+  secondFactor.saveTotp,
+  secondFactor.deleteTotp,
+  secondFactor.renewRecoveryCodes,
+  secondFactor.resetSecondFactors,
   operators.createOperator,
   operators.updateOperator,
   operators.deleteOperator,

@@ -27,7 +27,7 @@ export function keyIdOf(sealed: string): string {
 }
 
 /**
- * Encrypts secrets for the database with AES-256-GCM, each bound to its application, and decrypts them. The stored text
+ * Encrypts secrets for the database with AES-256-GCM, each bound to its owner (an application, or an account), and decrypts them. The stored text
  * is `keyId:algorithm:nonce:cipherText:tag`, the last three in base64. A text of the first version lacks the algorithm,
  * which was AES-256-GCM too. The first key encrypts; all keys decrypt.
  */
@@ -56,18 +56,26 @@ export class SecretBox {
     return [...this.keys.keys()]
   }
 
-  seal(appId: string, secret: string): string {
+  seal(owner: string, secret: string): string {
     const nonce = randomBytes(nonceBytes)
-    const cipher = createCipheriv(algorithm, this.keyOf(this.keyId), nonce).setAAD(Buffer.from(appId))
+    const cipher = createCipheriv(algorithm, this.keyOf(this.keyId), nonce).setAAD(Buffer.from(owner))
     const parts = [nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]
     return `${this.keyId}:${algorithm}:${Buffer.concat(parts).toString('base64')}`
   }
 
-  /** Throws when the key is not held, and for a text that was not sealed for this application. */
-  open(appId: string, sealed: string): string {
-    const name = `${appId} ${sealed}`
+  /** Throws when the key is not held, and for a text that was not sealed for this owner. */
+  open(owner: string, sealed: string): string {
+    const name = `${owner} ${sealed}`
     const known = this.opened.get(name)
     if (known !== undefined) return known
+    const secret = this.openOnce(owner, sealed)
+    if (this.opened.size >= maxOpened) this.opened.clear()
+    this.opened.set(name, secret)
+    return secret
+  }
+
+  /** As `open`, of a text that is not opened again: nothing is kept. */
+  openOnce(owner: string, sealed: string): string {
     const keyId = keyIdOf(sealed)
     const [text = '', named = algorithm] = sealed
       .slice(keyId.length + 1)
@@ -78,11 +86,8 @@ export class SecretBox {
     const decipher = createDecipheriv(algorithm, this.keyOf(keyId), bytes.subarray(0, nonceBytes), {
       authTagLength: tagBytes,
     })
-    decipher.setAAD(Buffer.from(appId)).setAuthTag(bytes.subarray(-tagBytes))
-    const secret = decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
-    if (this.opened.size >= maxOpened) this.opened.clear()
-    this.opened.set(name, secret)
-    return secret
+    decipher.setAAD(Buffer.from(owner)).setAuthTag(bytes.subarray(-tagBytes))
+    return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
   }
 
   private keyOf(keyId: string): Buffer {

@@ -8,6 +8,7 @@ export async function keysOfSecrets(sql: Statements): Promise<string[]> {
     union select split_part(previous_callback_secret, ':', 1) from third_party_config
       where previous_callback_secret is not null
     union select split_part(callback_query, ':', 1) from third_party_config where callback_query is not null
+    union select split_part(secret, ':', 1) from operator_totp
     order by key_id`
   return rows.map((row) => row.key_id)
 }
@@ -49,8 +50,33 @@ interface SealedRow {
   query: string | null
 }
 
-/** Seals again, in steps, what an older key sealed. Returns the number of configurations. */
+/** Whom an account's secrets are sealed for. */
+export const sealedFor = (operatorId: number) => `operator ${operatorId}`
+
+/** Seals again, in steps, what an older key sealed. Returns the number of configurations and code generators. */
 export async function sealAnew(sql: Statements, box: SecretBox): Promise<number> {
+  return (await sealConfigsAnew(sql, box)) + (await sealGeneratorsAnew(sql, box))
+}
+
+async function sealGeneratorsAnew(sql: Statements, box: SecretBox): Promise<number> {
+  let count = 0
+  for (let after = 0; ; ) {
+    const rows = await sql<{ operator_id: number; secret: string }[]>`
+      select operator_id, secret from operator_totp where operator_id > ${after} order by operator_id limit ${stepRows}`
+    for (const { operator_id, secret } of rows.filter((row) => keyIdOf(row.secret) !== box.keyId)) {
+      const owner = sealedFor(operator_id)
+      const written = await sql`
+        update operator_totp set secret = ${box.seal(owner, box.open(owner, secret))}
+        where operator_id = ${operator_id} and secret = ${secret}`
+      count += written.count
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < stepRows) return count
+    after = last.operator_id
+  }
+}
+
+async function sealConfigsAnew(sql: Statements, box: SecretBox): Promise<number> {
   const isOlder = (sealed: string | null): sealed is string => sealed !== null && keyIdOf(sealed) !== box.keyId
   let count = 0
   for (let after = ''; ; ) {

@@ -11,8 +11,10 @@ import { deleteOldDeliveries } from '../deliveries/store.ts'
 import { type KeptPartition, keepHistory } from '../events/history/store.ts'
 import { deleteOldRefusals } from '../events/refusal-log/store.ts'
 import { deleteExpiredSetUps } from '../people/operators/store.ts'
+import { deleteOldDrafts } from '../people/second-factor/store.ts'
 import { deleteEndedSessions } from '../people/sessions/store.ts'
 import { clearAttempts } from '../people/sign-in-attempts/store.ts'
+import { deleteUsedTickets } from '../people/tickets/store.ts'
 import { type Actor, startRounds } from '../runtime/actor.ts'
 import { deleteOldMinutes, refreshCount } from './overview/store.ts'
 import { noteDatabaseSize } from './store.ts'
@@ -94,6 +96,8 @@ function actors(
     cleaner('session-cleaner', deleteEndedSessions),
     cleaner('sign-in-attempt-cleaner', clearAttempts),
     cleaner('set-up-cleaner', deleteExpiredSetUps),
+    cleaner('generator-draft-cleaner', deleteOldDrafts),
+    cleaner('ticket-cleaner', deleteUsedTickets),
     cleaner('overview-cleaner', deleteOldMinutes),
     cleaner('import-cleaner', deleteOldJobs),
     pruner('delivery-pruner', (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays)),

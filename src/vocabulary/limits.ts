@@ -363,6 +363,16 @@ export const limits = {
   /** Minutes. Accounts: for how long a wrong password counts. Seen by: test/faults/sign-in.test.ts. */
   wrongPasswordMinutes: 15,
   /**
+   * Codes in that time. Accounts: wrong codes of a second factor, from everywhere. Past it: 429 10007, for the right code
+   * too. Seen by: test/faults/second-factor.test.ts.
+   */
+  wrongCodes: 10,
+  /**
+   * Minutes. Secrets of code generators that were shown and not confirmed. Past it: 401 10033. Seen by:
+   * test/faults/second-factor.test.ts.
+   */
+  generatorDraftMinutes: 10,
+  /**
    * Events in that time. The disk: refused and locked sign-ins, over all names and sources. Past it: they are not
    * logged. Seen by: test/faults/sign-in.test.ts.
    */

@@ -14,6 +14,18 @@ export interface Admission {
   callers: readonly CallerKind[]
   /** The operators who may call it, where `rolesOf` would not say so by itself. */
   roles?: readonly Role[]
+  /** Asks a session for a proof of its person that is not older than the setting allows (contract §12.4). */
+  asksProof?: true
+  /** Open to a session that lacks its second factor: to all of them, or to those that have to set one up. */
+  openWithoutFactor?: 'always' | 'toSetUp'
+}
+
+/** What a session lacks: its account has to set a second factor up, or has one that the session has not shown. */
+export type FactorLack = 'setUp' | 'show'
+
+/** Whether a session that lacks its second factor may call an operation. */
+export function isOpenWithout(lack: FactorLack, { openWithoutFactor }: Admission): boolean {
+  return openWithoutFactor === 'always' || (lack === 'setUp' && openWithoutFactor === 'toSetUp')
 }
 
 /** The roles that may call: all but developers read, admins and operators write, developers act as applications. */

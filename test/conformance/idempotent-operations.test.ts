@@ -29,13 +29,14 @@ import {
   handOverOperatorKey,
   resetOperator,
 } from '../../src/people/operators/contract.ts'
+import { resetSecondFactors } from '../../src/people/second-factor/contract.ts'
 import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { deleteSite, saveSite, saveSites, updateSites } from '../../src/sites/contract.ts'
 import { cancelPriceChange, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
-import { cookieOf, newPerson } from '../people.ts'
+import { cookieOf, newGenerator, newPerson, signIn } from '../people.ts'
 import { untyped } from '../untyped.ts'
 import { ahead, at, day, scheduled, scheduledSoon, untilApplied } from './price-support.ts'
 import {
@@ -216,6 +217,14 @@ const cases: Case[] = [
     operation: resetOperator,
     prepare: async () => ({ id: (await newPerson(client, 'viewer')).id }),
     secrets: ['setUpPath'],
+  },
+  {
+    operation: resetSecondFactors,
+    async prepare() {
+      const person = await newPerson(client, 'viewer')
+      await newGenerator(client, await signIn(client, person))
+      return { id: person.id, reason: 'a lost phone' }
+    },
   },
   {
     operation: createOperatorKey,

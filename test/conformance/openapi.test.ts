@@ -13,7 +13,7 @@ import { getOpenApi } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { deviceBody, newApplication, newSerial, newToken, siteBody } from '../harness.ts'
-import { signIn } from '../people.ts'
+import { codeOf, newGenerator, signIn, startedSecret } from '../people.ts'
 import { ahead, at, day, scheduledSoon, untilApplied } from './price-support.ts'
 import { client, expectSuccess, newIdleApplication, newRule, occupancyTerms } from './support.ts'
 
@@ -132,6 +132,18 @@ async function placed() {
   return { deviceNo }
 }
 
+/** The session of the person whose second factors an example is about. */
+let session = { cookie: '' }
+async function ownSession() {
+  session = await signIn(client, await withPassword())
+  return {}
+}
+async function ofGenerator() {
+  await ownSession()
+  await newGenerator(client, session)
+  return {}
+}
+
 const fresh = () => ({ deviceNo: newSerial('FC-GATE') })
 const secrets = { client_id: appId, client_secret: appSecret }
 
@@ -184,6 +196,18 @@ const substitutes: Record<string, () => Promise<object> | object> = {
     await untilApplied({ appId, appSecret, token }, id)
     return { id }
   },
+  startTotp: ownSession,
+  saveTotp: async () => {
+    await ownSession()
+    return { code: codeOf(await startedSecret(client, session)) }
+  },
+  deleteTotp: ofGenerator,
+  renewRecoveryCodes: ofGenerator,
+  resetSecondFactors: async () => {
+    const person = await withPassword()
+    await newGenerator(client, await signIn(client, person))
+    return { id: person.id }
+  },
   createSession: async () => ({ name: (await withPassword()).name }),
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),
@@ -212,6 +236,12 @@ const senders: Record<string, () => Promise<Record<string, string>> | Record<str
   replayDeliveries: () => ofCalledBack,
   rotateCallbackSecret: () => ofCalledBack,
   changePassword: ofSession,
+  confirmSession: ofSession,
+  getSecondFactors: ofSession,
+  startTotp: () => session,
+  saveTotp: () => session,
+  deleteTotp: () => session,
+  renewRecoveryCodes: () => session,
   deleteSession: ofSession,
 }
 

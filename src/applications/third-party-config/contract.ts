@@ -84,6 +84,7 @@ export const rotateCallbackSecret = operation({
     'Replaces the callback secret and shows the new secret once; for 24 hours callbacks are signed with both secrets.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
+  asksProof: true,
   callers: ['application', 'operator'],
   body: Type.Object({ appId: ownAppId }),
   data: ThirdPartyConfigRecord,

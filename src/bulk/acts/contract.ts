@@ -162,7 +162,7 @@ export const createAct = operation({
     dryRun: optional(Type.Boolean({ description: 'true: the rows are only counted, and the act ends as done.' })),
   }),
   data: ActRecord,
-  refusals: ['applicationNotFound', 'importRunning', 'rowsChanged'],
+  refusals: ['confirmationRequired', 'applicationNotFound', 'importRunning', 'rowsChanged'],
   // Millions of rows are counted before the answer, in steps.
   answerTimeoutMs: 60_000,
   idempotent: true,

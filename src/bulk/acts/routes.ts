@@ -1,3 +1,4 @@
+import { requireProof } from '../../callers/access-control.ts'
 import { actorOf, type Caller } from '../../callers/caller.ts'
 import { lockApplicationFor, requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import { requireApplicationExists } from '../../callers/store.ts'
@@ -35,8 +36,10 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
     handle(
       createAct,
       async ({ caller, actor, body, idempotency, sourceAddress }) => {
-        const appId = await requireApplicationOf(sql, caller, body.appId)
         const act = readAct(body)
+        // As the operation that does it to one device (contract §12.4). A dry run changes nothing.
+        if (isOperators(act.kind, act.act) && given(body.dryRun) !== true) requireProof(caller)
+        const appId = await requireApplicationOf(sql, caller, body.appId)
         if (isOperators(act.kind, act.act)) requirePlatform(caller)
         if (act.targetAppId !== null) await requireApplicationExists(sql, act.targetAppId)
         // One count of an application at a time: the next request usually finds the act of the one before.

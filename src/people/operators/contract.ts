@@ -21,7 +21,7 @@ import {
   text,
   textOneOf,
 } from '../../vocabulary/values.ts'
-import { SessionRecord, triedPassword } from '../sessions/contract.ts'
+import { factorCode, SessionRecord, triedPassword } from '../sessions/contract.ts'
 
 // Operators are people, with a role and a password; operator keys are for their programs.
 
@@ -79,12 +79,15 @@ export const OperatorRecord = named(
     name: Type.String(),
     role: Type.String({ [shownKey]: role }),
     status: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 active, 2 disabled.' }),
-    isSetUp: Type.Boolean({ description: 'whether the account has a password: false until the set-up link is used' }),
+    isSetUp: Type.Boolean({ description: 'whether the person can sign in: false until the set-up link is used' }),
     appIds: Type.Array(Type.String({ [shownKey]: appId }), {
       description: 'the applications of a developer; empty for the other roles',
     }),
     createTime: moment,
     signInTime: nullable(moment),
+    source: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 made here, 2 made by single sign-on.' }),
+    isLinked: Type.Boolean({ description: 'whether the person can come by single sign-on' }),
+    hasSecondFactor: Type.Boolean({ description: 'whether the account has a passkey or a code generator' }),
   }),
 )
 export type OperatorRecord = Static<typeof OperatorRecord>
@@ -103,6 +106,7 @@ export const createOperator = operation({
   method: 'POST',
   path: `${folder}/create`,
   ...adminOnly,
+  asksProof: true,
   body: Type.Object({ name: newName, role, password: optional(password), appIds }),
   data: OperatorWithSetUp,
   refusals: ['operatorNameTaken', 'applicationNotFound'],
@@ -118,6 +122,7 @@ export const updateOperator = operation({
   method: 'POST',
   path: `${folder}/update`,
   ...adminOnly,
+  asksProof: true,
   example: { role: 'viewer' },
   body: Type.Object({
     id: integer(),
@@ -139,6 +144,7 @@ export const deleteOperator = operation({
   method: 'POST',
   path: `${folder}/delete`,
   ...adminOnly,
+  asksProof: true,
   body: Type.Object({ id: integer() }),
   data: OperatorRecord,
   refusals: ['operatorNotFound', 'lastAdmin'],
@@ -153,6 +159,7 @@ export const resetOperator = operation({
   method: 'POST',
   path: `${folder}/reset`,
   ...adminOnly,
+  asksProof: true,
   body: Type.Object({ id: integer() }),
   data: OperatorWithSetUp,
   refusals: ['operatorNotFound', 'lastAdmin'],
@@ -162,13 +169,14 @@ export const resetOperator = operation({
 export const setUpOperator = operation({
   id: 'setUpOperator',
   group: 'operators',
-  summary: 'Sets the password of the account that a one-time link was made for, and signs the person in.',
+  summary:
+    'Sets the password of the account that a one-time link was made for, and signs the person in. An account that has a second factor needs `code` too.',
   method: 'POST',
   path: `${folder}/setUp`,
   callers: [],
-  body: Type.Object({ setUpToken: text(128), password, name: optional(newName) }),
+  body: Type.Object({ setUpToken: text(128), password, name: optional(newName), code: optional(factorCode) }),
   data: SessionRecord,
-  refusals: ['setUpLinkInvalid', 'operatorNameTaken'],
+  refusals: ['setUpLinkInvalid', 'operatorNameTaken', 'secondFactorRequired', 'codeInvalid', 'tooManyRequests'],
 })
 
 export const changePassword = operation({
@@ -179,6 +187,7 @@ export const changePassword = operation({
   path: `${folder}/changePassword`,
   callers: ['operator'],
   roles: everyRole,
+  openWithoutFactor: 'toSetUp',
   body: Type.Object({ password: triedPassword, newPassword: password }),
   data: OperatorRecord,
   refusals: ['signInFailed', 'operatorNotFound'],
@@ -256,6 +265,7 @@ export const createOperatorKey = operation({
   method: 'POST',
   path: `${keyFolder}/create`,
   ...adminOnly,
+  asksProof: true,
   body: Type.Object({ name: newName, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
   data: extended(OperatorKeyRecord, {
     operatorKey: shownOnce('shown once: the service keeps only its SHA-256, so the answer to a retry has null'),
@@ -271,6 +281,7 @@ export const deleteOperatorKey = operation({
   method: 'POST',
   path: `${keyFolder}/delete`,
   ...adminOnly,
+  asksProof: true,
   body: Type.Object({ id: integer() }),
   data: OperatorKeyRecord,
   refusals: ['operatorKeyNotFound'],

@@ -11,9 +11,10 @@ import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import type { ReadMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
 import { beginSession, checkPassword, type SessionParts } from '../sessions/sign-in.ts'
-import { deleteSessionsOf, forgetBrowsers } from '../sessions/store.ts'
+import { deleteSessionsOf, forgetBrowsers, requireAccount } from '../sessions/store.ts'
 import type { OperatorRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import { nameFaults, passwordFaults } from './rules.ts'
@@ -150,7 +151,12 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const tokenHash = hashSecret(body.setUpToken)
         const account = await store.requireSetUp(sql, tokenHash)
         requireNone(passwordFaults('password', body.password, given(body.name) ?? account.name))
+        const { hasFactor } = await requireAccount(sql, account.id)
+        const code = given(body.code)
+        if (hasFactor && code === null) throw new Refusal('secondFactorRequired')
         const passwordHash = await hashPassword(body.password)
+        const holder = { operatorId: account.id, name: account.name, address: sourceAddress() }
+        if (hasFactor && code !== null) await useCode(parts, holder, code)
         const name = given(body.name)
         const operatorId = await transaction(sql, async (tx) => {
           await store.lockOperators(tx)
@@ -161,8 +167,9 @@ export function operatorRoutes(parts: Parts): Handler[] {
           await logEvent(tx, 'operator.setUp', { actor: `operator:${operator.name}#${id}`, sourceAddress }, operator)
           return id
         })
-        const holder = { operatorId, operatorKeyId: null, settingKeyHash: null }
-        return beginSession(parts, holder, { header, sourceAddress })
+        const method = hasFactor ? 'password+code' : 'password'
+        const session = { operatorId, operatorKeyId: null, settingKeyHash: null, method } as const
+        return beginSession(parts, session, { header, sourceAddress })
       },
       { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
     ),
@@ -173,7 +180,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const { operatorId, sessionId, name } = caller as OperatorCaller
         if (operatorId === null) throw new Refusal('operatorNotFound')
         requireNone(passwordFaults('newPassword', body.newPassword, name))
-        await checkPassword(sql, name, body.password, by)
+        await checkPassword(sql, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
         return change(operatorId, async (tx) => {
           await store.updateOperator(tx, operatorId, { passwordHash })

@@ -1,5 +1,5 @@
 import type { Row } from 'postgres'
-import { keyRole, membershipsOf } from '../../callers/store.ts'
+import { hasFactorSql, isLinkedSql, keyRole, membershipsOf } from '../../callers/store.ts'
 import { takeLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
@@ -13,8 +13,9 @@ import { type OperatorKeyRecord, type OperatorRecord, pageOperatorKeys, pageOper
 
 const setUpHours = 24
 
-const operatorColumnsSql = `id, name, role, status, password_hash is not null as is_set_up, created_at, signed_in_at,
-  ${membershipsOf('operator.id')} as app_ids`
+const operatorColumnsSql = `id, name, role, status, created_at, signed_in_at, source,
+  password_hash is not null or ${isLinkedSql('operator.id')} as is_set_up, ${isLinkedSql('operator.id')} as is_linked,
+  ${hasFactorSql('operator.id')} as has_factor, ${membershipsOf('operator.id')} as app_ids`
 
 function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
   return {
@@ -26,6 +27,9 @@ function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
     appIds: row.app_ids,
     createTime: showMoment(row.created_at),
     signInTime: row.signed_in_at === null ? null : showMoment(row.signed_in_at),
+    source: row.source,
+    isLinked: row.is_linked,
+    hasSecondFactor: row.has_factor,
   }
 }
 

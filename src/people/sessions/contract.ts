@@ -20,7 +20,7 @@ import {
 // A person or a key acts in the console by a session. A key also works as a bearer token, without a session.
 
 const folder = '/api/platform/v1/session'
-const ofEveryone = { callers: ['operator'], roles: everyRole } as const
+const ofEveryone = { callers: ['operator'], roles: everyRole, openWithoutFactor: 'always' } as const
 
 /** At sign-in a password may be any text. */
 export const triedPassword = Type.String({
@@ -28,6 +28,21 @@ export const triedPassword = Type.String({
   maxLength: 256,
   [reasonKey]: { en: 'must be a string of 1 to 256 characters', zh: '必须是 1 至 256 个字符的字符串' },
 })
+
+/** A code of a code generator, or a recovery code. */
+export const factorCode = described(text(64), 'Six digits of the code generator, or a recovery code.')
+
+const signInMethods = [
+  'password',
+  'password+code',
+  'passkey',
+  'signOn',
+  'signOn+code',
+  'signOn+passkey',
+  'operatorKey',
+] as const
+export type SignInMethod = (typeof signInMethods)[number]
+
 export const SessionRecord = named(
   'Session',
   Type.Object({
@@ -47,6 +62,20 @@ export const SessionRecord = named(
     createTime: nullable(moment),
     seenTime: nullable(moment),
     expireTime: nullable(moment),
+    method: nullable(
+      Type.String({
+        [shownKey]: textOneOf(signInMethods),
+        description: 'How the person signed in; null without a session.',
+      }),
+    ),
+    isLimited: Type.Boolean({
+      description: 'whether the session lacks a second factor, which must be set up or shown before anything else',
+    }),
+    confirmedUntil: nullable({
+      ...moment,
+      description:
+        'until when the last proof counts for acts that ask for one; null for a bearer key, which is asked for none',
+    }),
   }),
 )
 export type SessionRecord = Static<typeof SessionRecord>
@@ -55,14 +84,37 @@ export const createSession = operation({
   id: 'createSession',
   group: 'sessions',
   summary:
-    'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account.',
+    'Signs in, by name and password, and `code` where the account has a second factor, or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account.',
   method: 'POST',
   path: `${folder}/create`,
   callers: [],
   example: { name: 'Wang Fang', password: 'a password of 12 or more' },
-  body: Type.Object({ name: optional(name), password: optional(triedPassword), operatorKey: optional(text(512)) }),
+  body: Type.Object({
+    name: optional(name),
+    password: optional(triedPassword),
+    code: optional(factorCode),
+    operatorKey: optional(text(512)),
+  }),
   data: SessionRecord,
-  refusals: ['signInFailed', 'tooManyRequests'],
+  refusals: ['signInFailed', 'secondFactorRequired', 'codeInvalid', 'secondFactorSetUpRequired', 'tooManyRequests'],
+})
+
+export const confirmSession = operation({
+  id: 'confirmSession',
+  group: 'sessions',
+  summary:
+    'Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; in a session by an operator key, by that key.',
+  method: 'POST',
+  path: `${folder}/confirm`,
+  ...ofEveryone,
+  example: { password: 'a password of 12 or more' },
+  body: Type.Object({
+    password: optional(triedPassword),
+    code: optional(factorCode),
+    operatorKey: optional(text(512)),
+  }),
+  data: SessionRecord,
+  refusals: ['signInFailed', 'secondFactorRequired', 'codeInvalid', 'tooManyRequests'],
 })
 
 export const getSession = operation({

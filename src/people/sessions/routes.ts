@@ -13,6 +13,7 @@ import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refus
 import { given } from '../../vocabulary/values.ts'
 import { logRefused } from '../sign-in-attempts/store.ts'
 import * as contract from './contract.ts'
+import { type Credentials, requireCode, requireProof } from './proof.ts'
 import { beginSession, checkPassword, type SessionParts, type Source, withMark, withoutSession } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -24,14 +25,9 @@ interface Parts extends SessionParts {
   >
 }
 
-interface Credentials {
-  name?: string | null
-  password?: string | null
-  operatorKey?: string | null
-}
-
 export function sessionRoutes(parts: Parts): Handler[] {
-  const { sql, callers, settingKeyHash, metrics, showMoment, config } = parts
+  const { sql, callers, rules, metrics, config } = parts
+  const { settingKeyHash } = rules
 
   async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
     const keyHash = hashSecret(operatorKey)
@@ -42,16 +38,22 @@ export function sessionRoutes(parts: Parts): Handler[] {
       await logRefused(sql, attempt)
       throw new Refusal('signInFailed')
     }
+    if (rules.factorRoles.includes(key.caller.role)) throw new Refusal('secondFactorSetUpRequired')
     if (key.isUseOld) await noteUse(sql, { kind: 'key', hash: keyHash })
     return { operatorId: null, operatorKeyId: key.caller.operatorKeyId, settingKeyHash: null }
   }
 
   async function signIn(body: Credentials, source: Source): Promise<JsonText> {
     const [name, password, operatorKey] = [given(body.name), given(body.password), given(body.operatorKey)]
-    if (operatorKey !== null) return beginSession(parts, await checkKey(operatorKey, source), source)
+    if (operatorKey !== null) {
+      return beginSession(parts, { ...(await checkKey(operatorKey, source)), method: 'operatorKey' }, source)
+    }
     if (name === null || password === null) throw invalidRequest(missing({ name, password }))
-    const { id } = await checkPassword(sql, name, password, source)
-    return beginSession(parts, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, source)
+    const { id, hasFactor } = await checkPassword(sql, { name, password }, source, (account) =>
+      account.hasFactor ? requireCode(parts, account, given(body.code), source) : Promise.resolve(),
+    )
+    const method = hasFactor ? 'password+code' : 'password'
+    return beginSession(parts, { operatorId: id, operatorKeyId: null, settingKeyHash: null, method }, source)
   }
 
   return [
@@ -71,11 +73,22 @@ export function sessionRoutes(parts: Parts): Handler[] {
     handle(contract.getSession, async ({ caller, ...source }) => {
       const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
       if (sessionId !== null) {
-        const session = await store.requireSession(sql, sessionId, showMoment)
+        const session = await store.requireSession(sql, sessionId, parts)
         return operatorId === null ? session : withMark(session, source)
       }
-      const noSessionMembers = { userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null }
       return { id: null, operatorId, name, role, appIds: applications && [...applications], ...noSessionMembers }
+    }),
+
+    handle(contract.confirmSession, async ({ caller, body, ...source }) => {
+      const { sessionId } = caller as OperatorCaller
+      if (sessionId === null) throw new Refusal('notPermitted')
+      const shown = await requireProof(parts, { caller: caller as OperatorCaller, sessionId }, body, source)
+      await transaction(sql, async (tx) => {
+        await store.noteProof(tx, sessionId)
+        if (shown !== null) await store.noteShown(tx, sessionId, shown)
+      })
+      await callers.noteChange(operators)
+      return store.requireSession(sql, sessionId, parts)
     }),
 
     handle(contract.getSettings, async () => {
@@ -93,7 +106,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       if (!isOwn && role !== 'admin' && operatorId === null) throw new Refusal('sessionNotFound')
       const ended = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
-          const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, showMoment)
+          const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, parts)
           if (data === undefined) return undefined
           const address = source.sourceAddress()
           await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
@@ -110,14 +123,20 @@ export function sessionRoutes(parts: Parts): Handler[] {
       const { operatorId, sessionId, role } = caller as OperatorCaller
       const requested = given(query.operatorId)
       if (role === 'admin') {
-        return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, showMoment)
+        return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, parts)
       }
       // A caller without an account (a key) sees only its current session, if it has one.
       const own =
         operatorId === null ? { operatorId: null, sessionId: sessionId ?? 0 } : { operatorId, sessionId: null }
-      return store.pageOfSessions(sql, { ...query, ...own }, showMoment)
+      return store.pageOfSessions(sql, { ...query, ...own }, parts)
     }),
   ]
+}
+
+/** Of a caller with a bearer key. */
+const noSessionMembers = {
+  ...{ userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null },
+  ...{ method: null, isLimited: false, confirmedUntil: null },
 }
 
 const noSession: FieldFault = {

@@ -2,15 +2,17 @@ import { type CallerCache, operators } from '../../callers/cache.ts'
 import { actorOf } from '../../callers/caller.ts'
 import { isBehindHttps, ownCookie, ownCookieName } from '../../callers/cookies.ts'
 import { hashSecret, newSecret } from '../../callers/credentials.ts'
-import { findSessions, longestSessionDays } from '../../callers/store.ts'
+import { findSessions, longestSessionDays, type SessionRules } from '../../callers/store.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText } from '../../http/answer.ts'
 import type { OperationRequest } from '../../http/handler.ts'
+import type { SecretBox } from '../../secrets/box.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
+import { Refusal, type RefusalName } from '../../vocabulary/refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
+import type { SignInMethod } from './contract.ts'
 import { hashPassword, isPasswordOf } from './passwords.ts'
 import * as store from './store.ts'
 
@@ -20,14 +22,29 @@ let decoy: Promise<string> | undefined
 export interface SessionParts {
   sql: Sql
   callers: CallerCache
-  settingKeyHash: string | null
+  rules: SessionRules
+  secrets: SecretBox
   showMoment: ShowMoment
 }
 
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
-/** The account with this name and password. Throws 10031, 10007, and 50003 when too many passwords wait. */
-export async function checkPassword(sql: Sql, name: string, password: string, source: Source): Promise<store.Account> {
+/** What else an account must show once its password was right. Throws where it does not. */
+type FurtherCheck = (account: store.Account, attempt: attempts.Attempt) => Promise<void>
+
+/** Refusals that say nothing against the password. */
+const rightPassword: readonly RefusalName[] = ['secondFactorRequired', 'passwordSignInOff']
+
+/**
+ * The account with this name and password, which also passes the further check. Throws 10031, 10007, and 50003 when too
+ * many passwords wait.
+ */
+export async function checkPassword(
+  sql: Sql,
+  { name, password }: { name: string; password: string },
+  source: Source,
+  checkFurther: FurtherCheck = async () => {},
+): Promise<store.Account> {
   const account = await store.findAccount(sql, name)
   const marks = browserMarks(source)
   const attempt: attempts.Attempt = {
@@ -53,8 +70,19 @@ export async function checkPassword(sql: Sql, name: string, password: string, so
     await attempts.logRefused(sql, attempt)
     throw new Refusal('signInFailed')
   }
+  await checkFurther(account, attempt).catch((error: unknown) => settleRefused(sql, attempt, error))
   await attempts.forgetAttempts(sql, attempt)
   return account
+}
+
+/** Counts what a refused further check says against the attempt, whose password was right. Throws its error. */
+async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown): Promise<never> {
+  const refusal = error instanceof Refusal ? error.refusal : undefined
+  if (refusal !== undefined && rightPassword.includes(refusal)) await attempts.forgetAttempts(sql, attempt)
+  // A refused code counts like a wrong password.
+  else if (refusal === 'codeInvalid') await attempts.logRefused(sql, attempt)
+  else if (refusal !== 'tooManyRequests') await attempts.uncountAttempt(sql, attempt)
+  throw error
 }
 
 /**
@@ -62,8 +90,8 @@ export async function checkPassword(sql: Sql, name: string, password: string, so
  * oldest beyond the limit. Throws 10031 for a holder that lost its access meanwhile.
  */
 export async function beginSession(
-  { sql, callers, settingKeyHash, showMoment }: SessionParts,
-  holder: store.SessionHolder,
+  { sql, callers, ...shown }: SessionParts,
+  holder: store.SessionHolder & { method: SignInMethod },
   source: Source,
 ): Promise<JsonText> {
   const token = newSecret()
@@ -76,11 +104,11 @@ export async function beginSession(
       .slice(0, 255) ?? null
   let hasEnded = false
   const record = await transaction(sql, async (tx) => {
-    await store.insertSession(tx, holder, tokenHash, userAgent, address)
-    const begun = (await findSessions(tx, [tokenHash], settingKeyHash)).get(tokenHash)?.caller
+    await store.insertSession(tx, { ...holder, tokenHash, userAgent, address })
+    const begun = (await findSessions(tx, [tokenHash], shown.rules)).get(tokenHash)?.caller
     if (begun === undefined || begun.sessionId === null) throw new Refusal('signInFailed')
     if (holder.operatorId !== null) await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(source))
-    const data = await store.requireSession(tx, begun.sessionId, showMoment)
+    const data = await store.requireSession(tx, begun.sessionId, shown)
     const actor = actorOf(begun)
     await insertPlatformEvent(tx, { type: 'session.created', actor, subject: data.id, address, data })
     const former = ownCookie(source, 'session')
@@ -91,7 +119,7 @@ export async function beginSession(
       former === undefined ? null : hashSecret(former),
     )
     for (const id of replaced) {
-      const ended = await store.deleteSession(tx, id, null, showMoment)
+      const ended = await store.deleteSession(tx, id, null, shown)
       if (ended === undefined) continue
       await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data: ended })
       hasEnded = true

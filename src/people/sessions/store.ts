@@ -1,11 +1,20 @@
 import type { Row } from 'postgres'
-import { actingColumns, idleSessionHours, livingSessions, operatorOf } from '../../callers/store.ts'
+import {
+  actingColumns,
+  hasFactorSql,
+  idleSessionHours,
+  livingSessions,
+  methodOf,
+  operatorOf,
+  type SessionRules,
+} from '../../callers/store.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { tokenInvalid } from '../../vocabulary/refusals.ts'
-import { pageSessions, type SessionRecord } from './contract.ts'
+import { Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
+import type { Role } from '../../vocabulary/roles.ts'
+import { pageSessions, type SessionRecord, type SignInMethod } from './contract.ts'
 
 /** Compares names by the expression of the unique index, which folds case and look-alike variants of characters. */
 export function sameName(sql: Statements, name: string) {
@@ -15,15 +24,33 @@ export function sameName(sql: Statements, name: string) {
 export interface Account {
   id: number
   name: string
-  /** Null for an account that cannot sign in. */
+  role: Role
+  /** Null for an account that cannot sign in by password. */
   passwordHash: string | null
+  hasFactor: boolean
+  hasGenerator: boolean
+}
+
+const accountColumnsSql = `id, name, role, case when status = 1 then password_hash end as password_hash,
+  ${hasFactorSql('operator.id')} as has_factor,
+  exists (select 1 from operator_totp t where t.operator_id = operator.id) as has_generator`
+
+function toAccount(row: Row): Account {
+  const { id, name, role, password_hash: passwordHash, has_factor: hasFactor, has_generator: hasGenerator } = row
+  return { id, name, role, passwordHash, hasFactor, hasGenerator }
 }
 
 export async function findAccount(sql: Statements, name: string): Promise<Account | undefined> {
   const [row] = await sql`
-    select id, name, case when status = 1 then password_hash end as password_hash from operator
-    where ${sameName(sql, name)}`
-  return row === undefined ? undefined : { id: row.id, name: row.name, passwordHash: row.password_hash }
+    select ${sql.unsafe(accountColumnsSql)} from operator where ${sameName(sql, name)}`
+  return row && toAccount(row)
+}
+
+/** Throws 10050. */
+export async function requireAccount(sql: Statements, id: number): Promise<Account> {
+  const [row] = await sql`select ${sql.unsafe(accountColumnsSql)} from operator where id = ${id}`
+  if (row === undefined) throw new Refusal('operatorNotFound')
+  return toAccount(row)
 }
 
 /** How many days a browser stays known after the last sign-in from it. */
@@ -72,18 +99,21 @@ export interface SessionHolder {
   settingKeyHash: string | null
 }
 
-export async function insertSession(
-  tx: Statements,
-  holder: SessionHolder,
-  tokenHash: string,
-  userAgent: string | null,
-  address: string,
-): Promise<void> {
+export interface NewSession extends SessionHolder {
+  method: SignInMethod
+  tokenHash: string
+  userAgent: string | null
+  address: string
+}
+
+/** A new session, which begins with a proof. */
+export async function insertSession(tx: Statements, session: NewSession): Promise<void> {
+  const { tokenHash, userAgent, address, method, ...holder } = session
   await tx`
-    insert into operator_session (token_hash, operator_id, operator_key_id, setting_key_hash, user_agent, address,
-      created_at, seen_at, expires_at)
+    insert into operator_session (token_hash, operator_id, operator_key_id, setting_key_hash, user_agent, address, method,
+      created_at, seen_at, confirmed_at, expires_at)
     values (${tokenHash}, ${holder.operatorId}, ${holder.operatorKeyId}, ${holder.settingKeyHash}, ${userAgent}, ${address},
-      now(), now(), now() + ${idleSessionHours} * interval '1 hour')`
+      ${method}, now(), now(), now(), now() + ${idleSessionHours} * interval '1 hour')`
   if (holder.operatorId !== null) {
     await tx`update operator set signed_in_at = now() where id = ${holder.operatorId}`
   }
@@ -112,12 +142,30 @@ export async function deleteSessionsOf(tx: Statements, operatorId: number, excep
   await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
 }
 
+/** Notes that a session's person has proved anew who they are. */
+export async function noteProof(tx: Statements, id: number): Promise<void> {
+  await tx`update operator_session set confirmed_at = clock_timestamp() where id = ${id}`
+}
+
+/** Notes that a session by single sign-on has shown our second factor too. */
+export async function noteShown(tx: Statements, id: number, factor: 'code' | 'passkey'): Promise<void> {
+  await tx`update operator_session set method = 'signOn+' || ${factor} where id = ${id} and method = 'signOn'`
+}
+
+/** Whether a session is one of the operator key with this hash. */
+export async function isSessionOfKey(sql: Statements, id: number, keyHash: string): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from operator_session s left join operator_key k on k.id = s.operator_key_id
+    where s.id = ${id} and (s.setting_key_hash = ${keyHash} or k.key_hash = ${keyHash})`
+  return row !== undefined
+}
+
 /** Ends one session, with `ofOperator` only one of that operator. Returns it; undefined when there was none. */
 export async function deleteSession(
   tx: Statements,
   id: number,
   ofOperator: number | null,
-  showMoment: ShowMoment,
+  shown: SessionView,
 ): Promise<SessionRecord | undefined> {
   const [row] = await tx`
     select ${tx.unsafe(sessionColumnsSql)} from ${tx.unsafe(livingSessions)}
@@ -125,11 +173,17 @@ export async function deleteSession(
   await tx`
     delete from operator_session
     where id = ${id} and (${ofOperator}::bigint is null or operator_id = ${ofOperator})`
-  return row && toSession(row, showMoment)
+  return row && toSession(row, shown)
 }
 
-function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
-  const { name, role, operatorId, applications } = operatorOf(row)
+/** What it takes to show a session. */
+export interface SessionView {
+  showMoment: ShowMoment
+  rules: SessionRules
+}
+
+function toSession(row: Row, { showMoment, rules }: SessionView): SessionRecord {
+  const { name, role, operatorId, applications, lacks } = operatorOf(row, rules)
   return {
     id: row.session_id,
     operatorId,
@@ -141,24 +195,27 @@ function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
     createTime: showMoment(row.created_at),
     seenTime: showMoment(row.seen_at),
     expireTime: showMoment(row.expires_at),
+    method: methodOf(row),
+    isLimited: lacks !== null,
+    confirmedUntil: showMoment(new Date(row.proven_at.getTime() + rules.confirmSeconds * 1000)),
   }
 }
 
 const sessionColumnsSql = `s.id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at, ${actingColumns}`
 
 /** A caller's own session. Throws 10002: it may have ended while this process still remembers it. */
-export async function requireSession(sql: Statements, id: number, showMoment: ShowMoment): Promise<SessionRecord> {
+export async function requireSession(sql: Statements, id: number, shown: SessionView): Promise<SessionRecord> {
   const [row] = await sql`
     select ${sql.unsafe(sessionColumnsSql)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
   if (row === undefined) throw tokenInvalid()
-  return toSession(row, showMoment)
+  return toSession(row, shown)
 }
 
 /** Pages through living sessions: all, one operator's, or only `sessionId`. */
 export function pageOfSessions(
   sql: Sql,
   filter: PageQuery & { operatorId: number | null; sessionId: number | null },
-  showMoment: ShowMoment,
+  shown: SessionView,
 ) {
   const { operatorId, sessionId } = filter
   const rows = sql`
@@ -166,7 +223,7 @@ export function pageOfSessions(
       and (${operatorId}::bigint is null or s.operator_id = ${operatorId})
       and (${sessionId}::bigint is null or s.id = ${sessionId})`
   return readPage(sql, { operation: pageSessions.id, rows, key: byId, newestFirst: true }, filter, (row) =>
-    toSession(row, showMoment),
+    toSession(row, shown),
   )
 }
 

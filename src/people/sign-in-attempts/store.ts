@@ -7,6 +7,8 @@ import { limits } from '../../vocabulary/limits.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 
 // Sign-in attempts are counted by name and by source before the password is checked; a right password takes them back.
+// Codes of a second factor are counted by their account alone, and a right one takes back only itself: who knows the password
+// must gain no guesses by its owner's sign-ins.
 
 /** A sign-in attempt. No event holds a name that no account has, because people type passwords into its field. */
 export interface Attempt {
@@ -16,19 +18,23 @@ export interface Attempt {
   address: string
   /** The SHA-256 of the mark of a browser that this account has signed in from; null for any other browser. */
   knownBrowser: string | null
+  /** What was tried, where it is no password: a code of the account, or what only a source can be blamed for. */
+  tried?: 'code' | 'credential'
 }
 
 interface Limit {
   key: string
   most: number
-  what: 'browser' | 'source' | 'nameAndSource' | 'name'
+  what: 'browser' | 'source' | 'nameAndSource' | 'name' | 'code'
 }
 
 /**
  * The limits that an attempt counts towards, in the order in which their rows are locked. A browser that the account
  * has signed in from has a limit of its own, so that strangers cannot exhaust it.
  */
-function limitsOf({ name, operatorId, address, knownBrowser }: Attempt): [Limit, ...Limit[]] {
+function limitsOf({ name, operatorId, address, knownBrowser, tried }: Attempt): [Limit, ...Limit[]] {
+  if (tried === 'code') return [{ key: `code ${operatorId}`, most: limits.wrongCodes, what: 'code' }]
+  if (tried === 'credential') return [{ key: `source ${sourceNetwork(address)}`, most: 100, what: 'source' }]
   if (knownBrowser !== null) return [{ key: `browser ${knownBrowser}`, most: 10, what: 'browser' }]
   const who = operatorId === null ? `name ${name.normalize('NFKC').toLowerCase()}` : `account ${operatorId}`
   const source = sourceNetwork(address)

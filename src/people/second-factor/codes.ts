@@ -1,0 +1,70 @@
+import type { Sql } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import type { SecretBox } from '../../secrets/box.ts'
+import { sealedFor } from '../../secrets/store.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import * as attempts from '../sign-in-attempts/store.ts'
+import { hashRecoveryCode, readCode, stepOfCode } from './generator.ts'
+import * as store from './store.ts'
+
+interface Parts {
+  sql: Sql
+  secrets: SecretBox
+}
+
+/** An account that shows a code, and where the request came from. */
+export interface CodeHolder {
+  operatorId: number
+  name: string
+  address: string
+}
+
+/**
+ * Uses up a code of the account's generator, or a recovery code. Throws 10033, and 10007 after too many wrong codes of the
+ * account, wherever they came from.
+ */
+export async function useCode({ sql, secrets }: Parts, holder: CodeHolder, typed: string): Promise<void> {
+  await counted(sql, holder, async () => {
+    const read = readCode(typed)
+    if (read?.kind === 'generator') return useGeneratorCode(sql, secrets, holder.operatorId, read.code)
+    return read !== undefined && useRecoveryCode(sql, holder, read.code)
+  })
+}
+
+/** Counts a try before it is made; only a right one is taken back. Throws 10033 and 10007. */
+export async function counted(sql: Sql, holder: CodeHolder, isRight: () => Promise<boolean>): Promise<void> {
+  const { operatorId, name, address } = holder
+  const attempt: attempts.Attempt = { name, operatorId, address, knownBrowser: null, tried: 'code' }
+  await attempts.countAttempt(sql, attempt)
+  const right = await isRight().catch(async (error: unknown) => {
+    await attempts.uncountAttempt(sql, attempt)
+    throw error
+  })
+  if (!right) throw new Refusal('codeInvalid')
+  await attempts.uncountAttempt(sql, attempt)
+}
+
+async function useGeneratorCode(sql: Sql, secrets: SecretBox, operatorId: number, code: string): Promise<boolean> {
+  const generator = await store.findGenerator(sql, operatorId)
+  if (generator === undefined) return false
+  const step = stepOfCode(secrets.openOnce(sealedFor(operatorId), generator.secret), code, generator.now)
+  return step !== undefined && store.useStep(sql, operatorId, generator.secret, step)
+}
+
+function useRecoveryCode(sql: Sql, { operatorId, name, address }: CodeHolder, code: string): Promise<boolean> {
+  return transaction(sql, async (tx) => {
+    const left = await store.useRecoveryCode(tx, operatorId, hashRecoveryCode(operatorId, code))
+    if (left === undefined) return false
+    const actor = `operator:${name}#${operatorId}`
+    const data = { operatorId, name, recoveryCodesLeft: left }
+    await insertPlatformEvent(tx, {
+      type: 'secondFactor.recoveryCodeUsed',
+      actor,
+      subject: operatorId,
+      address,
+      data,
+    })
+    return true
+  })
+}

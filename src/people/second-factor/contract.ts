@@ -1,0 +1,134 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { everyRole } from '../../vocabulary/roles.ts'
+import { integer, moment, named, nullable, onceKey, reasonText } from '../../vocabulary/values.ts'
+import { OperatorRecord } from '../operators/contract.ts'
+import { factorCode } from '../sessions/contract.ts'
+
+// The second factors of the account of a session: code generators, passkeys, and recovery codes that stand in for either.
+
+const folder = '/api/platform/v1/secondFactor'
+const ownFactors = { callers: ['operator'], roles: everyRole } as const
+const changesFactors = { ...ownFactors, asksProof: true, openWithoutFactor: 'toSetUp' } as const
+
+const Passkey = named(
+  'Passkey',
+  Type.Object({
+    id: Type.Integer(),
+    name: Type.String({ description: 'The name that its owner gave the passkey.' }),
+    createTime: moment,
+    lastUseTime: nullable(moment),
+    isSynced: Type.Boolean({ description: 'whether the passkey is kept on several devices of its owner' }),
+  }),
+)
+
+export const SecondFactors = named(
+  'SecondFactors',
+  Type.Object({
+    isRequired: Type.Boolean({ description: 'whether the role asks for a second factor' }),
+    totp: nullable(
+      Type.Object(
+        { createTime: moment, lastUseTime: nullable(moment) },
+        { description: 'The code generator; null for none.' },
+      ),
+    ),
+    passkeys: Type.Array(Passkey, { description: 'The passkeys, oldest first.' }),
+    recoveryCodesLeft: Type.Integer({ description: 'how many recovery codes have not been used' }),
+  }),
+)
+export type SecondFactors = Static<typeof SecondFactors>
+
+const recoveryCodes = nullable(
+  Type.Array(Type.String({ examples: ['mfzw-ezdc-onqt-2ylb'] }), {
+    description: 'Ten recovery codes, each of which works once; shown once, with the first factor. Null otherwise.',
+    [onceKey]: true,
+  }),
+)
+const FactorsWithCodes = named('SecondFactorsWithCodes', Type.Object({ ...SecondFactors.properties, recoveryCodes }))
+
+export const getSecondFactors = operation({
+  id: 'getSecondFactors',
+  group: 'secondFactors',
+  summary: 'Answers the second factors of one’s own account.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...ownFactors,
+  openWithoutFactor: 'always',
+  query: Type.Object({}),
+  data: SecondFactors,
+  refusals: [],
+})
+
+export const startTotp = operation({
+  id: 'startTotp',
+  group: 'secondFactors',
+  summary:
+    'Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. It counts once a code of it was saved, within 10 minutes.',
+  method: 'POST',
+  path: `${folder}/startTotp`,
+  ...changesFactors,
+  body: Type.Object({}),
+  data: Type.Object({
+    secret: Type.String({
+      description: 'The secret in base32; shown once.',
+      examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
+    }),
+    otpauthUrl: Type.String({
+      description: 'The same for a QR code.',
+      examples: ['otpauth://totp/Forecourt:Wang%20Fang?issuer=Forecourt&secret=JBSWY3DPEHPK3PXP'],
+    }),
+  }),
+  refusals: [],
+})
+
+export const saveTotp = operation({
+  id: 'saveTotp',
+  group: 'secondFactors',
+  summary: 'Sets up the code generator that was begun, in place of any other, by a code of it.',
+  method: 'POST',
+  path: `${folder}/saveTotp`,
+  ...changesFactors,
+  example: { code: '492039' },
+  body: Type.Object({ code: factorCode }),
+  data: FactorsWithCodes,
+  refusals: ['codeInvalid', 'tooManyRequests'],
+})
+
+export const deleteTotp = operation({
+  id: 'deleteTotp',
+  group: 'secondFactors',
+  summary: 'Removes one’s code generator. With the last factor the recovery codes go too.',
+  method: 'POST',
+  path: `${folder}/deleteTotp`,
+  ...changesFactors,
+  body: Type.Object({}),
+  data: SecondFactors,
+  refusals: ['secondFactorNotFound', 'lastSecondFactor'],
+})
+
+export const renewRecoveryCodes = operation({
+  id: 'renewRecoveryCodes',
+  group: 'secondFactors',
+  summary: 'Makes ten new recovery codes in place of all others, and shows them once.',
+  method: 'POST',
+  path: `${folder}/renewRecoveryCodes`,
+  ...changesFactors,
+  body: Type.Object({}),
+  data: Type.Object({ recoveryCodes }),
+  refusals: ['secondFactorNotFound'],
+})
+
+export const resetSecondFactors = operation({
+  id: 'resetSecondFactors',
+  group: 'secondFactors',
+  summary: 'Takes all second factors of another account away, ends its sessions and forgets its browsers.',
+  method: 'POST',
+  path: `${folder}/reset`,
+  callers: ['operator'],
+  roles: ['admin'],
+  asksProof: true,
+  body: Type.Object({ id: integer(), reason: reasonText }),
+  data: OperatorRecord,
+  refusals: ['operatorNotFound', 'secondFactorNotFound'],
+  idempotent: true,
+})

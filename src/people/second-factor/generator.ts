@@ -1,0 +1,57 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Secret, TOTP } from 'otpauth'
+
+const stepSeconds = 30
+/** What a generator's app shows the code under. */
+const issuer = 'Forecourt'
+
+/** A new secret of a code generator: 160 bits, as base32. */
+export function newGeneratorSecret(): string {
+  return new Secret({ size: 20 }).base32
+}
+
+/** RFC 6238 with SHA-1, 6 digits and 30 s, which every app knows. */
+function generatorOf(secret: string, name = ''): TOTP {
+  const options = { issuer, label: name, algorithm: 'SHA1', digits: 6, period: stepSeconds }
+  return new TOTP({ ...options, secret: Secret.fromBase32(secret) })
+}
+
+/** The address by which an app takes a generator over. */
+export function otpauthUrlOf(secret: string, name: string): string {
+  return generatorOf(secret, name).toString()
+}
+
+/** The step of which this is the code: now's, the one before or the one behind; undefined for another code. */
+export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
+  const delta = generatorOf(secret).validate({ token: code, timestamp: now.getTime(), window: 1 })
+  return delta === null ? undefined : Math.floor(now.getTime() / 1000 / stepSeconds) + delta
+}
+
+/** How many recovery codes are made at once. */
+const recoveryCodes = 10
+const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** New recovery codes: 80 random bits each, as xxxx-xxxx-xxxx-xxxx. */
+export function newRecoveryCodes(): string[] {
+  const letters = () => [...randomBytes(16)].map((byte) => base32[byte % base32.length]).join('')
+  return Array.from({ length: recoveryCodes }, () =>
+    letters()
+      .toLowerCase()
+      .replace(/.{4}(?=.)/g, '$&-'),
+  )
+}
+
+export type ReadCode = { kind: 'generator'; code: string } | { kind: 'recovery'; code: string }
+
+/** What a person typed: spaces and hyphens do not count, nor upper and lower case. Undefined for what no code looks like. */
+export function readCode(typed: string): ReadCode | undefined {
+  const code = typed.replace(/[\s-]/g, '').toUpperCase()
+  if (/^\d{6}$/.test(code)) return { kind: 'generator', code }
+  return /^[A-Z2-7]{16}$/.test(code) ? { kind: 'recovery', code } : undefined
+}
+
+/** How a recovery code is stored. It is random, so one SHA-256 is enough; with its account, so that each is guessed alone. */
+export function hashRecoveryCode(operatorId: number, code: string): string {
+  const plain = code.replaceAll('-', '').toUpperCase()
+  return createHash('sha256').update(`recovery code ${operatorId} ${plain}`).digest('base64')
+}

@@ -1,0 +1,184 @@
+import { operators } from '../../callers/cache.ts'
+import { actorOf, type Caller, keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import { once } from '../../database/idempotency.ts'
+import type { Statements } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
+import { sealedFor } from '../../secrets/store.ts'
+import type { PlatformEventType } from '../../vocabulary/event-types.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import { lockOperators, requireOperator } from '../operators/store.ts'
+import type { SessionParts } from '../sessions/sign-in.ts'
+import { deleteSessionsOf, forgetBrowsers, noteShown } from '../sessions/store.ts'
+import { counted } from './codes.ts'
+import * as contract from './contract.ts'
+import { hashRecoveryCode, newGeneratorSecret, newRecoveryCodes, otpauthUrlOf, stepOfCode } from './generator.ts'
+import * as store from './store.ts'
+
+/** The caller of one's own factors, who has an account. */
+interface Owner {
+  operatorId: number
+  name: string
+  role: string
+  sessionId: number | null
+}
+
+type By = Pick<OperationRequest, 'caller' | 'sourceAddress'>
+
+/** Throws 10003 for a key, which has no account. */
+function requireOwner(caller: Caller): Owner {
+  const { operatorId, name, role, sessionId } = caller as OperatorCaller
+  if (operatorId === null) throw new Refusal('notPermitted')
+  return { operatorId, name, role, sessionId }
+}
+
+/** What the changes of factors have in common. */
+class FactorChanges {
+  private readonly parts: SessionParts
+
+  constructor(parts: SessionParts) {
+    this.parts = parts
+  }
+
+  async shown(sql: Statements, { operatorId }: Pick<Owner, 'operatorId'>, role: string) {
+    const { rules, showMoment } = this.parts
+    const isRequired = rules.factorRoles.some((asked) => asked === role)
+    return { isRequired, ...(await store.readFactors(sql, operatorId, showMoment)) }
+  }
+
+  log(tx: Statements, type: PlatformEventType, { caller, sourceAddress }: By, owner: Owner, more: object) {
+    const { operatorId, name } = owner
+    const [actor, address] = [actorOf(caller), sourceAddress()]
+    const data = { operatorId, name, ...more }
+    return insertPlatformEvent(tx, { type, actor, subject: operatorId, address, data })
+  }
+
+  /**
+   * Adds a factor to the caller's account; recovery codes come with the first. `save` returns false when another request
+   * was quicker. Throws 10033 then.
+   */
+  async add(by: By, kind: 'code' | 'passkey', save: (tx: Statements, owner: Owner) => Promise<object | undefined>) {
+    const owner = requireOwner(by.caller)
+    const added = await transaction(this.parts.sql, async (tx) => {
+      const { role } = await store.lockAccount(tx, owner.operatorId)
+      const before = await this.shown(tx, owner, role)
+      const told = await save(tx, owner)
+      if (told === undefined) throw new Refusal('codeInvalid')
+      const isFirst = countOf(before) === 0
+      const recoveryCodes = isFirst ? await this.newCodes(tx, owner.operatorId) : null
+      if (owner.sessionId !== null) await noteShown(tx, owner.sessionId, kind)
+      await this.log(tx, 'secondFactor.added', by, owner, told)
+      return { ...(await this.shown(tx, owner, role)), recoveryCodes }
+    })
+    await this.parts.callers.noteChange(operators)
+    return added
+  }
+
+  async newCodes(tx: Statements, operatorId: number): Promise<string[]> {
+    const codes = newRecoveryCodes()
+    await store.replaceRecoveryCodes(
+      tx,
+      operatorId,
+      codes.map((code) => hashRecoveryCode(operatorId, code)),
+    )
+    return codes
+  }
+
+  /** Removes one factor. Throws 10056 when there is none, and 10057 for the last one of a role that asks for one. */
+  async remove(by: By, take: (tx: Statements, operatorId: number) => Promise<object | undefined>) {
+    const owner = requireOwner(by.caller)
+    const removed = await transaction(this.parts.sql, async (tx) => {
+      const { role } = await store.lockAccount(tx, owner.operatorId)
+      const told = await take(tx, owner.operatorId)
+      if (told === undefined) throw new Refusal('secondFactorNotFound')
+      const after = await this.shown(tx, owner, role)
+      if (countOf(after) === 0) {
+        if (after.isRequired) throw new Refusal('lastSecondFactor')
+        await store.deleteFactors(tx, owner.operatorId)
+      }
+      await this.log(tx, 'secondFactor.removed', by, owner, told)
+      return this.shown(tx, owner, role)
+    })
+    await this.parts.callers.noteChange(operators)
+    return removed
+  }
+}
+
+const countOf = ({ totp, passkeys }: Pick<contract.SecondFactors, 'totp' | 'passkeys'>) =>
+  passkeys.length + (totp === null ? 0 : 1)
+
+export function secondFactorRoutes(parts: SessionParts): Handler[] {
+  const { sql, secrets, showMoment, callers } = parts
+  const changes = new FactorChanges(parts)
+
+  return [
+    handle(contract.getSecondFactors, async ({ caller }) => {
+      const owner = requireOwner(caller)
+      return changes.shown(sql, owner, owner.role)
+    }),
+
+    handle(contract.startTotp, async ({ caller }) => {
+      const { operatorId, name } = requireOwner(caller)
+      const secret = newGeneratorSecret()
+      await store.keepDraft(sql, operatorId, secrets.seal(sealedFor(operatorId), secret))
+      return { secret, otpauthUrl: otpauthUrlOf(secret, name) }
+    }),
+
+    handle(contract.saveTotp, async ({ body, ...by }) => {
+      const { operatorId, name } = requireOwner(by.caller)
+      let found: { secret: string; step: number } | undefined
+      await counted(sql, { operatorId, name, address: by.sourceAddress() }, async () => {
+        const draft = await store.findDraft(sql, operatorId)
+        if (draft === undefined) return false
+        const opened = secrets.openOnce(sealedFor(operatorId), draft.secret)
+        const step = stepOfCode(opened, body.code.replace(/\s/g, ''), draft.now)
+        found = step === undefined ? undefined : { secret: draft.secret, step }
+        return found !== undefined
+      })
+      return changes.add(by, 'code', async (tx) => {
+        const isSaved = found !== undefined && (await store.saveGenerator(tx, operatorId, found.secret, found.step))
+        return isSaved ? { factor: 'totp' } : undefined
+      })
+    }),
+
+    handle(contract.deleteTotp, ({ body: _, ...by }) =>
+      changes.remove(by, async (tx, operatorId) =>
+        (await store.deleteGenerator(tx, operatorId)) ? { factor: 'totp' } : undefined,
+      ),
+    ),
+
+    handle(contract.renewRecoveryCodes, async ({ caller, sourceAddress }) => {
+      const owner = requireOwner(caller)
+      return transaction(sql, async (tx) => {
+        const { role } = await store.lockAccount(tx, owner.operatorId)
+        if (countOf(await changes.shown(tx, owner, role)) === 0) throw new Refusal('secondFactorNotFound')
+        const recoveryCodes = await changes.newCodes(tx, owner.operatorId)
+        await changes.log(tx, 'secondFactor.added', { caller, sourceAddress }, owner, { factor: 'recoveryCodes' })
+        return { recoveryCodes }
+      })
+    }),
+
+    handle(contract.resetSecondFactors, async ({ body, ...by }) => {
+      const { id, reason } = body
+      if ((by.caller as OperatorCaller).operatorId === id) throw new Refusal('notPermitted')
+      const reset = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          await lockOperators(tx)
+          const { name, role } = await requireOperator(tx, id, showMoment)
+          await store.lockAccount(tx, id)
+          const owner = { operatorId: id, name, role, sessionId: null }
+          const before = await changes.shown(tx, owner, role)
+          if (countOf(before) === 0) throw new Refusal('secondFactorNotFound')
+          await store.deleteFactors(tx, id)
+          await deleteSessionsOf(tx, id, null)
+          await forgetBrowsers(tx, id)
+          await changes.log(tx, 'secondFactor.reset', by, owner, { reason })
+          return requireOperator(tx, id, showMoment)
+        }),
+      )
+      await callers.noteChange(operators)
+      return reset
+    }),
+  ]
+}

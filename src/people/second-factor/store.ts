@@ -1,0 +1,130 @@
+import type { Statements } from '../../database/open.ts'
+import { textArray } from '../../database/routine.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import type { SecondFactors } from './contract.ts'
+
+/** Locks an account, so that two changes of its factors cannot each remove the last other one. Throws 10050. */
+export async function lockAccount(tx: Statements, operatorId: number): Promise<{ role: string }> {
+  const [row] = await tx<{ role: string }[]>`select role from operator where id = ${operatorId} for no key update`
+  if (row === undefined) throw new Refusal('operatorNotFound')
+  return row
+}
+
+/** The factors of an account, whether its role asks for one aside. */
+export async function readFactors(
+  sql: Statements,
+  operatorId: number,
+  showMoment: ShowMoment,
+): Promise<Omit<SecondFactors, 'isRequired'>> {
+  const [totp] = await sql`select created_at, used_at from operator_totp where operator_id = ${operatorId}`
+  const passkeys = await sql`
+    select id, name, created_at, used_at, is_synced from operator_passkey where operator_id = ${operatorId} order by id`
+  const [codes] = await sql`select count(*)::int as left from operator_recovery_code where operator_id = ${operatorId}`
+  const shown = (moment: Date | null) => (moment === null ? null : showMoment(moment))
+  return {
+    totp: totp === undefined ? null : { createTime: showMoment(totp.created_at), lastUseTime: shown(totp.used_at) },
+    passkeys: passkeys.map(({ id, name, created_at, used_at, is_synced }) => ({
+      id,
+      name,
+      createTime: showMoment(created_at),
+      lastUseTime: shown(used_at),
+      isSynced: is_synced,
+    })),
+    recoveryCodesLeft: codes?.left ?? 0,
+  }
+}
+
+/** Keeps the secret of a generator that was shown, sealed, until a code of it comes. */
+export async function keepDraft(tx: Statements, operatorId: number, secret: string): Promise<void> {
+  await tx`
+    insert into operator_totp_draft (operator_id, secret, expires_at)
+    values (${operatorId}, ${secret}, now() + ${limits.generatorDraftMinutes} * interval '1 minute')
+    on conflict (operator_id) do update set secret = excluded.secret, expires_at = excluded.expires_at`
+}
+
+/** A sealed secret, and the moment by the database's clock, by which codes are compared on every process. */
+export interface Generator {
+  secret: string
+  now: Date
+}
+
+export async function findDraft(sql: Statements, operatorId: number): Promise<Generator | undefined> {
+  const [row] = await sql<Generator[]>`
+    select secret, clock_timestamp() as now from operator_totp_draft
+    where operator_id = ${operatorId} and expires_at > clock_timestamp()`
+  return row
+}
+
+export async function findGenerator(sql: Statements, operatorId: number): Promise<Generator | undefined> {
+  const [row] = await sql<Generator[]>`
+    select secret, clock_timestamp() as now from operator_totp where operator_id = ${operatorId}`
+  return row
+}
+
+/** Makes a generator of the draft, in place of any other. `step` is used up. False when another request was quicker. */
+export async function saveGenerator(
+  tx: Statements,
+  operatorId: number,
+  secret: string,
+  step: number,
+): Promise<boolean> {
+  const taken = await tx`delete from operator_totp_draft where operator_id = ${operatorId} and secret = ${secret}`
+  if (taken.count === 0) return false
+  await tx`
+    insert into operator_totp (operator_id, secret, created_at, used_step) values (${operatorId}, ${secret}, now(), ${step})
+    on conflict (operator_id) do update set secret = excluded.secret, created_at = excluded.created_at, used_at = null,
+      used_step = excluded.used_step`
+  return true
+}
+
+/** Uses a step up, with every earlier one; false when it was used before, on whatever process. */
+export async function useStep(sql: Statements, operatorId: number, secret: string, step: number): Promise<boolean> {
+  const used = await sql`
+    update operator_totp set used_step = ${step}, used_at = now()
+    where operator_id = ${operatorId} and secret = ${secret} and used_step < ${step}`
+  return used.count === 1
+}
+
+/** Uses a recovery code up. Returns how many are left; undefined when it is none, or was used. */
+export async function useRecoveryCode(
+  tx: Statements,
+  operatorId: number,
+  codeHash: string,
+): Promise<number | undefined> {
+  const used = await tx`
+    delete from operator_recovery_code where operator_id = ${operatorId} and code_hash = ${codeHash}`
+  if (used.count === 0) return undefined
+  const [left] = await tx`select count(*)::int as count from operator_recovery_code where operator_id = ${operatorId}`
+  return left?.count ?? 0
+}
+
+export async function replaceRecoveryCodes(
+  tx: Statements,
+  operatorId: number,
+  codeHashes: readonly string[],
+): Promise<void> {
+  await tx`delete from operator_recovery_code where operator_id = ${operatorId}`
+  await tx`
+    insert into operator_recovery_code (operator_id, code_hash)
+    select ${operatorId}, code_hash from unnest(${textArray(codeHashes)}::text[]) as c (code_hash)`
+}
+
+/** Removes the generator; false when there is none. */
+export async function deleteGenerator(tx: Statements, operatorId: number): Promise<boolean> {
+  return (await tx`delete from operator_totp where operator_id = ${operatorId}`).count === 1
+}
+
+/** Removes every factor of an account, and what has begun. */
+export async function deleteFactors(tx: Statements, operatorId: number): Promise<void> {
+  await tx`delete from operator_totp where operator_id = ${operatorId}`
+  await tx`delete from operator_totp_draft where operator_id = ${operatorId}`
+  await tx`delete from operator_passkey where operator_id = ${operatorId}`
+  await tx`delete from operator_recovery_code where operator_id = ${operatorId}`
+}
+
+/** Prunes secrets of generators of which no code came in time. */
+export async function deleteOldDrafts(sql: Statements): Promise<number> {
+  return (await sql`delete from operator_totp_draft where expires_at < now()`).count
+}

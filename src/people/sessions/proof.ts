@@ -1,0 +1,72 @@
+import type { OperatorCaller } from '../../callers/caller.ts'
+import { hashSecret } from '../../callers/credentials.ts'
+import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import { useCode } from '../second-factor/codes.ts'
+import { logRefused } from '../sign-in-attempts/store.ts'
+import { checkPassword, type SessionParts, type Source } from './sign-in.ts'
+import * as store from './store.ts'
+
+/** What people show to sign in, or to prove anew who they are. */
+export interface Credentials {
+  name?: string | null
+  password?: string | null
+  code?: string | null
+  operatorKey?: string | null
+}
+
+/** A session whose person proves anew who they are. */
+interface Proving {
+  caller: OperatorCaller
+  sessionId: number
+}
+
+/** The code of an account that has a second factor. Throws 10032, 10033 and 10007. */
+export async function requireCode(
+  parts: SessionParts,
+  { id, name }: Pick<store.Account, 'id' | 'name'>,
+  code: string | null,
+  source: Source,
+): Promise<void> {
+  if (code === null) throw new Refusal('secondFactorRequired')
+  await useCode(parts, { operatorId: id, name, address: source.sourceAddress() }, code)
+}
+
+/**
+ * Checks a new proof of a session's person (contract §12.4). Returns the second factor that was shown with it. Throws
+ * 10001, 10007, 10031, 10032 and 10033.
+ */
+export async function requireProof(
+  parts: SessionParts,
+  { caller, sessionId }: Proving,
+  body: Credentials,
+  source: Source,
+): Promise<'code' | null> {
+  const { operatorId } = caller
+  if (operatorId === null) return requireKey(parts, sessionId, given(body.operatorKey), source)
+  const [password, code] = [given(body.password), given(body.code)]
+  const account = await store.requireAccount(parts.sql, operatorId)
+  const isShowing = caller.lacks === 'show' && code !== null
+  // A session by single sign-on shows the factor that it lacks alone: its account may have no password.
+  if (isShowing && password === null) {
+    await requireCode(parts, account, code, source)
+    return 'code'
+  }
+  if (password === null) throw missing('password')
+  const asksCode = isShowing || account.hasGenerator
+  await checkPassword(parts.sql, { name: account.name, password }, source, (found) =>
+    asksCode ? requireCode(parts, found, code, source) : Promise.resolve(),
+  )
+  return asksCode ? 'code' : null
+}
+
+async function requireKey({ sql }: SessionParts, sessionId: number, operatorKey: string | null, source: Source) {
+  if (operatorKey === null) throw missing('operatorKey')
+  if (await store.isSessionOfKey(sql, sessionId, hashSecret(operatorKey))) return null
+  await logRefused(sql, { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null })
+  throw new Refusal('signInFailed')
+}
+
+function missing(field: string): Refusal {
+  return invalidRequest([{ field, reason: { en: 'is required', zh: '必填' } }])
+}

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  createApplication,
+  freezeApplication,
+  pageApplications,
+  rotateApplicationSecret,
+} from '../../src/applications/contract.ts'
+import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
+import { createAct } from '../../src/bulk/acts/contract.ts'
+import { forceUnbindDevice, transferDevice, transferDevices } from '../../src/devices/ownership/contract.ts'
+import {
+  changePassword,
+  createOperator,
+  createOperatorKey,
+  deleteOperator,
+  deleteOperatorKey,
+  pageOperators,
+  resetOperator,
+  updateOperator,
+} from '../../src/people/operators/contract.ts'
+import {
+  deleteTotp,
+  getSecondFactors,
+  renewRecoveryCodes,
+  resetSecondFactors,
+  saveTotp,
+  startTotp,
+} from '../../src/people/second-factor/contract.ts'
+import {
+  confirmSession,
+  createSession,
+  deleteSession,
+  getSession,
+  getSettings,
+  pageSessions,
+} from '../../src/people/sessions/contract.ts'
+import { operations } from '../../src/reference/operations.ts'
+import { Client, newSerial } from '../harness.ts'
+import { codeOf, cookieOf, newGenerator, newPassword, newPerson, type Person, signIn } from '../people.ts'
+import { untyped } from '../untyped.ts'
+import { type OwnDatabase, sleep, Workplace } from './support.ts'
+
+// What the settings ask of sessions: a second factor by role, and proofs that end.
+
+const place = new Workplace()
+let database: OwnDatabase
+/** Roles that need a factor, on several processes. */
+let strict: Client
+/** A proof ends after a second; the same database. */
+let brief: Client
+afterAll(() => place.clear(), 60_000)
+
+beforeAll(async () => {
+  database = await place.findDatabase()
+  const env = { DATABASE_URL: database.url(), FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1' }
+  const needs = { FORECOURT_REQUIRE_SECOND_FACTOR: 'admin,operator', FORECOURT_WORKERS: '3' }
+  strict = new Client(await place.startService({ env: { ...env, ...needs } }))
+  brief = new Client(await place.startService({ env: { ...env, FORECOURT_CONFIRM_SECONDS: '1' } }))
+}, 120_000)
+
+const enter = (client: Client, { name, password }: Person, code?: string, headers = {}) =>
+  client.call(createSession, { name, password, code }, { headers })
+
+describe('a role that asks for a second factor', () => {
+  test('limits a session by password until a factor is set', async () => {
+    const person = await newPerson(strict, 'admin')
+    const headers = await signIn(strict, person)
+    const limited = await strict.call(getSession, {}, { headers })
+    expect(limited.data).toMatchObject({ isLimited: true, method: 'password' })
+    const refused = [
+      [pageApplications, {}],
+      [createApplication, { appName: 'x' }],
+      [pageOperators, {}],
+      [resetSecondFactors, { id: person.id, reason: 'x' }],
+      [createOperatorKey, {}],
+    ] as const
+    for (const [operation, input] of refused) {
+      const { status, code, data } = await strict.call(untyped(operation), input, { headers })
+      expect([operation.id, status, code, data]).toEqual([operation.id, 403, 10034, null])
+    }
+    const open = [
+      [getSettings, {}],
+      [pageSessions, {}],
+      [getSecondFactors, {}],
+      [confirmSession, { password: person.password }],
+    ] as const
+    for (const [operation, input] of open)
+      expect((await strict.call(untyped(operation), input, { headers })).code).toBe(0)
+    const password = newPassword()
+    const changed = await strict.call(changePassword, { password: person.password, newPassword: password }, { headers })
+    expect(changed.code).toBe(0)
+    expect((await strict.call(getSecondFactors, {}, { headers })).data.isRequired).toBe(true)
+    expect((await strict.call(deleteTotp, {}, { headers })).code).toBe(10056)
+    await newGenerator(strict, headers)
+    // On each process at once, although they remember the limited session.
+    const answers = await Promise.all(Array.from({ length: 30 }, () => strict.call(pageApplications, {}, { headers })))
+    expect(answers.map(({ code }) => code)).toEqual(Array(30).fill(0))
+    expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
+    expect((await strict.call(deleteTotp, {}, { headers })).code).toBe(10057)
+    expect((await strict.call(getSecondFactors, {}, { headers })).data.totp).not.toBeNull()
+  }, 30_000)
+
+  test('is told within a second of a change of role', async () => {
+    const person = await newPerson(strict, 'viewer')
+    const headers = await signIn(strict, person)
+    expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
+    expect((await strict.operate(updateOperator, { id: person.id, role: 'operator' })).code).toBe(0)
+    await sleep(1000)
+    expect((await strict.call(pageApplications, {}, { headers })).code).toBe(10034)
+    expect((await strict.operate(updateOperator, { id: person.id, role: 'viewer' })).code).toBe(0)
+    await sleep(1000)
+    expect((await strict.call(pageApplications, {}, { headers })).code).toBe(0)
+  })
+
+  test('takes no session by an operator key of such a role, but for the key of the settings', async () => {
+    const make = async (role: string) =>
+      (await strict.operate(createOperatorKey, { name: newSerial('key'), role })).data.operatorKey ?? ''
+    const [admin, viewer] = [await make('admin'), await make('viewer')]
+    expect((await strict.call(createSession, { operatorKey: admin })).code).toBe(10034)
+    expect((await strict.call(createSession, { operatorKey: viewer })).code).toBe(0)
+    const own = await strict.call(createSession, { operatorKey: strict.operatorKey })
+    expect([own.code, own.data.isLimited]).toEqual([0, false])
+    expect((await strict.call(pageApplications, {}, { headers: { cookie: cookieOf(own) } })).code).toBe(0)
+    // Programs need none.
+    expect((await strict.call(pageApplications, {}, { token: admin })).code).toBe(0)
+  })
+
+  test('lets a session go that only may set one up', async () => {
+    const headers = await signIn(strict, await newPerson(strict, 'operator'))
+    expect((await strict.call(deleteSession, {}, { headers })).code).toBe(0)
+  })
+})
+
+describe('codes', () => {
+  test('work once under many tries on several processes', async () => {
+    const person = await newPerson(strict, 'viewer')
+    const { secret } = await newGenerator(strict, await signIn(strict, person))
+    const code = codeOf(secret)
+    const answers = await Promise.all(Array.from({ length: 60 }, () => enter(strict, person, code)))
+    expect(answers.filter((answer) => answer.code === 0)).toHaveLength(1)
+    for (const answer of answers) expect([0, 10033, 10007, 50003]).toContain(answer.code)
+  }, 60_000)
+
+  test('are guessed ten times from everywhere together', async () => {
+    const person = await newPerson(strict, 'viewer')
+    const { secret, recoveryCodes } = await newGenerator(strict, await signIn(strict, person))
+    const from = (index: number) => ({ 'x-forwarded-for': `198.51.100.${index}` })
+    for (let index = 0; index < 10; index++) {
+      expect((await enter(strict, person, '000000', from(index))).code).toBe(10033)
+    }
+    expect((await enter(strict, person, codeOf(secret), from(20))).code).toBe(10007)
+    expect((await enter(strict, person, recoveryCodes[0], from(21))).code).toBe(10007)
+    await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
+    expect((await enter(strict, person, codeOf(secret, 1), from(22))).code).toBe(0)
+  }, 60_000)
+
+  test('of a generator that was begun more than 10 minutes ago set nothing up', async () => {
+    const headers = await signIn(strict, await newPerson(strict, 'viewer'))
+    const { secret } = (await strict.call(startTotp, {}, { headers })).data
+    await database.run((sql) => sql`update operator_totp_draft set expires_at = now()`)
+    expect((await strict.call(saveTotp, { code: codeOf(secret) }, { headers })).code).toBe(10033)
+  })
+
+  test('are kept sealed and as hashes alone', async () => {
+    const { secret, recoveryCodes } = await newGenerator(
+      strict,
+      await signIn(strict, await newPerson(strict, 'viewer')),
+    )
+    const stored = JSON.stringify(
+      await database.run(async (sql) => [
+        await sql`select * from operator_totp`,
+        await sql`select * from operator_recovery_code`,
+        await sql`select type, data from event where app_id = ''`,
+      ]),
+    )
+    for (const word of [secret, ...recoveryCodes, ...recoveryCodes.map((code) => code.replaceAll('-', ''))]) {
+      expect(stored.toUpperCase()).not.toContain(word.toUpperCase())
+    }
+  })
+})
+
+describe('a proof', () => {
+  test('that is too old is asked for before anything is looked at, and a new one lets the act through', async () => {
+    const person = await newPerson(brief, 'admin')
+    const headers = await signIn(brief, person)
+    await sleep(1100)
+    const dangerous = [
+      ...[rotateApplicationSecret, rotateCallbackSecret, freezeApplication],
+      ...[createOperator, updateOperator, deleteOperator, resetOperator, createOperatorKey, deleteOperatorKey],
+      ...[startTotp, saveTotp, deleteTotp, renewRecoveryCodes, resetSecondFactors],
+      ...[forceUnbindDevice, transferDevice, transferDevices],
+    ].map(untyped)
+    for (const operation of dangerous) {
+      const { status, code, data } = await brief.call(operation, {}, { headers })
+      expect([operation.id, status, code, data]).toEqual([operation.id, 403, 10035, null])
+      // Bearer keys are asked for none.
+      expect((await brief.operate(operation, {})).code).not.toBe(10035)
+    }
+    const asking = operations.filter(({ asksProof }) => asksProof).map(({ id }) => id)
+    const named = dangerous.map(({ id }) => id)
+    expect(asking.filter((id) => !named.includes(id) && !/Passkey$|SignOn$/.test(id))).toEqual([])
+    const act = {
+      kind: 'devices',
+      act: 'forceUnbind',
+      filter: { all: true },
+      reason: 'x',
+      appId: 'no-such-application',
+    }
+    expect((await brief.call(createAct, act, { headers })).code).toBe(10035)
+    expect((await brief.call(createAct, { ...act, act: 'transfer', targetAppId: 'y' }, { headers })).code).toBe(10035)
+    expect((await brief.call(createAct, { ...act, act: 'unbind' }, { headers })).code).toBe(10004)
+
+    expect((await brief.call(pageOperators, {}, { headers })).code).toBe(0)
+    expect((await brief.call(confirmSession, { password: 'wrong' }, { headers })).code).toBe(10031)
+    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
+    expect((await brief.call(confirmSession, { password: person.password }, { headers })).code).toBe(0)
+    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10001)
+    await sleep(1100)
+    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
+  }, 30_000)
+
+  test('of another process counts at once', async () => {
+    const person = await newPerson(brief, 'admin')
+    const headers = await signIn(brief, person)
+    // The first service remembers the session as its last look-up found it.
+    await database.run(
+      (sql) =>
+        sql`update operator_session set confirmed_at = now() - interval '1 hour' where operator_id = ${person.id}`,
+    )
+    await sleep(1000)
+    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
+    await database.run((sql) => sql`update operator_session set confirmed_at = now() where operator_id = ${person.id}`)
+    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10001)
+  })
+})
