@@ -1,4 +1,4 @@
-// What years of operation leave beside the devices of a fleet: bindings, events, changes of state, presence. The
+// What years of operation leave beside the devices of a fleet and their presence: bindings, events, changes of state. The
 // database makes the rows, and COPY puts them into the tables that the service uses, with all their indexes.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -27,7 +27,7 @@ export async function fillHistory(database: Database, changesEach: number): Prom
   for (const table of ['event', 'state_change'] as const) await addPastPartitions(sql, table)
   await sql`insert into application_lock select app_id from application on conflict do nothing`
   const turns = Array.from({ length: changesEach }, (_, turn) => changes(turn, changesEach))
-  const waiting: Fill[] = [creations, ...turns, bindings, ...(changesEach > 0 ? [presence(changesEach)] : [])]
+  const waiting: Fill[] = [creations, ...turns, bindings]
   await Promise.all(
     Array.from({ length: sideBySide }, async () => {
       const [reader, writer] = [database.open(), database.open()]
@@ -65,12 +65,6 @@ function changes(turn: number, turns: number): Fill {
       'application:' || app_id, '2.10.4', '87%', '{"runStatus":${(turn + 2) % 3}}'`,
   }
 }
-
-const presence = (turns: number): Fill => ({
-  table: 'device_presence',
-  columns: 'device_no, app_id, reported_at, seen_at',
-  values: `device_no, app_id, ${changeTimeSql(turns - 1, turns)}, case when online_status = 1 then now() end`,
-})
 
 /** Partitions of the days before today, as time would have made them. */
 async function addPastPartitions(sql: Sql, table: HistoryTable): Promise<void> {
