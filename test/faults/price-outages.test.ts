@@ -1,0 +1,116 @@
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { getBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import { getSite, saveSite } from '../../src/sites/contract.ts'
+import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { getSitePrices } from '../../src/sites/prices/contract.ts'
+import { forecourt } from '../cli/support.ts'
+import { type Answer, Client, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
+import { sleep, Workplace } from './support.ts'
+
+// Price changes whose moment comes while no process runs, and in a copy that is restored from a backup of before it.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+async function done<Data>(answer: Promise<Answer<Data>>): Promise<Data> {
+  const { code, text, data } = await answer
+  if (code !== 0) throw new Error(text)
+  return data
+}
+
+const at = (electricityPrice: string) => [{ startTime: '00:00:00', electricityPrice, servicePrice: '0' }]
+const sleepUntil = (moment: number) => sleep(Math.max(0, moment - Date.now()))
+
+/** An application with a site whose prices change three times, a second after each other, the last change scheduled first. */
+interface Waiting {
+  app: TestApplication
+  rules: [number, number]
+  site: number
+  /** The three moments, in order. */
+  moments: [number, number, number]
+  /** The price changes, in the order of their moments. */
+  changes: number[]
+}
+
+/** Schedules the three changes, the first of which takes effect in some seconds. */
+async function newWaiting(client: Client, inMs: number): Promise<Waiting> {
+  const app = await newApplication(client)
+  const newRule = async () =>
+    (await done(client.call(saveBillingRule, { ruleName: 'rule', ruleType: 1, periods: at('0.1') }, app))).id
+  const rules: [number, number] = [await newRule(), await newRule()]
+  const site = (await done(client.call(saveSite, siteBody(app.appId, { fastChargeBillRuleId: rules[0] }), app))).id
+  const first = Math.ceil((Date.now() + inMs) / 1000) * 1000
+  const moments: [number, number, number] = [first, first + 1000, first + 2000]
+  const wanted = [
+    { billingRuleId: rules[0], periods: at('0.2') },
+    { sites: { ids: [site] }, rules: { fastChargeBillRuleId: rules[1] } },
+    { billingRuleId: rules[1], periods: at('0.3') },
+  ]
+  const changes: number[] = []
+  for (const place of [2, 1, 0]) {
+    const effectiveTime = new Date(moments[place] as number).toISOString()
+    const { id } = await done(client.call(schedulePriceChange, { effectiveTime, ...wanted[place] }, app))
+    changes.unshift(id as number)
+  }
+  return { app, rules, site, moments, changes }
+}
+
+/** Expects that all three changes have taken effect once, in the order of their moments, and that the history says when. */
+async function expectInForce(client: Client, { app, rules, site, moments, changes }: Waiting): Promise<void> {
+  const { list } = await done(client.call(pageEvents, { pageSize: '100' }, app))
+  const told = list
+    .filter(({ actor }) => actor === 'platform:prices')
+    .map(({ type, data }) => [type, (data as { id: number }).id])
+  expect(told).toEqual([
+    ['billingRule.updated', rules[0]],
+    ['priceChange.applied', changes[0] as number],
+    ['site.updated', site],
+    ['priceChange.applied', changes[1] as number],
+    ['billingRule.updated', rules[1]],
+    ['priceChange.applied', changes[2] as number],
+  ])
+  for (const id of changes) {
+    const { status, appliedTime } = await done(client.call(getPriceChange, { id }, app))
+    expect([status, appliedTime]).toEqual([2, expect.any(String)])
+  }
+  expect((await done(client.call(getSite, { id: site }, app))).fastChargeBillRuleId).toBe(rules[1])
+  expect((await done(client.call(getBillingRule, { id: rules[1] }, app))).periods).toEqual(at('0.3'))
+  const fastAt = async (moment: number) => {
+    const { fast } = await done(client.call(getSitePrices, { id: site, time: new Date(moment).toISOString() }, app))
+    return [fast?.billingRuleId, fast?.periods?.[0]?.electricityPrice, fast?.priceChangeId]
+  }
+  const [one, two, three] = moments
+  expect(await fastAt(one - 1000)).toEqual([rules[0], '0.1', null])
+  expect(await fastAt(one)).toEqual([rules[0], '0.2', changes[0]])
+  expect(await fastAt(two)).toEqual([rules[1], '0.1', changes[1]])
+  expect(await fastAt(three)).toEqual([rules[1], '0.3', changes[2]])
+}
+
+test('what came due while no process ran is written down before any says that it is ready, once, in the order of the moments', async () => {
+  const database = await place.startDatabase()
+  const env = { DATABASE_URL: database.url() }
+  const before = await place.startService({ env })
+  const waiting = await newWaiting(new Client(before), 2_500)
+  await before.kill('SIGKILL')
+  expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
+  await sleepUntil(waiting.moments[2] + 100)
+  const services: Service[] = await Promise.all([place.startService({ env }), place.startService({ env })])
+  // The first request of each: nothing is left to be done by then.
+  for (const service of services) await expectInForce(new Client(service), waiting)
+}, 120_000)
+
+test('a copy that is restored from a backup of before the moment has the change in force from the same moment on, once', async () => {
+  const source = await place.startService()
+  const waiting = await newWaiting(new Client(source), 6_000)
+  const file = join(place.home, 'before-the-moment')
+  expect(await forecourt(['backup', file], { FORECOURT_DATA_DIR: source.dataDir })).toMatchObject({ code: 0 })
+  expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
+  await sleepUntil(waiting.moments[2] + 2_000)
+  await expectInForce(new Client(source), waiting)
+  await source.stop()
+  const dataDir = place.newFolder()
+  expect(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir })).toMatchObject({ code: 0 })
+  await expectInForce(new Client(await place.startService({ dataDir })), waiting)
+}, 120_000)
