@@ -1,4 +1,5 @@
 import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
+import { SmallDayBar } from './day-bar.tsx'
 import { showMoney, totalPrice } from './rules.ts'
 import { useTexts } from './texts.ts'
 
@@ -17,10 +18,36 @@ export function OccupancyTerms({ freeMinutes, unitMinutes, unitPrice, dailyCap }
 }
 
 /** The number of periods of a day, and the range of their prices. */
-export function PeriodsInWords({ periods }: { periods: readonly Period[] }) {
+function PeriodsInWords({ periods }: { periods: readonly Period[] }) {
   const t = useTexts()
   const totals = periods.map((period) => totalPrice(period) ?? 0)
   const least = showMoney(Math.min(...totals))
   if (periods.length === 1) return <span>{t('onePeriodInWords', { least })}</span>
   return <span>{t('periodsInWords', { count: periods.length, least, most: showMoney(Math.max(...totals)) })}</span>
+}
+
+/** The terms of a rule in little space: a small bar and a line, or a sentence. */
+export function TermsInShort({
+  terms,
+  now,
+}: {
+  terms: Terms & { periods: Period[] | null }
+  now?: number | undefined
+}) {
+  const { periods } = terms
+  if (periods === null) {
+    return (
+      <div style={{ maxWidth: 300, whiteSpace: 'normal' }}>
+        <OccupancyTerms {...terms} />
+      </div>
+    )
+  }
+  return (
+    <div style={{ display: 'grid', gap: 4 }}>
+      <SmallDayBar periods={periods} now={now} />
+      <span className="faint" style={{ fontSize: 12 }}>
+        <PeriodsInWords periods={periods} />
+      </span>
+    </div>
+  )
 }

@@ -1,0 +1,114 @@
+import { useState } from 'react'
+import { type BillingRuleRecord, getBillingRule, updateBillingRule } from '../../../src/billing-rules/contract.ts'
+import {
+  cancelPriceChange,
+  type PriceChangeRecord,
+  undoPriceChange,
+} from '../../../src/sites/price-changes/contract.ts'
+import { newIdempotencyKey, useReadTagged, useWrite } from '../api.ts'
+import { TermsInShort } from '../billing-rules/terms.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
+import { grouped } from '../ui/number.ts'
+import type { Terms } from './line.ts'
+import { useTexts } from './texts.ts'
+
+interface ChangeProps {
+  change: PriceChangeRecord
+  onClose: () => void
+}
+
+/** Asks before a price change that waits is cancelled. */
+export function CancelDialog({ change, onClose }: ChangeProps) {
+  const t = useTexts()
+  const cancel = useWrite(cancelPriceChange)
+  const [headers] = useState(newIdempotencyKey)
+  const { appId, id, effectiveTime } = change
+  return (
+    <Confirm
+      isOpen
+      title={t('cancelTitle', { time: effectiveTime })}
+      verb={t('cancelVerb')}
+      isDangerous
+      wantsReason
+      run={async (reason) => {
+        await cancel.mutateAsync({ input: { appId, id, reason }, headers })
+        showSuccess(t('cancelled'))
+      }}
+      onClose={onClose}
+    >
+      {t('cancelWords')}
+    </Confirm>
+  )
+}
+
+/** Asks before a price change is undone, and says what that puts back. */
+export function UndoDialog({ change, former, onClose }: ChangeProps & { former: Terms | undefined }) {
+  const t = useTexts()
+  const undo = useWrite(undoPriceChange)
+  const [headers] = useState(newIdempotencyKey)
+  const { appId, id, effectiveTime, billingRuleId, siteCount } = change
+  return (
+    <Confirm
+      isOpen
+      title={t('undoTitle', { time: effectiveTime })}
+      verb={t('undo')}
+      wantsReason
+      run={async (reason) => {
+        const { siteCount: count, skippedCount } = await undo.mutateAsync({ input: { appId, id, reason }, headers })
+        const skipped = grouped(skippedCount ?? 0)
+        showSuccess(count === null ? t('undone') : t('undoSkipped', { count: grouped(count), skipped }))
+      }}
+      onClose={onClose}
+    >
+      {billingRuleId === null ? (
+        <p>{t('undoSites', { count: grouped(siteCount ?? 0) })}</p>
+      ) : (
+        <PutBack former={former} />
+      )}
+    </Confirm>
+  )
+}
+
+function PutBack({ former }: { former: Terms | undefined }) {
+  const t = useTexts()
+  if (former === undefined) return <p>{t('undoUnknown')}</p>
+  return (
+    <>
+      <p>{t('undoTerms')}</p>
+      <TermsInShort terms={former} />
+    </>
+  )
+}
+
+interface UndoUpdateProps {
+  rule: BillingRuleRecord
+  since: string
+  former: Terms
+  onClose: () => void
+}
+
+/** Asks before the prices that a rule had before its last update are put back, by another update. */
+export function UndoUpdateDialog({ rule: { appId, id }, since, former, onClose }: UndoUpdateProps) {
+  const t = useTexts()
+  const update = useWrite(updateBillingRule)
+  // Another change in the meantime is not overwritten.
+  const { data } = useReadTagged(getBillingRule, { appId, id })
+  const { periods, ...terms } = former
+  return (
+    <Confirm
+      isOpen
+      title={t('undoTitle', { time: since })}
+      verb={t('undo')}
+      isComplete={data !== undefined}
+      run={async () => {
+        const headers: Record<string, string> = data?.etag ? { 'if-match': data.etag } : {}
+        await update.mutateAsync({ input: { appId, id, ...(periods === null ? terms : { periods }) }, headers })
+        showSuccess(t('undone'))
+      }}
+      onClose={onClose}
+    >
+      <PutBack former={former} />
+    </Confirm>
+  )
+}

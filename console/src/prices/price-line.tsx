@@ -1,0 +1,168 @@
+import { Button } from 'antd'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { Link } from 'react-router'
+import { type BillingRuleRecord, updateBillingRule } from '../../../src/billing-rules/contract.ts'
+import { pageEvents } from '../../../src/events/contract.ts'
+import {
+  cancelPriceChange,
+  type PriceChangeRecord,
+  pagePriceChanges,
+  undoPriceChange,
+} from '../../../src/sites/price-changes/contract.ts'
+import { useRead } from '../api.ts'
+import { useServiceClock } from '../billing-rules/clock.ts'
+import { TermsInShort } from '../billing-rules/terms.tsx'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Actor } from '../ui/actor.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { Countdown } from './countdown.tsx'
+import { type LineEntry, lineOf, type Terms } from './line.ts'
+import './prices.css'
+import { useTexts } from './texts.ts'
+
+const CancelDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
+const UndoDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
+const UndoUpdateDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoUpdateDialog }))
+
+/** The most changes and events that the line is made of, and the most entries of the past that it shows. */
+const mostRead = 100
+const mostPast = 8
+const refreshEvery = 30_000
+
+type Asked =
+  | { act: 'cancel'; change: PriceChangeRecord }
+  | { act: 'undo'; change: PriceChangeRecord; former: Terms | undefined }
+  | { act: 'undoUpdate'; since: string; former: Terms }
+
+/** What waits, what holds, and what held: the prices of a rule in the course of time, the latest on top. */
+export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
+  const t = useTexts()
+  const { appId, id } = rule
+  const options = { refetchInterval: refreshEvery }
+  const changes = useRead(pagePriceChanges, { appId, billingRuleId: id, pageSize: mostRead }, options)
+  const events = useRead(pageEvents, { appId, billingRuleId: id, order: 'desc', pageSize: mostRead }, options)
+  const [asked, setAsked] = useState<Asked>()
+  const close = () => setAsked(undefined)
+  const refusal = changes.error ?? events.error
+  return (
+    <section className="card">
+      <div style={{ display: 'flex', gap: 12, alignItems: 'baseline' }}>
+        <h2 style={{ flex: 1 }}>{t('line')}</h2>
+        <Link to={paths.events({ tab: 'feed', appId, billingRuleId: id })}>{t('history')}</Link>
+      </div>
+      {changes.data !== undefined && events.data !== undefined ? (
+        <Entries {...lineOf(rule, events.data.list, changes.data.list)} ask={setAsked} />
+      ) : refusal === null ? (
+        <Loading />
+      ) : (
+        <RefusalResult error={refusal} />
+      )}
+      <Given changes={changes.data?.list ?? []} />
+      <Suspense fallback={null}>
+        {asked?.act === 'cancel' && <CancelDialog change={asked.change} onClose={close} />}
+        {asked?.act === 'undo' && <UndoDialog change={asked.change} former={asked.former} onClose={close} />}
+        {asked?.act === 'undoUpdate' && (
+          <UndoUpdateDialog rule={rule} since={asked.since} former={asked.former} onClose={close} />
+        )}
+      </Suspense>
+    </section>
+  )
+}
+
+interface EntriesProps {
+  waiting: LineEntry[]
+  held: LineEntry[]
+  ask: (asked: Asked) => void
+}
+
+function Entries({ waiting, held, ask }: EntriesProps) {
+  const t = useTexts()
+  const may = useMay()
+  const [now, ...past] = held
+  if (now === undefined) return null
+  const [before] = past
+  const since = now.since ?? ''
+  return (
+    <ol className="price-line">
+      {waiting.toReversed().map((entry) => (
+        <Entry key={entry.key} entry={entry} state="waits" heading={t('waits', { time: entry.since ?? '' })}>
+          {entry.change !== null && <Countdown at={entry.change.effectiveAt} />}
+          {entry.change !== null && may(cancelPriceChange) && (
+            <AskButton
+              words={t('cancel')}
+              label={t('cancelOf', { time: entry.since ?? '' })}
+              ask={() => entry.change && ask({ act: 'cancel', change: entry.change })}
+            />
+          )}
+        </Entry>
+      ))}
+      <Entry entry={now} state="holds" heading={now.since === null ? t('holdsNow') : t('holds', { time: since })}>
+        {now.change !== null && may(undoPriceChange) && (
+          <AskButton
+            words={t('undo')}
+            label={t('undoOf', { time: since })}
+            ask={() => now.change && ask({ act: 'undo', change: now.change, former: before?.terms })}
+          />
+        )}
+        {now.change === null && before !== undefined && may(updateBillingRule) && (
+          <AskButton
+            words={t('undo')}
+            label={t('undoOf', { time: since })}
+            ask={() => ask({ act: 'undoUpdate', since, former: before.terms })}
+          />
+        )}
+      </Entry>
+      {past.slice(0, mostPast).map((entry) => (
+        <Entry key={entry.key} entry={entry} state="held" heading={t('held', { time: entry.since ?? '' })} />
+      ))}
+    </ol>
+  )
+}
+
+interface EntryProps {
+  entry: LineEntry
+  state: 'waits' | 'holds' | 'held'
+  heading: string
+  children?: ReactNode
+}
+
+function Entry({ entry: { terms, actor, reason, change }, state, heading, children }: EntryProps) {
+  const t = useTexts()
+  const clock = useServiceClock()
+  return (
+    <li className={`price-line-${state}`}>
+      <div className="price-line-head">
+        <strong className="number">{heading}</strong>
+        {children}
+      </div>
+      <TermsInShort terms={terms} {...(state === 'holds' && { now: clock?.seconds })} />
+      <div className="faint price-line-by">
+        {actor !== null && <Actor actor={actor} />}
+        {change?.undoOf != null && ` · ${t('undoes', { id: change.undoOf })}`}
+        {reason !== null && ` · ${reason}`}
+      </div>
+    </li>
+  )
+}
+
+function AskButton({ words, label, ask }: { words: string; label: string; ask: () => void }) {
+  return (
+    <Button size="small" aria-label={label} onClick={ask}>
+      {words}
+    </Button>
+  )
+}
+
+/** Price changes that wait to give the rule to sites. */
+function Given({ changes }: { changes: readonly PriceChangeRecord[] }) {
+  const t = useTexts()
+  const giving = changes.filter(({ billingRuleId, status }) => billingRuleId === null && status === 1)
+  return giving.map(({ appId, id, effectiveTime, effectiveAt, siteCount }) => (
+    <p key={id}>
+      <span className="number">{t('waits', { time: effectiveTime })}</span> <Countdown at={effectiveAt} />:{' '}
+      <Link to={paths.priceChanges({ appId, status: 1 })}>{t('givesRule', { count: siteCount ?? 0 })}</Link>
+    </p>
+  ))
+}
