@@ -49,6 +49,8 @@ const readRule = async ({ appId, id }: { appId: string; id: number }) =>
 
 const pageOf = ({ appId, id }: { appId: string; id: number }) => `/console/billing-rules/${appId}/${id}`
 
+const editOf = (rule: { appId: string; id: number }) => `${pageOf(rule)}/edit`
+
 const cell = (page: Page, what: string, number: number) =>
   page.getByRole('textbox', { name: `${what} of period ${number}` })
 
@@ -142,7 +144,7 @@ describe('billing rules', () => {
   browserTest('are edited by the borders of their day, by keys and by hand', async () => {
     const app = await newApplication(client)
     const rule = await newRule(app)
-    const visited = await visit(pageOf(rule), { role: 'operator' })
+    const visited = await visit(editOf(rule), { role: 'operator' })
     const { page } = visited
     const border = page.getByRole('slider', { name: 'Start of period 2' })
     await border.focus()
@@ -167,6 +169,8 @@ describe('billing rules', () => {
     expect(await cell(page, 'Start', 5).inputValue()).toBe('20:00:00')
     await cell(page, 'Electricity', 5).fill('1.5')
     await page.getByRole('button', { name: 'Remove period 3' }).click()
+    // Before one saves, one sees the old beside the new.
+    await page.getByRole('region', { name: 'Old and new prices' }).getByText('No site uses this rule.').waitFor()
     await expectFramed(visited, 'Fast by day')
     await picture(page, 'rule')
     // If the response to the user's own change is lost, saving again reports no conflict.
@@ -175,7 +179,7 @@ describe('billing rules', () => {
     await page.getByText('The service did not answer.').waitFor()
     await page.unroute('**/billingRule/update')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.waitForURL('**/console/billing-rules?appId=*')
+    await page.waitForURL(`**${pageOf(rule)}`)
     expect((await readRule(rule)).periods).toEqual([
       { startTime: '00:00:00', electricityPrice: '0.3', servicePrice: '0.4' },
       { startTime: '06:00:00', electricityPrice: '0.8535', servicePrice: '0.45' },
@@ -188,7 +192,7 @@ describe('billing rules', () => {
   longBrowserTest('are not overwritten unseen: one is shown what changed meanwhile', async () => {
     const app = await newApplication(client)
     const rule = await newRule(app)
-    const visited = await visit(pageOf(rule), { role: 'admin' })
+    const visited = await visit(editOf(rule), { role: 'admin' })
     const { page } = visited
     await page.getByLabel('Name', { exact: true }).fill('Mine')
     await client.operate(updateBillingRule, { appId: app.appId, id: rule.id, ruleName: 'Theirs' })
@@ -199,7 +203,7 @@ describe('billing rules', () => {
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine')
     await picture(page, 'rule-conflict')
     await page.getByRole('button', { name: 'Keep mine and save' }).click()
-    await page.waitForURL('**/console/billing-rules?appId=*')
+    await page.waitForURL(`**${pageOf(rule)}`)
     expect((await readRule(rule)).ruleName).toBe('Mine')
     expect(visited.faults).toEqual([])
   })
@@ -250,7 +254,7 @@ describe('billing rules', () => {
     await page.getByText('占位规则').waitFor()
     await expectFramed(visited, '计费规则')
     await picture(page, 'rules-phone')
-    const edit = await visit(pageOf(rule), { role: 'operator', ...chinese })
+    const edit = await visit(editOf(rule), { role: 'operator', ...chinese })
     await expectFramed(edit, 'Fast by day')
     await picture(edit.page, 'rule-phone')
     const view = await visit(pageOf(rule), {

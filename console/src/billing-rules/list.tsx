@@ -2,17 +2,19 @@ import { Button, Empty } from 'antd'
 import { Link, useNavigate } from 'react-router'
 import { type BillingRuleRecord, pageBillingRules, saveBillingRule } from '../../../src/billing-rules/contract.ts'
 import { paths } from '../paths.ts'
+import { useTexts as usePriceTexts } from '../prices/texts.ts'
+import { RuleMark } from '../prices/waiting.tsx'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useServiceClock } from './clock.ts'
-import { SmallDayBar } from './day-bar.tsx'
 import { periodAt, showMoney, totalPrice } from './rules.ts'
-import { OccupancyTerms, PeriodsInWords } from './terms.tsx'
+import { TermsInShort } from './terms.tsx'
 import { useTexts } from './texts.ts'
 
 const filterNames = ['appId', 'ruleName', 'ruleType'] as const
@@ -20,6 +22,7 @@ const filterNames = ['appId', 'ruleName', 'ruleType'] as const
 /** Billing rules, of all applications or of one. */
 export function Page() {
   const t = useTexts()
+  const prices = usePriceTexts()
   const may = useMay()
   const navigate = useNavigate()
   const filters = useFilters(filterNames)
@@ -30,11 +33,14 @@ export function Page() {
       title={t('title')}
       operation={pageBillingRules}
       actions={
-        may(saveBillingRule) && (
-          <Button type="primary" onClick={() => void navigate(paths.newBillingRule({ appId }))}>
-            {t('create')}
-          </Button>
-        )
+        <>
+          <LinkButton to={paths.priceChanges({ appId })}>{prices('title')}</LinkButton>
+          {may(saveBillingRule) && (
+            <Button type="primary" onClick={() => void navigate(paths.newBillingRule({ appId }))}>
+              {t('create')}
+            </Button>
+          )}
+        </>
       }
     >
       <section className="card">
@@ -96,7 +102,12 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       title: t('name'),
       isFixed: true,
       most: 200,
-      render: (_, { appId, id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
+      render: (_, { appId, id, ruleName }) => (
+        <>
+          <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>
+          <RuleMark appId={appId} id={id} />
+        </>
+      ),
     },
     ...application,
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
@@ -108,19 +119,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
     {
       key: 'terms',
       title: t('terms'),
-      render: (_, rule) =>
-        rule.periods === null ? (
-          <div style={{ maxWidth: 300, whiteSpace: 'normal' }}>
-            <OccupancyTerms {...rule} />
-          </div>
-        ) : (
-          <div style={{ display: 'grid', gap: 4 }}>
-            <SmallDayBar periods={rule.periods} now={clock?.seconds} />
-            <span className="faint" style={{ fontSize: 12 }}>
-              <PeriodsInWords periods={rule.periods} />
-            </span>
-          </div>
-        ),
+      render: (_, rule) => <TermsInShort terms={rule} now={clock?.seconds} />,
     },
     {
       key: 'priceNow',

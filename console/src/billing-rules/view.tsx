@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
 import { Rows } from '../ui/rows.tsx'
 import { useServiceClock } from './clock.ts'
@@ -6,8 +7,8 @@ import { showMoney, totalPrice } from './rules.ts'
 import { OccupancyTerms } from './terms.tsx'
 import { useTexts } from './texts.ts'
 
-/** A rule for users who may only read it. */
-export function RuleView({ rule }: { rule: BillingRuleRecord }) {
+/** The prices of a rule that hold now; its children say where. */
+export function RuleView({ rule, children }: { rule: BillingRuleRecord; children: ReactNode }) {
   const t = useTexts()
   const clock = useServiceClock()
   const { periods, ruleType } = rule
@@ -45,6 +46,7 @@ export function RuleView({ rule }: { rule: BillingRuleRecord }) {
           />
         </>
       )}
+      {children}
     </section>
   )
 }

@@ -72,6 +72,11 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
     const id = member(event, 'id')
     return { name: member(event, 'ruleName'), id, path: paths.billingRule(event.appId ?? '', Number(id)) }
   },
+  priceChange: (event) => ({
+    name: '',
+    id: member(event, 'id'),
+    path: paths.priceChanges({ appId: event.appId }),
+  }),
   application: (event) => {
     const id = event.appId ?? event.subject ?? member(event, 'appId')
     return { name: member(event, 'appName'), id, path: paths.application(id) }

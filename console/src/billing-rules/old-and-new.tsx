@@ -1,0 +1,48 @@
+import { Form, type FormInstance } from 'antd'
+import type { ReactNode } from 'react'
+import type { BillingRuleRecord } from '../../../src/billing-rules/contract.ts'
+import { areSame, type Terms } from '../prices/line.ts'
+import { isSound, money } from './rules.ts'
+import { TermsInShort } from './terms.tsx'
+import type { EnteredTerms } from './terms-fields.tsx'
+import '../prices/prices.css'
+import { useTexts } from './texts.ts'
+
+/** The terms that a form holds; undefined while they are faulty. */
+function soundTerms(rule: BillingRuleRecord, entered: Partial<EnteredTerms>): Terms | undefined {
+  const { periods, freeMinutes = null, unitMinutes = null, unitPrice = '', dailyCap = '' } = entered
+  if (rule.periods !== null) {
+    return periods !== undefined && isSound(periods) ? { ...rule, periods } : undefined
+  }
+  const isWhole = freeMinutes !== null && unitMinutes !== null && money.test(unitPrice)
+  if (!isWhole || (dailyCap !== '' && !money.test(dailyCap))) return undefined
+  return { periods: null, freeMinutes, unitMinutes, unitPrice, dailyCap: dailyCap === '' ? null : dailyCap }
+}
+
+interface OldAndNewProps<Entered extends EnteredTerms> {
+  form: FormInstance<Entered>
+  rule: BillingRuleRecord
+  /** Whom the new prices concern. */
+  children?: ReactNode
+}
+
+/** The prices of a rule now beside those that a form holds, once they differ. */
+export function OldAndNew<Entered extends EnteredTerms>({ form, rule, children }: OldAndNewProps<Entered>) {
+  const t = useTexts()
+  const entered = Form.useWatch((values: Partial<EnteredTerms>) => values, form as unknown as FormInstance) ?? {}
+  const terms = soundTerms(rule, entered)
+  if (terms === undefined || areSame(terms, rule)) return null
+  return (
+    <section className="card old-and-new" aria-label={t('oldAndNew')}>
+      <div>
+        <h2>{t('oldPrices')}</h2>
+        <TermsInShort terms={rule} />
+      </div>
+      <div>
+        <h2>{t('newPrices')}</h2>
+        <TermsInShort terms={terms} />
+      </div>
+      {children}
+    </section>
+  )
+}

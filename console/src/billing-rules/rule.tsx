@@ -1,0 +1,80 @@
+import { Button } from 'antd'
+import { useState } from 'react'
+import { useNavigate, useParams } from 'react-router'
+import {
+  type BillingRuleRecord,
+  deleteBillingRule,
+  getBillingRule,
+  updateBillingRule,
+} from '../../../src/billing-rules/contract.ts'
+import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
+import { useRead } from '../api.ts'
+import { paths } from '../paths.ts'
+import { FollowingSites } from '../prices/following-sites.tsx'
+import { PriceLine } from '../prices/price-line.tsx'
+import { useTexts as usePriceTexts } from '../prices/texts.ts'
+import { useMay } from '../session.tsx'
+import { LinkButton } from '../ui/link-button.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { DeleteRule } from './delete.tsx'
+import { useTexts } from './texts.ts'
+import { RuleView } from './view.tsx'
+
+/** One billing rule: its prices in the course of time, and the sites that follow it. */
+export function Page() {
+  const t = useTexts()
+  const { appId = '', id } = useParams()
+  const { data: rule, error, refetch } = useRead(getBillingRule, { appId, id: Number(id) })
+  return (
+    <PageFrame
+      title={rule?.ruleName ?? t('title')}
+      operation={getBillingRule}
+      actions={rule && <Actions rule={rule} />}
+    >
+      {rule !== undefined ? (
+        <>
+          <RuleView rule={rule}>
+            <FollowingSites appId={appId} billingRuleId={rule.id} />
+          </RuleView>
+          <PriceLine rule={rule} />
+        </>
+      ) : error === null ? (
+        <Loading />
+      ) : (
+        <RefusalResult error={error} retry={() => void refetch()} />
+      )}
+    </PageFrame>
+  )
+}
+
+function Actions({ rule }: { rule: BillingRuleRecord }) {
+  const prices = usePriceTexts()
+  const common = useCommon()
+  const may = useMay()
+  const navigate = useNavigate()
+  const [isDeleting, setDeleting] = useState(false)
+  const { appId, id } = rule
+  return (
+    <>
+      {may(schedulePriceChange) && (
+        <LinkButton type="primary" to={paths.newPrices(appId, id)}>
+          {prices('pricesFrom')}
+        </LinkButton>
+      )}
+      {may(updateBillingRule) && <LinkButton to={paths.editBillingRule(appId, id)}>{common('edit')}</LinkButton>}
+      {may(deleteBillingRule) && (
+        <Button danger onClick={() => setDeleting(true)}>
+          {common('delete')}
+        </Button>
+      )}
+      <DeleteRule
+        rule={isDeleting ? rule : undefined}
+        onClose={() => setDeleting(false)}
+        onDeleted={() => void navigate(paths.billingRules({ appId }))}
+      />
+    </>
+  )
+}

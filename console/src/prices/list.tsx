@@ -1,0 +1,141 @@
+import { Button, Empty } from 'antd'
+import { lazy, Suspense, useState } from 'react'
+import {
+  cancelPriceChange,
+  type PriceChangeRecord,
+  pagePriceChanges,
+  priceChangeStatus,
+  undoPriceChange,
+} from '../../../src/sites/price-changes/contract.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Actor } from '../ui/actor.tsx'
+import { useApplicationColumn } from '../ui/application-name.tsx'
+import { ApplicationFilter } from '../ui/application-picker.tsx'
+import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
+import { LinkButton } from '../ui/link-button.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { Countdown } from './countdown.tsx'
+import { ChangeInWords, ChangeState } from './parts.tsx'
+import { useTexts } from './texts.ts'
+
+const CancelDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
+const UndoDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
+
+const filterNames = ['appId', 'status', 'billingRuleId', 'siteId', 'timeFrom', 'timeTo'] as const
+
+/** The price changes of all applications, or of one. */
+export function Page() {
+  const t = useTexts()
+  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const { appId } = values
+  const [asked, setAsked] = useState<{ act: 'cancel' | 'undo'; change: PriceChangeRecord }>()
+  const close = () => setAsked(undefined)
+  return (
+    <PageFrame
+      title={t('title')}
+      operation={pagePriceChanges}
+      actions={<LinkButton to={paths.billingRules({ appId })}>{t('toRules')}</LinkButton>}
+    >
+      <section className="card">
+        <FilterBar values={values}>
+          <ApplicationFilter
+            isOptional
+            value={appId}
+            onChange={(chosen) => set({ appId: chosen, billingRuleId: '', siteId: '' })}
+          />
+          <ChoiceFilter
+            label={t('status')}
+            value={values.status}
+            onChange={(status) => set({ status })}
+            choices={([1, 2, 3] as const).map((value) => ({ value: String(value), label: t(`status_${value}`) }))}
+          />
+          <RangeFilter
+            label={t('effective')}
+            from={values.timeFrom}
+            to={values.timeTo}
+            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
+          />
+        </FilterBar>
+        <Records
+          name="price-changes"
+          operation={pagePriceChanges}
+          exportKind="priceChanges"
+          input={values}
+          columns={useColumns(appId, (act, change) => setAsked({ act, change }))}
+          rowKey={(change) => `${change.appId} ${change.id}`}
+          refetchInterval={30_000}
+          isNarrowed={isNarrowed(['appId'])}
+          clear={() => clear(['appId'])}
+          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')} />}
+        />
+      </section>
+      <Suspense fallback={null}>
+        {asked?.act === 'cancel' && <CancelDialog change={asked.change} onClose={close} />}
+        {asked?.act === 'undo' && <UndoDialog change={asked.change} former={undefined} onClose={close} />}
+      </Suspense>
+    </PageFrame>
+  )
+}
+
+type Ask = (act: 'cancel' | 'undo', change: PriceChangeRecord) => void
+
+function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
+  const t = useTexts()
+  const common = useCommon()
+  const application = useApplicationColumn<PriceChangeRecord>(appId)
+  return [
+    {
+      key: 'effectiveTime',
+      title: t('effective'),
+      isFixed: true,
+      render: (_, { effectiveTime, effectiveAt, status }) => (
+        <>
+          <span className="number">{effectiveTime}</span>{' '}
+          {status === priceChangeStatus.waiting && <Countdown at={effectiveAt} />}
+        </>
+      ),
+    },
+    ...application,
+    { key: 'kind', title: t('kind'), isFixed: true, render: (_, change) => <ChangeInWords change={change} /> },
+    { key: 'status', title: t('status'), render: (_, { status }) => <ChangeState status={status} /> },
+    {
+      key: 'reason',
+      title: t('reason'),
+      most: 160,
+      render: (_, { reason }) => reason ?? <span className="faint">{common('unknown')}</span>,
+    },
+    { key: 'createdBy', title: t('by'), most: 140, render: (_, { createdBy }) => <Actor actor={createdBy} /> },
+    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 'narrow' },
+    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    {
+      key: 'actions',
+      title: common('actions'),
+      isFixed: true,
+      render: (_, change) => <ChangeActions change={change} ask={ask} />,
+    },
+  ]
+}
+
+function ChangeActions({ change, ask }: { change: PriceChangeRecord; ask: Ask }) {
+  const t = useTexts()
+  const may = useMay()
+  const { status, effectiveTime: time } = change
+  if (status === priceChangeStatus.waiting && may(cancelPriceChange)) {
+    return (
+      <Button size="small" aria-label={t('cancelOf', { time })} onClick={() => ask('cancel', change)}>
+        {t('cancel')}
+      </Button>
+    )
+  }
+  if (status === priceChangeStatus.inForce && may(undoPriceChange)) {
+    return (
+      <Button size="small" aria-label={t('undoOf', { time })} onClick={() => ask('undo', change)}>
+        {t('undo')}
+      </Button>
+    )
+  }
+  return null
+}

@@ -1,0 +1,60 @@
+import { Button, DatePicker } from 'antd'
+import dayjs from 'dayjs'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
+import { useRead } from '../api.ts'
+import { shownMoment } from '../ui/range-filter.tsx'
+import { presetMoments } from './presets.ts'
+import { useTexts } from './texts.ts'
+
+const momentFormat = 'YYYY-MM-DD HH:mm:ss'
+
+/** The service's time now, as it writes it; undefined until its time zone is known. */
+export function useServiceNow(): { now: string; timeZone: string } | undefined {
+  const { data } = useRead(getSettings, {})
+  return data && { now: shownMoment(new Date(), data.timeZone), timeZone: data.timeZone }
+}
+
+interface MomentFieldProps {
+  id?: string
+  value?: string
+  onChange?: (moment: string) => void
+}
+
+const presets = ['tomorrow', 'nextMonday', 'nextMonth'] as const
+
+/** A moment of the future in the service's time zone, with the usual ones as buttons. */
+export function MomentField({ id, value = '', onChange }: MomentFieldProps) {
+  const t = useTexts()
+  const clock = useServiceNow()
+  const moments = clock && presetMoments(clock.now)
+  return (
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' }}>
+      <DatePicker
+        {...(id === undefined ? {} : { id })}
+        showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}
+        format={momentFormat}
+        allowClear={false}
+        value={value === '' ? null : dayjs(value, momentFormat)}
+        onChange={(chosen) => onChange?.(chosen === null ? '' : chosen.format(momentFormat))}
+        // Enter in this field accepts the time; it must not submit the form.
+        onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        style={{ width: 200 }}
+      />
+      {moments !== undefined &&
+        presets.map((name) => (
+          <Button
+            key={name}
+            size="small"
+            type={value === moments[name] ? 'primary' : 'default'}
+            aria-pressed={value === moments[name]}
+            onClick={() => onChange?.(moments[name])}
+          >
+            {t(name)}
+          </Button>
+        ))}
+      <span className="faint" style={{ fontSize: 12 }}>
+        {clock && t('zone', { zone: clock.timeZone })}
+      </span>
+    </div>
+  )
+}

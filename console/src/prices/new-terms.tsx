@@ -1,0 +1,100 @@
+import { Form, Input } from 'antd'
+import { useNavigate, useParams } from 'react-router'
+import { type BillingRuleRecord, getBillingRule } from '../../../src/billing-rules/contract.ts'
+import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
+import { useRead, useWrite } from '../api.ts'
+import { OldAndNew } from '../billing-rules/old-and-new.tsx'
+import {
+  type EnteredTerms,
+  enteredTerms,
+  TermsFields,
+  termsToSend,
+  useTermNames,
+} from '../billing-rules/terms-fields.tsx'
+import { paths } from '../paths.ts'
+import { Loading } from '../ui/loading.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RecordForm } from '../ui/record-form.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { FollowingSites } from './following-sites.tsx'
+import { MomentField, useServiceNow } from './moment-field.tsx'
+import { presetMoments } from './presets.ts'
+import { useTexts } from './texts.ts'
+
+interface Entered extends EnteredTerms {
+  effectiveTime: string
+  reason: string
+}
+
+/** The form for other terms of a billing rule from a moment on. */
+export function Page() {
+  const t = useTexts()
+  const { appId = '', id } = useParams()
+  const { data: rule, error, refetch } = useRead(getBillingRule, { appId, id: Number(id) })
+  const clock = useServiceNow()
+  return (
+    <PageFrame title={rule ? t('newTitle', { name: rule.ruleName }) : t('title')} operation={schedulePriceChange}>
+      {rule !== undefined && clock !== undefined ? (
+        <TermsForm rule={rule} tomorrow={presetMoments(clock.now).tomorrow} />
+      ) : error === null ? (
+        <Loading />
+      ) : (
+        <RefusalResult error={error} retry={() => void refetch()} />
+      )}
+    </PageFrame>
+  )
+}
+
+function TermsForm({ rule, tomorrow }: { rule: BillingRuleRecord; tomorrow: string }) {
+  const t = useTexts()
+  const common = useCommon()
+  const navigate = useNavigate()
+  const schedule = useWrite(schedulePriceChange)
+  const [form] = Form.useForm<Entered>()
+  const termNames = useTermNames()
+  const { appId, id } = rule
+  const back = paths.billingRule(appId, id)
+  return (
+    <RecordForm<Entered, never, unknown>
+      form={form}
+      valuesOf={() => ({ ...enteredTerms(rule), effectiveTime: tomorrow, reason: '' })}
+      verb={t('schedule')}
+      successMessage={() => t('scheduled')}
+      send={({ values: { effectiveTime, reason, ...terms }, headers }) =>
+        schedule.mutateAsync({
+          input: {
+            appId,
+            billingRuleId: id,
+            effectiveTime,
+            reason: reason.trim() === '' ? null : reason,
+            ...termsToSend(terms, rule.ruleType),
+          },
+          headers,
+        })
+      }
+      back={back}
+      onSaved={() => navigate(back)}
+      fieldNames={{ ...termNames, effectiveTime: t('from'), reason: common('reason') }}
+    >
+      {({ faults, wasTried }) => (
+        <>
+          <section className="card">
+            <Form.Item name="effectiveTime" label={t('from')} rules={[{ required: true, message: common('required') }]}>
+              <MomentField />
+            </Form.Item>
+            <Form.Item name="reason" label={common('reason')} extra={common('reasonKept')} style={{ maxWidth: 560 }}>
+              <Input maxLength={lengths.reason} autoComplete="off" />
+            </Form.Item>
+            <FollowingSites appId={appId} billingRuleId={id} />
+          </section>
+          <section className="card">
+            <TermsFields type={rule.ruleType} showsAll={wasTried} told={faults} />
+          </section>
+          <OldAndNew form={form} rule={rule} />
+        </>
+      )}
+    </RecordForm>
+  )
+}

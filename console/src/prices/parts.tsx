@@ -1,0 +1,68 @@
+import { Link } from 'react-router'
+import { getBillingRule } from '../../../src/billing-rules/contract.ts'
+import {
+  type GivenRules,
+  type PriceChangeRecord,
+  priceChangeStatus,
+} from '../../../src/sites/price-changes/contract.ts'
+import { given } from '../../../src/vocabulary/values.ts'
+import { useRead } from '../api.ts'
+import { TermsInShort } from '../billing-rules/terms.tsx'
+import { paths } from '../paths.ts'
+import { ruleFields } from '../sites/form-values.ts'
+import { useTexts as useSiteTexts } from '../sites/texts.ts'
+import { State } from '../ui/status.tsx'
+import { type Terms, termsOf } from './line.ts'
+import { useTexts } from './texts.ts'
+
+/** The status of a price change. */
+export function ChangeState({ status }: { status: number }) {
+  const t = useTexts()
+  const tone = status === priceChangeStatus.waiting ? 'busy' : status === priceChangeStatus.inForce ? 'good' : 'idle'
+  return <State tone={tone}>{t(`status_${status as 1 | 2 | 3}`)}</State>
+}
+
+/** The name of a rule, as a link to it; its id once it is deleted. */
+function RuleName({ appId, id }: { appId: string; id: number }) {
+  const { data, error } = useRead(getBillingRule, { appId, id })
+  if (error !== null) return <span className="number">{id}</span>
+  return <Link to={paths.billingRule(appId, id)}>{data?.ruleName ?? id}</Link>
+}
+
+/** What a price change does: new terms of a rule, or other rules at sites. */
+export function ChangeInWords({ change }: { change: PriceChangeRecord }) {
+  const t = useTexts()
+  const { appId, billingRuleId, rules, siteCount, undoOf } = change
+  return (
+    <div style={{ display: 'grid', gap: 4 }}>
+      {billingRuleId === null ? (
+        <>
+          <span>{t('kindSites', { count: siteCount ?? 0 })}</span>
+          {rules !== null && <RulesInWords appId={appId} rules={rules} />}
+        </>
+      ) : (
+        <>
+          <RuleName appId={appId} id={billingRuleId} />
+          <TermsInShort terms={termsOf(change as Terms)} />
+        </>
+      )}
+      {undoOf !== null && <span className="faint">{t('undoes', { id: undoOf })}</span>}
+    </div>
+  )
+}
+
+function RulesInWords({ appId, rules }: { appId: string; rules: GivenRules }) {
+  const t = useTexts()
+  const sites = useSiteTexts()
+  return ruleFields
+    .filter(({ field }) => rules[field] !== undefined)
+    .map(({ field }) => {
+      const id = given(rules[field])
+      return (
+        <span key={field}>
+          <span className="faint">{sites(field)}:</span>{' '}
+          {id === null ? t('noRule') : <RuleName appId={appId} id={id} />}
+        </span>
+      )
+    })
+}

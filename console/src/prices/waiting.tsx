@@ -1,0 +1,77 @@
+import { ClockCircleOutlined } from '@ant-design/icons'
+import { useQuery } from '@tanstack/react-query'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
+import {
+  type PriceChangeRecord,
+  pagePriceChanges,
+  priceChangeStatus,
+} from '../../../src/sites/price-changes/contract.ts'
+import { call, useRead } from '../api.ts'
+import { language } from '../language/index.ts'
+import { useTexts } from './texts.ts'
+
+const refreshEvery = 30_000
+
+/** The price changes of an application that wait: 200 at most, soonest first. */
+function useWaiting(appId: string) {
+  return useQuery<PriceChangeRecord[], ForecourtError>({
+    queryKey: [pagePriceChanges.id, 'waiting', appId, language()],
+    queryFn: async () => {
+      const list: PriceChangeRecord[] = []
+      let cursor: string | null | undefined
+      do {
+        const input = { appId, status: priceChangeStatus.waiting, pageSize: 100, ...(cursor && { cursor }) }
+        const { data } = await call(pagePriceChanges, input)
+        list.push(...data.list)
+        cursor = data.nextCursor
+      } while (cursor !== null)
+      return list.toReversed()
+    },
+    refetchInterval: refreshEvery,
+  })
+}
+
+/** Marks a rule in a list for which other terms wait. */
+export function RuleMark({ appId, id }: { appId: string; id: number }) {
+  const { data = [] } = useWaiting(appId)
+  return <Mark change={data.find(({ billingRuleId }) => billingRuleId === id)} />
+}
+
+interface SiteRules {
+  appId: string
+  id: number
+  fastChargeBillRuleId: number | null
+  rushingBillRuleId: number | null
+  placeholderBillRuleId: number | null
+}
+
+/** Marks a site in a list for which other rules wait, or other terms of its rules. */
+export function SiteMark({ site }: { site: SiteRules }) {
+  const { appId, id, fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId } = site
+  const { data = [] } = useWaiting(appId)
+  const own = new Set([fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId])
+  const terms = data.find(({ billingRuleId }) => billingRuleId !== null && own.has(billingRuleId))
+  // A change does not list its sites, so the sites are asked for one by one, where any change of sites waits.
+  const rules = useRead(
+    pagePriceChanges,
+    { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 },
+    { enabled: data.some(({ billingRuleId }) => billingRuleId === null), refetchInterval: refreshEvery },
+  )
+  const [soonest] = [terms, rules.data?.list.at(-1)]
+    .filter((change) => change !== undefined)
+    .toSorted((one, other) => one.effectiveAt.localeCompare(other.effectiveAt))
+  return <Mark change={soonest} />
+}
+
+function Mark({ change }: { change: PriceChangeRecord | undefined }) {
+  const t = useTexts()
+  if (change === undefined) return null
+  const { effectiveTime } = change
+  const time = effectiveTime.replace(/ 00:00:00$/u, '')
+  return (
+    <span className="faint number" style={{ fontSize: 12 }} title={t('markTitle', { time: effectiveTime })}>
+      {' '}
+      <ClockCircleOutlined aria-hidden /> {t('mark', { time })}
+    </span>
+  )
+}
