@@ -3,9 +3,12 @@ import { Button, Empty } from 'antd'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
+import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { AllThatMatch } from '../acts/all-that-match.tsx'
 import { paths } from '../paths.ts'
 import { SiteDevices } from '../placements/parts.tsx'
+import { OtherRulesButton } from '../prices/other-rules-button.tsx'
+import { SiteMark } from '../prices/waiting.tsx'
 import { RegionFilter } from '../regions/cascader.tsx'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
@@ -20,6 +23,7 @@ import { Hours, RuleLink, regionName, SiteLink } from './show.tsx'
 import './sites.css'
 import { OneLine } from '../ui/rows.tsx'
 import { Segments } from '../ui/segments.tsx'
+import { useSelection } from '../ui/selection.ts'
 import { useTexts } from './texts.ts'
 
 const SitesMap = lazy(async () => ({ default: (await import('./sites-map.tsx')).SitesMap }))
@@ -158,6 +162,8 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
   const t = useTexts()
   const common = useCommon()
   const may = useMay()
+  const [keys, choose] = useSelection()
+  const maySelect = may(schedulePriceChange)
   const application = useApplicationColumn<SiteRecord>(appId)
   const columns: Column<SiteRecord>[] = [
     {
@@ -168,6 +174,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       render: (_, site) => (
         <span className="one-line" title={site.siteName}>
           <SiteLink site={site} />
+          <SiteMark site={site} />
         </span>
       ),
     },
@@ -223,10 +230,18 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       exportKind="sites"
       input={input}
       columns={isBesideMap ? columns.map(besideMap) : columns}
-      rowKey={(site) => `${site.appId} ${site.id}`}
+      rowKey={keyOf}
       isNarrowed={isNarrowed}
       clear={clear}
-      footer={(found) => <AllThatMatch kind="sites" appId={appId} values={input} {...found} />}
+      {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
+      footer={(found) => (
+        <>
+          {found.total > 0 && (
+            <OtherRulesButton appId={appId} chosen={keys.map(readKey)} filters={input} onDone={() => choose([])} />
+          )}
+          <AllThatMatch kind="sites" appId={appId} values={input} {...found} />
+        </>
+      )}
       empty={
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')}>
           {may(saveSite) && <LinkButton to={paths.newSite({ appId })}>{t('newSite')}</LinkButton>}
@@ -235,6 +250,10 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
     />
   )
 }
+
+/** The key of a row among those of all applications. */
+const keyOf = ({ appId, id }: Pick<SiteRecord, 'appId' | 'id'>) => `${appId} ${id}`
+const readKey = (key: string) => ({ appId: key.split(' ')[0] ?? '', id: Number(key.split(' ')[1]) })
 
 /** Beside the map, only the name, application and region are shown by default; the user can add other columns. */
 const besideMap = (column: Column<SiteRecord>): Column<SiteRecord> =>

@@ -2,7 +2,6 @@ import { DeleteOutlined, EditOutlined } from '@ant-design/icons'
 import { Button, Empty } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
-import { getBillingRule } from '../../../src/billing-rules/contract.ts'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
 import { deleteSite, getSite, type SiteRecord, updateSite } from '../../../src/sites/contract.ts'
 import { useRead, useWrite } from '../api.ts'
@@ -11,6 +10,7 @@ import { PointMap } from '../map/point-map.tsx'
 import { paths } from '../paths.ts'
 import { Gates } from '../placements/gates.tsx'
 import { useSummary } from '../placements/parts.tsx'
+import { SitePrices } from '../prices/site-prices.tsx'
 import { useMay } from '../session.tsx'
 import { actorColumn } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
@@ -24,9 +24,8 @@ import { type Column, Records } from '../ui/records.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { Copyable } from '../ui/secret.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { ruleFields } from './form-values.ts'
 import { pointOf } from './points.ts'
-import { Hours, partsOf, RuleLink, regionName } from './show.tsx'
+import { Hours, partsOf, regionName } from './show.tsx'
 import './sites.css'
 import { showSuccess } from '../ui/feedback.tsx'
 import { useTexts } from './texts.ts'
@@ -178,18 +177,9 @@ function Rules({ site }: { site: SiteRecord }) {
   const t = useTexts()
   return (
     <Card title={t('rules')}>
-      <Facts
-        facts={Object.fromEntries(
-          ruleFields.map(({ field }) => [t(field), <Rule key={field} appId={site.appId} id={site[field]} />]),
-        )}
-      />
+      <SitePrices site={site} />
     </Card>
   )
-}
-
-function Rule({ appId, id }: { appId: string; id: number | null }) {
-  const { data } = useRead(getBillingRule, { appId, id: id ?? 0 }, { enabled: id !== null })
-  return <RuleLink appId={appId} id={id} name={data?.ruleName} />
 }
 
 function More({ site }: { site: SiteRecord }) {

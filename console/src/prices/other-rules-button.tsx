@@ -1,0 +1,48 @@
+import { Button } from 'antd'
+import { lazy, Suspense, useState } from 'react'
+import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
+import { useMay } from '../session.tsx'
+import type { Subject } from './other-rules.tsx'
+import { useTexts } from './texts.ts'
+
+const OtherRules = lazy(async () => ({ default: (await import('./other-rules.tsx')).OtherRules }))
+
+interface OtherRulesButtonProps {
+  /** The application that the list shows; empty for all. */
+  appId: string
+  /** The chosen sites; none: all that the filters match. */
+  chosen: readonly { appId: string; id: number }[]
+  filters: Record<string, string>
+  onDone: () => void
+}
+
+/** The button beside the list of sites for other rules from a moment on, of a selection or of all that match. */
+export function OtherRulesButton({ appId, chosen, filters, onDone }: OtherRulesButtonProps) {
+  const t = useTexts()
+  const may = useMay()
+  const [asked, setAsked] = useState<{ appId: string; subject: Subject }>()
+  if (!may(schedulePriceChange)) return null
+  const owners = new Set(chosen.map((site) => site.appId))
+  const owner = chosen.length === 0 ? appId : (chosen[0]?.appId ?? '')
+  const why = owners.size > 1 ? t('oneApplication') : owner === '' ? t('needsApplication') : undefined
+  const subject = chosen.length === 0 ? { filters } : { ids: chosen.map(({ id }) => id) }
+  return (
+    <>
+      <Button disabled={why !== undefined} title={why} onClick={() => setAsked({ appId: owner, subject })}>
+        {t('otherRulesFrom')}
+      </Button>
+      {asked && (
+        <Suspense fallback={null}>
+          <OtherRules
+            {...asked}
+            onClose={() => setAsked(undefined)}
+            onDone={() => {
+              setAsked(undefined)
+              onDone()
+            }}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}

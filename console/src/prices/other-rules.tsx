@@ -1,0 +1,221 @@
+import { Alert, Button, Checkbox, Form, Input, Modal } from 'antd'
+import { useState } from 'react'
+import { type ChosenSites, type GivenRules, schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
+import { limits } from '../../../src/vocabulary/limits.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
+import { newIdempotencyKey, useWrite } from '../api.ts'
+import { ruleFields } from '../sites/form-values.ts'
+import { RulePicker } from '../sites/rule-picker.tsx'
+import { useTexts as useSiteTexts } from '../sites/texts.ts'
+import { showSuccess } from '../ui/feedback.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { grouped } from '../ui/number.ts'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { readSites } from './following-sites.tsx'
+import { MomentField, useServiceNow } from './moment-field.tsx'
+import { presetMoments } from './presets.ts'
+import { useTexts } from './texts.ts'
+
+/** The filters of the list of sites that a price change takes; all others are turned into ids. */
+const takenFilters = ['provinceCode', 'cityCode', 'districtCode', 'billingRuleId'] as const
+
+/** The sites of a price change: chosen ones, or those that a list's filters match. */
+export type Subject = { ids: number[] } | { filters: Record<string, string> }
+
+/** The sites as the operation takes them; undefined if they can only be named by too many ids. */
+async function sitesOf(appId: string, subject: Subject): Promise<ChosenSites | undefined> {
+  if ('ids' in subject) return { ids: subject.ids }
+  const given = Object.entries(subject.filters).filter(([name, value]) => value !== '' && name !== 'appId')
+  if (given.length === 0) return { all: true }
+  if (given.every(([name]) => takenFilters.some((taken) => taken === name))) {
+    return Object.fromEntries(given.map(([name, value]) => [name, name === 'billingRuleId' ? Number(value) : value]))
+  }
+  const found = await readSites({ ...Object.fromEntries(given), appId }, limits.priceChangeIds + 1)
+  return found.sites.length > limits.priceChangeIds ? undefined : { ids: found.sites.map(({ id }) => id) }
+}
+
+interface Counted {
+  sites: ChosenSites
+  count: number
+}
+
+/** What is given for each field of a site: nothing, a rule, or null for no rule. */
+type Draft = Partial<Record<keyof GivenRules, number | null>>
+
+interface OtherRulesProps {
+  appId: string
+  subject: Subject
+  onClose: () => void
+  onDone: () => void
+}
+
+/** Asks for other rules of sites from a moment on, counts the sites, and schedules the change. */
+export function OtherRules(props: OtherRulesProps) {
+  const t = useTexts()
+  const clock = useServiceNow()
+  if (clock === undefined) {
+    return (
+      <Modal open title={t('otherRulesTitle')} footer={null} onCancel={props.onClose}>
+        <Loading />
+      </Modal>
+    )
+  }
+  return <Dialog {...props} tomorrow={presetMoments(clock.now).tomorrow} />
+}
+
+function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps & { tomorrow: string }) {
+  const t = useTexts()
+  const common = useCommon()
+  const schedule = useWrite(schedulePriceChange)
+  const [headers] = useState(newIdempotencyKey)
+  const [effectiveTime, setTime] = useState(tomorrow)
+  const [reason, setReason] = useState('')
+  const [rules, setRules] = useState<Draft>({})
+  const [counted, setCounted] = useState<Counted>()
+  const [isTooMany, setTooMany] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  const isReady = effectiveTime !== '' && Object.keys(rules).length > 0
+  const input = { appId, effectiveTime, rules, reason: reason.trim() === '' ? null : reason }
+
+  /** Another entry has to be counted anew. */
+  function changed(): void {
+    setCounted(undefined)
+    setTooMany(false)
+    schedule.reset()
+  }
+
+  async function count(): Promise<void> {
+    setBusy(true)
+    changed()
+    try {
+      const sites = await sitesOf(appId, subject)
+      if (sites === undefined) return setTooMany(true)
+      const { siteCount } = await schedule.mutateAsync({ input: { ...input, sites, dryRun: true } })
+      setCounted({ sites, count: siteCount ?? 0 })
+    } catch {
+      // The refusal is shown.
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  async function send({ sites }: Counted): Promise<void> {
+    setBusy(true)
+    try {
+      await schedule.mutateAsync({ input: { ...input, sites }, headers })
+      showSuccess(t('scheduled'))
+      onDone()
+    } catch {
+      // The refusal is shown.
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Modal
+      open
+      width={640}
+      title={t('otherRulesTitle')}
+      mask={{ closable: false }}
+      onCancel={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{common('cancel')}</Button>
+          {counted === undefined ? (
+            <Button type="primary" disabled={!isReady} loading={isBusy} onClick={() => void count()}>
+              {t('count')}
+            </Button>
+          ) : (
+            <Button type="primary" loading={isBusy} onClick={() => void send(counted)}>
+              {t('scheduleFor', { count: grouped(counted.count) })}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <RefusalAlert error={schedule.error} fieldNames={{ effectiveTime: t('from') }} />
+      {isTooMany && (
+        <Alert
+          type="warning"
+          showIcon
+          role="alert"
+          title={t('filterTooMany', { most: grouped(limits.priceChangeIds) })}
+          style={{ marginBottom: 12 }}
+        />
+      )}
+      <p>{'ids' in subject ? t('chosenSites', { count: subject.ids.length }) : t('matchingSites')}</p>
+      <Form layout="vertical" component="div">
+        <Form.Item label={t('from')} required htmlFor="other-rules-from">
+          <MomentField
+            id="other-rules-from"
+            value={effectiveTime}
+            onChange={(moment) => {
+              setTime(moment)
+              changed()
+            }}
+          />
+        </Form.Item>
+        <RuleChoices
+          appId={appId}
+          rules={rules}
+          onChange={(now) => {
+            setRules(now)
+            changed()
+          }}
+        />
+        <Form.Item label={common('reason')} extra={common('reasonKept')} htmlFor="other-rules-reason">
+          <Input
+            id="other-rules-reason"
+            maxLength={lengths.reason}
+            autoComplete="off"
+            value={reason}
+            onChange={({ target }) => setReason(target.value)}
+          />
+        </Form.Item>
+      </Form>
+      {counted !== undefined && (
+        <Alert type="info" showIcon role="status" title={t('counted', { count: grouped(counted.count) })} />
+      )}
+    </Modal>
+  )
+}
+
+interface RuleChoicesProps {
+  appId: string
+  rules: Draft
+  onChange: (rules: Draft) => void
+}
+
+function RuleChoices({ appId, rules, onChange }: RuleChoicesProps) {
+  const t = useTexts()
+  const sites = useSiteTexts()
+  return ruleFields.map(({ field, ruleType }) => {
+    const { [field]: chosen, ...others } = rules
+    return (
+      <Form.Item key={field} label={sites(field)} htmlFor={`other-rules-${field}`}>
+        <div style={{ display: 'flex', flexWrap: 'wrap', gap: '4px 12px', alignItems: 'center' }}>
+          <div style={{ flex: '1 1 240px' }}>
+            <RulePicker
+              id={`other-rules-${field}`}
+              appId={appId}
+              ruleType={ruleType}
+              label={sites(field)}
+              placeholder={chosen === null ? t('noRule') : t('asItIs')}
+              value={chosen ?? null}
+              onChange={(rule) => onChange(rule === null ? others : { ...others, [field]: rule })}
+            />
+          </div>
+          <Checkbox
+            aria-label={`${sites(field)}: ${t('noneFrom')}`}
+            checked={chosen === null}
+            onChange={({ target }) => onChange(target.checked ? { ...others, [field]: null } : others)}
+          >
+            {t('noneFrom')}
+          </Checkbox>
+        </div>
+      </Form.Item>
+    )
+  })
+}

@@ -1,0 +1,100 @@
+import { Fragment } from 'react'
+import { Link } from 'react-router'
+import type { SiteRecord } from '../../../src/sites/contract.ts'
+import { pagePriceChanges, priceChangeStatus } from '../../../src/sites/price-changes/contract.ts'
+import { getSitePrices, type PriceInForce } from '../../../src/sites/prices/contract.ts'
+import { useRead } from '../api.ts'
+import { useServiceClock } from '../billing-rules/clock.ts'
+import { TermsInShort } from '../billing-rules/terms.tsx'
+import { paths } from '../paths.ts'
+import { ruleFields } from '../sites/form-values.ts'
+import { useTexts as useSiteTexts } from '../sites/texts.ts'
+import { Loading } from '../ui/loading.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { Countdown } from './countdown.tsx'
+import './prices.css'
+import { useTexts } from './texts.ts'
+
+/** The members of the answer, by the field of a site. */
+const members = {
+  fastChargeBillRuleId: 'fast',
+  rushingBillRuleId: 'slow',
+  placeholderBillRuleId: 'occupancy',
+} as const
+
+type Use = (typeof members)[keyof typeof members]
+
+/** A site's prices now, and from when on others hold. */
+export function SitePrices({ site: { appId, id } }: { site: SiteRecord }) {
+  const t = useTexts()
+  const sites = useSiteTexts()
+  const options = { refetchInterval: 30_000 }
+  const { data, error, refetch } = useRead(getSitePrices, { appId, id }, options)
+  const asked = { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 }
+  // Where a site has no rule yet, the answer has no moment until which that holds.
+  const waiting = useRead(pagePriceChanges, asked, options).data?.list ?? []
+  if (data === undefined)
+    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+  return (
+    <>
+      {ruleFields.map(({ field }) => {
+        const use = members[field]
+        const first = waiting.findLast(({ rules }) => rules?.[field] !== undefined)
+        const until = data[use] === null ? first?.effectiveAt : data[use].untilAt
+        return (
+          <Fragment key={field}>
+            <h3 className="price-use">{sites(field)}</h3>
+            <ol className="price-line">
+              <Next appId={appId} id={id} use={use} at={until ?? null} />
+              <InForce appId={appId} price={data[use]} state="holds" />
+            </ol>
+          </Fragment>
+        )
+      })}
+      <p>
+        <Link to={paths.priceChanges({ appId, siteId: id })}>{t('changesOfSite')}</Link>
+      </p>
+    </>
+  )
+}
+
+/** What holds from an instant of the future on. */
+function Next({ appId, id, use, at }: { appId: string; id: number; use: Use; at: string | null }) {
+  const { data } = useRead(getSitePrices, { appId, id, time: at ?? '' }, { enabled: at !== null })
+  if (at === null || data === undefined) return null
+  return <InForce appId={appId} price={data[use]} state="waits" begins={{ at, time: data.time }} />
+}
+
+interface InForceProps {
+  appId: string
+  price: PriceInForce | null
+  state: 'holds' | 'waits'
+  /** When it begins to hold, of what waits. */
+  begins?: { at: string; time: string }
+}
+
+function InForce({ appId, price, state, begins }: InForceProps) {
+  const t = useTexts()
+  const clock = useServiceClock()
+  const time = begins?.time ?? price?.sinceTime
+  const heading = time === undefined ? t('holdsNow') : t(begins === undefined ? 'holds' : 'waits', { time })
+  return (
+    <li className={`price-line-${state}`}>
+      <div className="price-line-head">
+        <strong className="number">{heading}</strong>
+        {begins && <Countdown at={begins.at} />}
+      </div>
+      {price === null ? (
+        <span className="faint">{t('noRule')}</span>
+      ) : (
+        <>
+          <Link to={paths.billingRule(appId, price.billingRuleId)}>{price.ruleName}</Link>
+          <TermsInShort terms={price} {...(begins === undefined && { now: clock?.seconds })} />
+        </>
+      )}
+      {price?.priceChangeId != null && (
+        <span className="faint price-line-by">{t('byChange', { id: price.priceChangeId })}</span>
+      )}
+    </li>
+  )
+}
