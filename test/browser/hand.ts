@@ -33,8 +33,8 @@ export class Hand {
     await this.type(locator, text)
     await this.page.locator('.ant-select-item-option, .ant-cascader-menu-item').getByText(text).first().waitFor()
     // While the table of regions is still loading after the input, no row is active.
-    const rows = this.page.locator('.ant-cascader-menu-item')
-    const active = this.page.locator('.ant-cascader-menu-item-active')
+    const rows = this.page.locator('.ant-cascader-menu-item:visible')
+    const active = this.page.locator('.ant-cascader-menu-item-active:visible')
     if ((await rows.count()) > 0 && (await active.count()) === 0) {
       await locator.press('ArrowDown')
       await active.first().waitFor()

@@ -37,7 +37,12 @@ export function Page() {
   const may = useMay()
   const { values, set } = useFilters(['kind', 'mode'] as const)
   const [appId, choose] = useApplication()
-  const kinds: ImportKind[] = ['sites', 'devices', 'placements', ...(may(importDeviceInventory) ? ['inventory' as const] : [])]
+  const kinds: ImportKind[] = [
+    'sites',
+    'devices',
+    'placements',
+    ...(may(importDeviceInventory) ? ['inventory' as const] : []),
+  ]
   const kind = kinds.find((one) => one === values.kind) ?? 'devices'
   const mode = importModes.find((one) => one === values.mode) ?? 'create'
   return (

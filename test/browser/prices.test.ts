@@ -1,0 +1,188 @@
+import { describe, expect } from 'bun:test'
+import { getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { pagePriceChanges, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
+import { newApplication, type TestApplication } from '../harness.ts'
+import { Hand } from './hand.ts'
+import { newRule, newSite } from './site-support.ts'
+import { browserTest, client, expectFramed, expectSound, leadTo, narrow, newSerial, picture, visit } from './support.ts'
+
+/** The most clicks of a task, starting from any page. */
+const mostClicks = 8
+
+const changesOf = async ({ appId }: TestApplication) => (await client.operate(pagePriceChanges, { appId })).data.list
+
+async function begin(role: 'operator' | 'viewer' = 'operator') {
+  const visited = await visit('/console/account', { role })
+  return { ...visited, hand: new Hand(visited.page) }
+}
+
+describe('prices from a date on', () => {
+  browserTest('a rule gets other prices from tomorrow on, which wait with a countdown, and are cancelled', async () => {
+    const app = await newApplication(client, { appName: newSerial('Priced') })
+    const name = newSerial('Fast')
+    const rule = await newRule(app, 1, name)
+    await newSite(app, { fastChargeBillRuleId: rule })
+    const visited = await begin()
+    const { page, hand } = visited
+    await hand.go('Billing rules')
+    await hand.type(page.getByLabel('Name', { exact: true }), name)
+    await page.getByText('1 in all').waitFor()
+    await hand.click(page.getByRole('link', { name, exact: true }))
+    await page.getByText('Sites that follow: 1.').waitFor()
+    await hand.click(page.getByRole('link', { name: 'Prices from…' }))
+    await page.getByRole('heading', { level: 1, name: `Prices from a date on: ${name}` }).waitFor()
+    await page.getByRole('button', { name: 'Tomorrow', pressed: true }).waitFor()
+    await hand.type(page.getByRole('textbox', { name: 'Electricity of period 1' }), '0.85')
+    await page.getByRole('region', { name: 'Old and new prices' }).getByText('1.25 yuan/kWh').waitFor()
+    await page.getByText('Sites that follow: 1.').waitFor()
+    await expectSound(visited, `Prices from a date on: ${name}`)
+    await picture(page, 'prices-new')
+    await hand.press('Schedule')
+    await page.getByText(/^in \d+ (h|min) \d+ (min|s)$/).waitFor()
+    expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
+    const [change] = await changesOf(app)
+    expect(change).toMatchObject({ billingRuleId: rule, status: 1 })
+    expect(change?.effectiveTime).toEndWith(' 00:00:00')
+    expect((await client.operate(getBillingRule, { appId: app.appId, id: rule })).data.periods?.[0]).toMatchObject({
+      electricityPrice: '0.6',
+    })
+    await expectSound(visited, name)
+    await picture(page, 'rule-line')
+
+    // Lists mark the rule, and the site that names it.
+    await hand.go('Billing rules')
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByTitle(`Other prices from ${change?.effectiveTime} on`).waitFor()
+    await leadTo(page, `/console/sites?appId=${app.appId}`)
+    await page.getByTitle(`Other prices from ${change?.effectiveTime} on`).waitFor()
+
+    await leadTo(page, `/console/billing-rules/${app.appId}/${rule}`)
+    await page.getByRole('button', { name: `Cancel the change of ${change?.effectiveTime}` }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('A mistake')
+    await dialog.getByRole('button', { name: 'Cancel the price change' }).click()
+    await page.getByText('The price change is cancelled.').waitFor()
+    expect(await changesOf(app)).toMatchObject([{ status: 3 }])
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('all sites of a city get another rule from next Monday on, counted before', async () => {
+    const appName = newSerial('City')
+    const app = await newApplication(client, { appName })
+    const rule = await newRule(app, 1, newSerial('Monday'))
+    const there = { provinceCode: '360000', cityCode: '360700', districtCode: '360702' }
+    const sites = [await newSite(app, there), await newSite(app, there)]
+    await newSite(app)
+    const visited = await begin()
+    const { page, hand } = visited
+    await hand.go('Sites')
+    await hand.find(page.getByRole('combobox', { name: 'Application' }), appName)
+    await page.getByText('3 in all').waitFor()
+    await hand.find(page.getByRole('combobox', { name: 'Province, city, district' }), '赣州市')
+    await page.getByText('2 in all').waitFor()
+    await hand.press('Other rules from…')
+    const dialog = page.getByRole('dialog', { name: 'Other billing rules from a date on' })
+    await hand.press('Next Monday', dialog)
+    await hand.find(dialog.getByRole('combobox', { name: 'Fast charging rule' }), 'Monday')
+    await hand.press('Count', dialog)
+    await dialog.getByText('2 sites get other rules.').waitFor()
+    await expectSound(visited, 'Sites')
+    await picture(page, 'other-rules')
+    await hand.press('Schedule for 2 sites', dialog)
+    await page.getByText('The price change is scheduled.').waitFor()
+    expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
+    const [change] = await changesOf(app)
+    expect(change).toMatchObject({ siteCount: 2, status: 1, rules: { fastChargeBillRuleId: rule } })
+    expect(new Date(`${change?.effectiveTime.slice(0, 10)}T00:00:00Z`).getUTCDay()).toBe(1)
+
+    // Each site is marked, and tells what follows.
+    await page.getByTitle(`Other prices from ${change?.effectiveTime} on`).nth(1).waitFor()
+    await leadTo(page, `/console/sites/${app.appId}/${sites[0]?.id}`)
+    await page.getByText(`From ${change?.effectiveTime}`).waitFor()
+    await page.getByText(/^in \d d \d+ h$/).waitFor()
+    await expectSound(visited, sites[0]?.siteName ?? '')
+    await page.getByText('Price changes of this site').scrollIntoViewIfNeeded()
+    await picture(page, 'site-prices')
+    await leadTo(page, `/console/price-changes?appId=${app.appId}`)
+    await page.getByText('Rules at 2 sites').waitFor()
+    await expectSound(visited, 'Price changes')
+    await picture(page, 'price-changes')
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('prices that somebody changed are put back, and the dialog says which', async () => {
+    const app = await newApplication(client, { appName: newSerial('Undone') })
+    const name = newSerial('Changed')
+    const id = await newRule(app, 1, name)
+    const periods = [{ startTime: '00:00:00', electricityPrice: '0.9', servicePrice: '0.4' }]
+    await client.operate(updateBillingRule, { appId: app.appId, id, periods })
+    const visited = await begin()
+    const { page, hand } = visited
+    await hand.go('Billing rules')
+    await hand.type(page.getByLabel('Name', { exact: true }), name)
+    await page.getByText('1 in all').waitFor()
+    await hand.click(page.getByRole('link', { name, exact: true }))
+    await hand.press(/^Undo the change of /)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('1 period a day, 1.00 yuan/kWh').waitFor()
+    await picture(page, 'price-undo')
+    await hand.press('Undo', dialog)
+    await page.getByText('What was before holds again.').waitFor()
+    expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
+    const { data } = await client.operate(getBillingRule, { appId: app.appId, id })
+    expect(data.periods?.[0]?.electricityPrice).toBe('0.6')
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest(
+    'a price change that took effect is undone for a reason, and the line tells both, also on a phone',
+    async () => {
+      const app = await newApplication(client, { appName: newSerial('Line') })
+      const id = await newRule(app, 1, 'Line')
+      const effectiveTime = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 2_000).toISOString()
+      const periods = [{ startTime: '00:00:00', electricityPrice: '0.9', servicePrice: '0.4' }]
+      await client.operate(schedulePriceChange, { appId: app.appId, billingRuleId: id, effectiveTime, periods })
+      const chinese = { role: 'operator', language: 'zh', viewport: narrow } as const
+      const visited = await visit(`/console/billing-rules/${app.appId}/${id}`, chinese)
+      const { page } = visited
+      // When its moment has come, the page reads again.
+      await page.getByRole('button', { name: /^撤销 / }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('全天 1 个时段，1.00 元/千瓦时').waitFor()
+      await dialog.getByLabel('原因').fill('改错了')
+      await dialog.getByRole('button', { name: /^撤\s?销$/ }).click()
+      await page.getByText('改错了').waitFor()
+      await expectFramed(visited, 'Line')
+      await picture(page, 'rule-line-phone')
+      const [undo, change] = await changesOf(app)
+      expect(undo).toMatchObject({ undoOf: change?.id, status: 2 })
+      await leadTo(page, `/console/billing-rules/${app.appId}/${id}/prices`)
+      await page.getByRole('button', { name: '下周一' }).waitFor()
+      await expectFramed(visited, '定时调价：Line')
+      await picture(page, 'prices-new-phone')
+      await leadTo(page, `/console/price-changes?appId=${app.appId}`)
+      await page.getByText(`撤销调价 ${change?.id}`).waitFor()
+      await expectFramed(visited, '调价')
+      await picture(page, 'price-changes-phone')
+      expect(visited.faults).toEqual([])
+    },
+  )
+
+  browserTest('what was undone already is refused, and the dialog says so', async () => {
+    const app = await newApplication(client, { appName: newSerial('Twice') })
+    const id = await newRule(app, 1, 'Twice')
+    const effectiveTime = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 1_000).toISOString()
+    const periods = [{ startTime: '00:00:00', electricityPrice: '0.9', servicePrice: '0.4' }]
+    const input = { appId: app.appId, billingRuleId: id, effectiveTime, periods }
+    const { data: change } = await client.operate(schedulePriceChange, input)
+    const visited = await visit(`/console/price-changes?appId=${app.appId}`, { role: 'operator' })
+    const { page } = visited
+    await page.getByRole('button', { name: /^Undo the change of / }).click()
+    await client.operate(undoPriceChange, { appId: app.appId, id: change.id ?? 0, reason: 'First' })
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('Second')
+    await dialog.getByRole('button', { name: 'Undo' }).click()
+    await dialog.getByText('40006').waitFor()
+    expect(visited.faults).toEqual([])
+  })
+})
