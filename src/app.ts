@@ -196,7 +196,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config, showMoment })
   const acting = actSteps({ sql: pools.bulk, ...moments })
   const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
-  const signingIn = { sql: control, callers, rules, secrets, showMoment }
+  const signingIn = { sql: control, callers, rules, secrets, publicUrl: config.publicUrl, showMoment }
   const inLane = { openLane, callers, metrics, config }
   const handlers = [
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),

@@ -9,10 +9,12 @@ import { importDeviceInventory } from '../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../src/devices/models/contract.ts'
 import { savePlacement } from '../src/devices/placement/contract.ts'
 import { createOperator, createOperatorKey } from '../src/people/operators/contract.ts'
+import { savePasskey, startPasskey } from '../src/people/second-factor/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
 import { getPriceChange, schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
+import { Authenticator } from './authenticator.ts'
 import { becomesTrue } from './faults/support.ts'
 import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from './harness.ts'
 import { codeOf, newGenerator, newPassword, newPerson, type Person, signIn, startedSecret } from './people.ts'
@@ -180,6 +182,14 @@ const asOperator = (input: (world: World) => object | Promise<object>): Measured
   call: async (world) => ({ input: await input(world), as: { token: world.client.operatorKey } }),
 })
 const none = () => ({})
+/** The address of the service whose operations are measured: passkeys belong to it. */
+export const measuredOrigin = 'https://forecourt.example'
+
+async function newPasskey(client: Client, headers: { cookie: string }) {
+  const { options, ticket } = await made(client.call(startPasskey, {}, { headers }))
+  return { ticket, credential: new Authenticator(measuredOrigin).create(options), name: 'Laptop' }
+}
+
 /** As a person of their own, in a session. */
 const asPerson = (
   input: (person: Person, client: Client, headers: { cookie: string }) => object | Promise<object>,
@@ -391,6 +401,13 @@ export const measured: Record<string, Measured> = {
     await newGenerator(client, headers)
     return {}
   }),
+  startPasskey: asPerson(none),
+  savePasskey: asPerson((_, client, headers) => newPasskey(client, headers)),
+  deletePasskey: asPerson(async (_, client, headers) => {
+    const { data } = await client.call(savePasskey, await newPasskey(client, headers), { headers })
+    return { id: data.passkeys[0]?.id }
+  }),
+  startPasskeySession: { call: () => ({ input: {}, as: {} }) },
   renewRecoveryCodes: asPerson(async (_, client, headers) => {
     await newGenerator(client, headers)
     return {}
@@ -489,7 +506,7 @@ const keyed = ({ token }: TestApplication, input: object): Call => ({
 })
 
 /** Codes of requests that are refused on purpose: the cost of finding the reason is measured. */
-const refusedOnPurpose = [20_017, 10_056]
+const refusedOnPurpose = [20_017]
 
 /** Sends one call and throws if it fails, except with a code that is expected. */
 export async function send(world: World, operation: Operation, { input, as = world.owner }: Call): Promise<void> {
@@ -597,6 +614,10 @@ export const inputsOf = ({
   startTotp: {},
   saveTotp: { code: '000000' },
   deleteTotp: {},
+  startPasskey: {},
+  savePasskey: { ticket: 'x', credential: {}, name: 'x' },
+  deletePasskey: { id: 1 },
+  startPasskeySession: 'open',
   renewRecoveryCodes: {},
   resetSecondFactors: { id: 1, reason: 'taken over' },
   getSettings: {},
@@ -711,6 +732,9 @@ export const admitted: Record<string, string> = {
   startTotp: 'aovd',
   saveTotp: 'aovd',
   deleteTotp: 'aovd',
+  startPasskey: 'aovd',
+  savePasskey: 'aovd',
+  deletePasskey: 'aovd',
   renewRecoveryCodes: 'aovd',
   resetSecondFactors: 'a',
   getSettings: 'aovd',

@@ -278,6 +278,10 @@ export interface ConfirmSessionRequest {
   code?: string | null | undefined
   /** An operator key, instead of a name and a password. */
   operatorKey?: string | null | undefined
+  /** The ticket of the options; it works once, for 5 minutes. */
+  ticket?: string | null | undefined
+  /** The credential as JSON (`PublicKeyCredential.toJSON()`). */
+  credential?: Record<string, unknown> | null | undefined
 }
 
 export interface CreateActRequest {
@@ -442,6 +446,10 @@ export interface CreateSessionRequest {
   code?: string | null | undefined
   /** An operator key, instead of a name and a password. */
   operatorKey?: string | null | undefined
+  /** The ticket of the options; it works once, for 5 minutes. */
+  ticket?: string | null | undefined
+  /** The credential as JSON (`PublicKeyCredential.toJSON()`). */
+  credential?: Record<string, unknown> | null | undefined
 }
 
 export interface DeleteBillingRuleRequest {
@@ -465,6 +473,11 @@ export interface DeleteOperatorKeyRequest {
 }
 
 export interface DeleteOperatorRequest {
+  /** The id of the record. */
+  id: number
+}
+
+export interface DeletePasskeyRequest {
   /** The id of the record. */
   id: number
 }
@@ -2094,6 +2107,14 @@ export interface SaveDeviceModelRequest {
   deviceTypeName?: string | null | undefined
 }
 
+export interface SavePasskeyRequest {
+  /** The ticket of the options; it works once, for 5 minutes. */
+  ticket: string
+  /** The credential as JSON (`PublicKeyCredential.toJSON()`). */
+  credential: Record<string, unknown>
+  name: string
+}
+
 export type SavePlacementRequest = PlacementBatchRow & {
   appId?: string | null | undefined
 }
@@ -2550,6 +2571,24 @@ export interface SiteUpdateRow {
   coordinates?: string | null | undefined
 }
 
+export type StartPasskeyRequest = Record<never, never>
+
+export interface StartPasskeyResult {
+  /** The options for `navigator.credentials.create`, as JSON. */
+  options: Record<string, unknown>
+  /** The ticket of the options; it works once, for 5 minutes. */
+  ticket: string
+}
+
+export type StartPasskeySessionRequest = Record<never, never>
+
+export interface StartPasskeySessionResult {
+  /** The options for `navigator.credentials.get`, as JSON. */
+  options: Record<string, unknown>
+  /** The ticket of the options; it works once, for 5 minutes. */
+  ticket: string
+}
+
 export type StartTotpRequest = Record<never, never>
 
 export interface StartTotpResult {
@@ -3002,11 +3041,13 @@ export interface Methods {
   pageDeviceInventory: PageMethod<PageDeviceInventoryQuery, InventoryEntryPage>
   /** Takes a serial number out of the inventory; a device that is bound stays bound. */
   deleteDeviceInventory: Method<DeleteDeviceInventoryRequest, InventoryEntry>
-  /** Signs in, by name and password, and `code` where the account has a second factor, or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account. */
+  /** Signs in, by name and password, and `code` where the account has a second factor; by a passkey; or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account. */
   createSession: Method<CreateSessionRequest, Session>
+  /** Begins a sign-in by passkey: the options for the browser. Nothing tells whether an account exists. */
+  startPasskeySession: Method<StartPasskeySessionRequest, StartPasskeySessionResult>
   /** Answers who the caller is. */
   getSession: Method<Record<never, never>, Session>
-  /** Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; in a session by an operator key, by that key. */
+  /** Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; by a passkey; in a session by an operator key, by that key. */
   confirmSession: Method<ConfirmSessionRequest, Session>
   /** Answers what a console needs to know of the service. */
   getSettings: Method<Record<never, never>, GetSettingsResult>
@@ -3022,6 +3063,12 @@ export interface Methods {
   saveTotp: Method<SaveTotpRequest, SecondFactorsWithCodes>
   /** Removes one’s code generator. With the last factor the recovery codes go too. */
   deleteTotp: Method<DeleteTotpRequest, SecondFactors>
+  /** Begins a new passkey (WebAuthn): the options for the browser. An account has at most 20. */
+  startPasskey: Method<StartPasskeyRequest, StartPasskeyResult>
+  /** Adds the passkey that the browser made. */
+  savePasskey: Method<SavePasskeyRequest, SecondFactorsWithCodes>
+  /** Removes one of one’s passkeys. With the last factor the recovery codes go too. */
+  deletePasskey: Method<DeletePasskeyRequest, SecondFactors>
   /** Makes ten new recovery codes in place of all others, and shows them once. */
   renewRecoveryCodes: Method<RenewRecoveryCodesRequest, RenewRecoveryCodesResult>
   /** Takes all second factors of another account away, ends its sessions and forgets its browsers. */
@@ -3151,6 +3198,7 @@ export const operations = {
   pageDeviceInventory: { method: 'GET', path: '/api/platform/v1/deviceInventory/page', isPage: true },
   deleteDeviceInventory: { method: 'POST', path: '/api/platform/v1/deviceInventory/delete', isIdempotent: true },
   createSession: { method: 'POST', path: '/api/platform/v1/session/create', isOpen: true },
+  startPasskeySession: { method: 'POST', path: '/api/platform/v1/session/startPasskey', isOpen: true },
   getSession: { method: 'GET', path: '/api/platform/v1/session/detail' },
   confirmSession: { method: 'POST', path: '/api/platform/v1/session/confirm' },
   getSettings: { method: 'GET', path: '/api/platform/v1/session/settings' },
@@ -3160,6 +3208,9 @@ export const operations = {
   startTotp: { method: 'POST', path: '/api/platform/v1/secondFactor/startTotp' },
   saveTotp: { method: 'POST', path: '/api/platform/v1/secondFactor/saveTotp' },
   deleteTotp: { method: 'POST', path: '/api/platform/v1/secondFactor/deleteTotp' },
+  startPasskey: { method: 'POST', path: '/api/platform/v1/secondFactor/startPasskey' },
+  savePasskey: { method: 'POST', path: '/api/platform/v1/secondFactor/savePasskey' },
+  deletePasskey: { method: 'POST', path: '/api/platform/v1/secondFactor/deletePasskey' },
   renewRecoveryCodes: { method: 'POST', path: '/api/platform/v1/secondFactor/renewRecoveryCodes' },
   resetSecondFactors: { method: 'POST', path: '/api/platform/v1/secondFactor/reset', isIdempotent: true },
   createOperator: { method: 'POST', path: '/api/platform/v1/operator/create', isIdempotent: true },

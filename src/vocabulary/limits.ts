@@ -372,6 +372,10 @@ export const limits = {
    * test/faults/second-factor.test.ts.
    */
   generatorDraftMinutes: 10,
+  /** Passkeys. The database, from an account. Past it: 400 10001. Seen by: test/faults/passkeys.test.ts. */
+  passkeysOfOne: 20,
+  /** Seconds. Tickets of passkeys: how long each may be used. Past it: 401 10031. Seen by: test/faults/passkeys.test.ts. */
+  ticketSeconds: 300,
   /**
    * Events in that time. The disk: refused and locked sign-ins, over all names and sources. Past it: they are not
    * logged. Seen by: test/faults/sign-in.test.ts.

@@ -1,7 +1,7 @@
 import { operations } from '../../src/reference/operations.ts'
 import { Workplace } from '../faults/support.ts'
 import { Client } from '../harness.ts'
-import { type Measured, makeWorld, measured, send, variants } from '../operations.ts'
+import { type Measured, makeWorld, measured, measuredOrigin, send, variants } from '../operations.ts'
 import { fill } from './fill.ts'
 import { MeasuredDatabase } from './measured-database.ts'
 import { type Blocks, Meter } from './meter.ts'
@@ -33,7 +33,11 @@ export async function measureOperations(many: number): Promise<Cost[]> {
   const place = new Workplace()
   const database = await MeasuredDatabase.start(place.newFolder(), ['autovacuum=off'])
   const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(null, { status: 204 }) })
-  const env = { DATABASE_URL: database.url, FORECOURT_PRIVATE_CALLBACKS: 'allow' }
+  const env = {
+    DATABASE_URL: database.url,
+    FORECOURT_PRIVATE_CALLBACKS: 'allow',
+    FORECOURT_PUBLIC_URL: measuredOrigin,
+  }
   const service = await place.startService({ env })
   try {
     const { sql } = database

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../../vocabulary/operation.ts'
 import { everyRole } from '../../vocabulary/roles.ts'
-import { integer, moment, named, nullable, onceKey, reasonText } from '../../vocabulary/values.ts'
+import { integer, moment, name, named, nullable, onceKey, reasonText } from '../../vocabulary/values.ts'
 import { OperatorRecord } from '../operators/contract.ts'
-import { factorCode } from '../sessions/contract.ts'
+import { begunPasskey, factorCode, passkeyMembers } from '../sessions/contract.ts'
 
 // The second factors of the account of a session: code generators, passkeys, and recovery codes that stand in for either.
 
@@ -102,6 +102,42 @@ export const deleteTotp = operation({
   path: `${folder}/deleteTotp`,
   ...changesFactors,
   body: Type.Object({}),
+  data: SecondFactors,
+  refusals: ['secondFactorNotFound', 'lastSecondFactor'],
+})
+
+export const startPasskey = operation({
+  id: 'startPasskey',
+  group: 'secondFactors',
+  summary: 'Begins a new passkey (WebAuthn): the options for the browser. An account has at most 20.',
+  method: 'POST',
+  path: `${folder}/startPasskey`,
+  ...changesFactors,
+  body: Type.Object({}),
+  data: begunPasskey('navigator.credentials.create'),
+  refusals: [],
+})
+
+export const savePasskey = operation({
+  id: 'savePasskey',
+  group: 'secondFactors',
+  summary: 'Adds the passkey that the browser made.',
+  method: 'POST',
+  path: `${folder}/savePasskey`,
+  ...changesFactors,
+  body: Type.Object({ ...passkeyMembers, name }),
+  data: FactorsWithCodes,
+  refusals: ['codeInvalid'],
+})
+
+export const deletePasskey = operation({
+  id: 'deletePasskey',
+  group: 'secondFactors',
+  summary: 'Removes one of one’s passkeys. With the last factor the recovery codes go too.',
+  method: 'POST',
+  path: `${folder}/deletePasskey`,
+  ...changesFactors,
+  body: Type.Object({ id: integer() }),
   data: SecondFactors,
   refusals: ['secondFactorNotFound', 'lastSecondFactor'],
 })

@@ -14,6 +14,7 @@ import { deleteSessionsOf, forgetBrowsers, noteShown } from '../sessions/store.t
 import { counted } from './codes.ts'
 import * as contract from './contract.ts'
 import { hashRecoveryCode, newGeneratorSecret, newRecoveryCodes, otpauthUrlOf, stepOfCode } from './generator.ts'
+import { beginPasskey, checkNewPasskey, requireRoom } from './passkeys.ts'
 import * as store from './store.ts'
 
 /** The caller of one's own factors, who has an account. */
@@ -146,6 +147,25 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
       changes.remove(by, async (tx, operatorId) =>
         (await store.deleteGenerator(tx, operatorId)) ? { factor: 'totp' } : undefined,
       ),
+    ),
+
+    handle(contract.startPasskey, ({ caller }) => beginPasskey(parts, requireOwner(caller))),
+
+    handle(contract.savePasskey, async ({ body, ...by }) => {
+      const { operatorId } = requireOwner(by.caller)
+      const passkey = await checkNewPasskey(parts, operatorId, body)
+      return changes.add(by, 'passkey', async (tx) => {
+        requireRoom((await store.passkeysOf(tx, operatorId)).length)
+        const passkeyId = await store.insertPasskey(tx, operatorId, body.name, passkey)
+        return passkeyId === undefined ? undefined : { factor: 'passkey', passkeyId, passkeyName: body.name }
+      })
+    }),
+
+    handle(contract.deletePasskey, ({ body, ...by }) =>
+      changes.remove(by, async (tx, operatorId) => {
+        const passkeyName = await store.deletePasskey(tx, operatorId, body.id)
+        return passkeyName === undefined ? undefined : { factor: 'passkey', passkeyId: body.id, passkeyName }
+      }),
     ),
 
     handle(contract.renewRecoveryCodes, async ({ caller, sourceAddress }) => {

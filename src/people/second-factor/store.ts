@@ -116,6 +116,72 @@ export async function deleteGenerator(tx: Statements, operatorId: number): Promi
   return (await tx`delete from operator_totp where operator_id = ${operatorId}`).count === 1
 }
 
+export interface NewPasskey {
+  /** Both as base64url. */
+  credentialId: string
+  publicKey: string
+  signCount: number
+  isSynced: boolean
+}
+
+export interface KnownPasskey extends Omit<NewPasskey, 'signCount' | 'isSynced'> {
+  id: number
+  name: string
+  operatorId: number
+  operatorName: string
+}
+
+/** The credential ids of an account's passkeys. */
+export async function passkeysOf(sql: Statements, operatorId: number): Promise<string[]> {
+  const rows = await sql`select credential_id from operator_passkey where operator_id = ${operatorId}`
+  return rows.map((row) => row.credential_id)
+}
+
+/** Stores a passkey. Returns its id; undefined when it is some account's already. */
+export async function insertPasskey(
+  tx: Statements,
+  operatorId: number,
+  name: string,
+  { credentialId, publicKey, signCount, isSynced }: NewPasskey,
+): Promise<number | undefined> {
+  const [row] = await tx`
+    insert into operator_passkey (operator_id, credential_id, public_key, sign_count, is_synced, name, created_at)
+    values (${operatorId}, ${credentialId}, ${publicKey}, ${signCount}, ${isSynced}, ${name}, now())
+    on conflict do nothing returning id`
+  return row?.id
+}
+
+export async function findPasskey(sql: Statements, credentialId: string): Promise<KnownPasskey | undefined> {
+  const [row] = await sql`
+    select p.id, p.name, p.credential_id, p.public_key, o.id as operator_id, o.name as operator_name
+    from operator_passkey p join operator o on o.id = p.operator_id where p.credential_id = ${credentialId}`
+  return (
+    row && {
+      id: row.id,
+      name: row.name,
+      credentialId: row.credential_id,
+      publicKey: row.public_key,
+      operatorId: row.operator_id,
+      operatorName: row.operator_name,
+    }
+  )
+}
+
+/** Notes a use. False for a counter that is not past the last one; passkeys that are synced stay at 0. */
+export async function countUse(tx: Statements, id: number, counter: number, isSynced: boolean): Promise<boolean> {
+  const counted = await tx`
+    update operator_passkey set sign_count = ${counter}, is_synced = ${isSynced}, used_at = now()
+    where id = ${id} and (sign_count < ${counter} or (sign_count = 0 and ${counter} = 0))`
+  return counted.count === 1
+}
+
+/** Removes a passkey. Returns its name; undefined when the account has none with this id. */
+export async function deletePasskey(tx: Statements, operatorId: number, id: number): Promise<string | undefined> {
+  const [row] = await tx`
+    delete from operator_passkey where id = ${id} and operator_id = ${operatorId} returning name`
+  return row?.name
+}
+
 /** Removes every factor of an account, and what has begun. */
 export async function deleteFactors(tx: Statements, operatorId: number): Promise<void> {
   await tx`delete from operator_totp where operator_id = ${operatorId}`

@@ -32,6 +32,28 @@ export const triedPassword = Type.String({
 /** A code of a code generator, or a recovery code. */
 export const factorCode = described(text(64), 'Six digits of the code generator, or a recovery code.')
 
+const ticket = Object.assign(text(4096, 'The ticket of the options; it works once, for 5 minutes.'), {
+  examples: ['MWU0YWZk'],
+})
+
+/** What the browser makes of the options of a passkey; the library that checks it looks at the members. */
+const credential = Type.Unsafe<object>({
+  type: 'object',
+  description: 'The credential as JSON (`PublicKeyCredential.toJSON()`).',
+  examples: [{}],
+  [reasonKey]: { en: 'must be a JSON object', zh: '必须是 JSON 对象' },
+})
+
+/** A passkey, made of the options of a ticket. */
+export const passkeyMembers = { ticket, credential }
+const byPasskey = { ticket: optional(ticket), credential: optional(credential) }
+
+/** The options of a passkey, with their ticket. */
+export const begunPasskey = (call: string) => {
+  const description = `The options for \`${call}\`, as JSON.`
+  return Type.Object({ options: Type.Unsafe<object>({ type: 'object', description, examples: [{}] }), ticket })
+}
+
 const signInMethods = [
   'password',
   'password+code',
@@ -84,7 +106,7 @@ export const createSession = operation({
   id: 'createSession',
   group: 'sessions',
   summary:
-    'Signs in, by name and password, and `code` where the account has a second factor, or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account.',
+    'Signs in, by name and password, and `code` where the account has a second factor; by a passkey; or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account.',
   method: 'POST',
   path: `${folder}/create`,
   callers: [],
@@ -94,16 +116,29 @@ export const createSession = operation({
     password: optional(triedPassword),
     code: optional(factorCode),
     operatorKey: optional(text(512)),
+    ...byPasskey,
   }),
   data: SessionRecord,
   refusals: ['signInFailed', 'secondFactorRequired', 'codeInvalid', 'secondFactorSetUpRequired', 'tooManyRequests'],
+})
+
+export const startPasskeySession = operation({
+  id: 'startPasskeySession',
+  group: 'sessions',
+  summary: 'Begins a sign-in by passkey: the options for the browser. Nothing tells whether an account exists.',
+  method: 'POST',
+  path: `${folder}/startPasskey`,
+  callers: [],
+  body: Type.Object({}),
+  data: begunPasskey('navigator.credentials.get'),
+  refusals: [],
 })
 
 export const confirmSession = operation({
   id: 'confirmSession',
   group: 'sessions',
   summary:
-    'Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; in a session by an operator key, by that key.',
+    'Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; by a passkey; in a session by an operator key, by that key.',
   method: 'POST',
   path: `${folder}/confirm`,
   ...ofEveryone,
@@ -112,6 +147,7 @@ export const confirmSession = operation({
     password: optional(triedPassword),
     code: optional(factorCode),
     operatorKey: optional(text(512)),
+    ...byPasskey,
   }),
   data: SessionRecord,
   refusals: ['signInFailed', 'secondFactorRequired', 'codeInvalid', 'tooManyRequests'],

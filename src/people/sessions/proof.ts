@@ -3,7 +3,8 @@ import { hashSecret } from '../../callers/credentials.ts'
 import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
-import { logRefused } from '../sign-in-attempts/store.ts'
+import { usePasskey } from '../second-factor/passkeys.ts'
+import * as attempts from '../sign-in-attempts/store.ts'
 import { checkPassword, type SessionParts, type Source } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -13,6 +14,8 @@ export interface Credentials {
   password?: string | null
   code?: string | null
   operatorKey?: string | null
+  ticket?: string | null
+  credential?: object | null | ''
 }
 
 /** A session whose person proves anew who they are. */
@@ -32,6 +35,27 @@ export async function requireCode(
   await useCode(parts, { operatorId: id, name, address: source.sourceAddress() }, code)
 }
 
+/** Whether a request shows a passkey. */
+export const isPasskeyGiven = ({ ticket, credential }: Credentials): boolean =>
+  given(ticket) !== null || given(credential) !== null
+
+/** The account of the passkey that a request shows. Throws 10001, 10007 and 10031. */
+export async function requirePasskey(parts: SessionParts, body: Credentials, source: Source) {
+  const [ticket, credential] = [given(body.ticket), given(body.credential)]
+  if (ticket === null) throw missing('ticket')
+  if (credential === null) throw missing('credential')
+  const address = source.sourceAddress()
+  const attempt: attempts.Attempt = { name: '', operatorId: null, address, knownBrowser: null, tried: 'credential' }
+  await attempts.countAttempt(parts.sql, attempt)
+  const used = await usePasskey(parts, { ticket, credential }, address).catch(async (error: unknown) => {
+    if (error instanceof Refusal && error.refusal === 'signInFailed') await attempts.logRefused(parts.sql, attempt)
+    else await attempts.uncountAttempt(parts.sql, attempt)
+    throw error
+  })
+  await attempts.uncountAttempt(parts.sql, attempt)
+  return used
+}
+
 /**
  * Checks a new proof of a session's person (contract §12.4). Returns the second factor that was shown with it. Throws
  * 10001, 10007, 10031, 10032 and 10033.
@@ -41,9 +65,14 @@ export async function requireProof(
   { caller, sessionId }: Proving,
   body: Credentials,
   source: Source,
-): Promise<'code' | null> {
+): Promise<'code' | 'passkey' | null> {
   const { operatorId } = caller
   if (operatorId === null) return requireKey(parts, sessionId, given(body.operatorKey), source)
+  if (isPasskeyGiven(body)) {
+    const used = await requirePasskey(parts, body, source)
+    if (used.operatorId !== operatorId) throw new Refusal('signInFailed')
+    return 'passkey'
+  }
   const [password, code] = [given(body.password), given(body.code)]
   const account = await store.requireAccount(parts.sql, operatorId)
   const isShowing = caller.lacks === 'show' && code !== null
@@ -63,7 +92,7 @@ export async function requireProof(
 async function requireKey({ sql }: SessionParts, sessionId: number, operatorKey: string | null, source: Source) {
   if (operatorKey === null) throw missing('operatorKey')
   if (await store.isSessionOfKey(sql, sessionId, hashSecret(operatorKey))) return null
-  await logRefused(sql, { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null })
+  await attempts.logRefused(sql, { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null })
   throw new Refusal('signInFailed')
 }
 

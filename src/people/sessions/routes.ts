@@ -11,9 +11,10 @@ import { type Handler, handle, read } from '../../http/handler.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { beginPasskeySignIn } from '../second-factor/passkeys.ts'
 import { logRefused } from '../sign-in-attempts/store.ts'
 import * as contract from './contract.ts'
-import { type Credentials, requireCode, requireProof } from './proof.ts'
+import { type Credentials, isPasskeyGiven, requireCode, requirePasskey, requireProof } from './proof.ts'
 import { beginSession, checkPassword, type SessionParts, type Source, withMark, withoutSession } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -48,6 +49,10 @@ export function sessionRoutes(parts: Parts): Handler[] {
     if (operatorKey !== null) {
       return beginSession(parts, { ...(await checkKey(operatorKey, source)), method: 'operatorKey' }, source)
     }
+    if (isPasskeyGiven(body)) {
+      const { operatorId } = await requirePasskey(parts, body, source)
+      return beginSession(parts, { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'passkey' }, source)
+    }
     if (name === null || password === null) throw invalidRequest(missing({ name, password }))
     const { id, hasFactor } = await checkPassword(sql, { name, password }, source, (account) =>
       account.hasFactor ? requireCode(parts, account, given(body.code), source) : Promise.resolve(),
@@ -69,6 +74,8 @@ export function sessionRoutes(parts: Parts): Handler[] {
         throw error
       }
     }),
+
+    handle(contract.startPasskeySession, () => beginPasskeySignIn(parts)),
 
     handle(contract.getSession, async ({ caller, ...source }) => {
       const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
@@ -145,6 +152,9 @@ const noSession: FieldFault = {
 }
 
 function missing(members: Record<string, string | null>): FieldFault[] {
-  const reason = { en: 'is required unless operatorKey is given', zh: '未提供 operatorKey 时必填' }
+  const reason = {
+    en: 'is required unless a passkey or operatorKey is given',
+    zh: '未提供通行密钥或 operatorKey 时必填',
+  }
   return Object.entries(members).flatMap(([field, value]) => (value === null ? [{ field, reason }] : []))
 }

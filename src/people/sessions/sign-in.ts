@@ -24,6 +24,8 @@ export interface SessionParts {
   callers: CallerCache
   rules: SessionRules
   secrets: SecretBox
+  /** The service's address, of which passkeys are. */
+  publicUrl: string | undefined
   showMoment: ShowMoment
 }
 

@@ -1,4 +1,14 @@
+import { hashSecret } from '../../callers/credentials.ts'
 import type { Statements } from '../../database/open.ts'
+import type { Ticket } from './tickets.ts'
+
+/** Notes that a ticket is used; false when it was used before, on whatever process. */
+export async function useTicket(sql: Statements, { id, until }: Ticket<unknown>): Promise<boolean> {
+  const noted = await sql`
+    insert into used_ticket (ticket_hash, expires_at) values (${hashSecret(id)}, ${until})
+    on conflict do nothing`
+  return noted.count === 1
+}
 
 /** Removes, at most `limit`, tickets that no process would open any more, whatever its clock. */
 export async function deleteUsedTickets(sql: Statements, limit: number): Promise<number> {

@@ -1,0 +1,200 @@
+import { isIP } from 'node:net'
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import type { Sql, Statements } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import type { SecretBox } from '../../secrets/box.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { useTicket } from '../tickets/store.ts'
+import { openTicket, sealTicket, type Ticket } from '../tickets/tickets.ts'
+import * as store from './store.ts'
+
+/** EdDSA, ES256 and RS256: what browsers have, whatever more the runtime knows. */
+const algorithms = [-8, -7, -257]
+
+interface RelyingParty {
+  id: string
+  origin: string
+}
+
+/** The relying party of the service's address; undefined where there can be none: passkeys belong to a name. */
+function relyingPartyOf(publicUrl: string | undefined): RelyingParty | undefined {
+  if (publicUrl === undefined) return undefined
+  const { hostname, origin } = new URL(publicUrl)
+  return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { id: hostname, origin } : undefined
+}
+
+export interface PasskeyParts {
+  sql: Sql
+  secrets: SecretBox
+  publicUrl: string | undefined
+}
+
+function requireParty({ publicUrl }: PasskeyParts): RelyingParty {
+  const party = relyingPartyOf(publicUrl)
+  if (party !== undefined) return party
+  const reason = {
+    en: 'must name the service by https and a name, not an IP address, for passkeys',
+    zh: '使用通行密钥时必须为 https 且带域名（不能是 IP 地址）的服务地址',
+  }
+  throw invalidRequest([{ field: 'FORECOURT_PUBLIC_URL', reason }])
+}
+
+export interface Begun {
+  options: Record<string, unknown>
+  ticket: string
+}
+
+interface Challenge {
+  challenge: string
+  /** The account that a new passkey is for; null of a sign-in, by anyone. */
+  operatorId: number | null
+}
+
+function begun({ secrets }: PasskeyParts, options: { challenge: string }, operatorId: number | null): Begun {
+  const content: Challenge = { challenge: options.challenge, operatorId }
+  return { options: { ...options }, ticket: sealTicket(secrets, purposeOf(operatorId), content, limits.ticketSeconds) }
+}
+
+const purposeOf = (operatorId: number | null) => (operatorId === null ? 'passkey' : `passkey of ${operatorId}`)
+
+/** Opens a ticket and uses it up; undefined for one that is used, too old, or not for this. */
+async function take(
+  { sql, secrets }: PasskeyParts,
+  operatorId: number | null,
+  text: string,
+): Promise<Ticket<Challenge> | undefined> {
+  const ticket = openTicket<Challenge>(secrets, purposeOf(operatorId), text)
+  return ticket !== undefined && (await useTicket(sql, ticket)) ? ticket : undefined
+}
+
+/** Begins a new passkey. Throws 10001 where there can be none, and past the limit of an account. */
+export async function beginPasskey(
+  parts: PasskeyParts,
+  { operatorId, name }: { operatorId: number; name: string },
+): Promise<Begun> {
+  const party = requireParty(parts)
+  const known = await store.passkeysOf(parts.sql, operatorId)
+  requireRoom(known.length)
+  const options = await generateRegistrationOptions({
+    rpName: 'Forecourt',
+    rpID: party.id,
+    userName: name,
+    userDisplayName: name,
+    userID: new TextEncoder().encode(String(operatorId)),
+    attestationType: 'none',
+    authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+    supportedAlgorithmIDs: algorithms,
+    excludeCredentials: known.map((id) => ({ id })),
+    timeout: limits.ticketSeconds * 1000,
+  })
+  return begun(parts, options, operatorId)
+}
+
+export function requireRoom(passkeys: number): void {
+  if (passkeys < limits.passkeysOfOne) return
+  const reason = {
+    en: `must be at most ${limits.passkeysOfOne}: delete one first`,
+    zh: `最多 ${limits.passkeysOfOne} 个：请先删除一个`,
+  }
+  throw invalidRequest([{ field: 'passkeys', reason }])
+}
+
+/** Checks what a browser made of a ticket's options. Throws 10001 and 10033. */
+export async function checkNewPasskey(
+  parts: PasskeyParts,
+  operatorId: number,
+  { ticket: text, credential }: { ticket: string; credential: object },
+): Promise<store.NewPasskey> {
+  const party = requireParty(parts)
+  const ticket = await take(parts, operatorId, text)
+  if (ticket === undefined) throw new Refusal('codeInvalid')
+  // The library throws at anything that is wrong with what was sent.
+  const { registrationInfo } = await verifyRegistrationResponse({
+    response: credential as RegistrationResponseJSON,
+    expectedChallenge: ticket.content.challenge,
+    expectedOrigin: party.origin,
+    expectedRPID: party.id,
+    requireUserVerification: true,
+    supportedAlgorithmIDs: algorithms,
+  }).catch(() => ({ registrationInfo: undefined }))
+  if (registrationInfo === undefined) throw new Refusal('codeInvalid')
+  const { id, publicKey, counter } = registrationInfo.credential
+  return {
+    credentialId: id,
+    publicKey: Buffer.from(publicKey).toString('base64url'),
+    signCount: counter,
+    isSynced: registrationInfo.credentialBackedUp,
+  }
+}
+
+/** Begins a sign-in by passkey, for anyone. Throws 10001 where there can be none. */
+export async function beginPasskeySignIn(parts: PasskeyParts): Promise<Begun> {
+  const party = requireParty(parts)
+  const options = await generateAuthenticationOptions({
+    rpID: party.id,
+    userVerification: 'required',
+    timeout: limits.ticketSeconds * 1000,
+  })
+  return begun(parts, options, null)
+}
+
+/** The account that a passkey signs in. Throws 10001, and 10031 for whatever is wrong with it. */
+export async function usePasskey(
+  parts: PasskeyParts,
+  { ticket: text, credential }: { ticket: string; credential: object },
+  address: string,
+): Promise<{ operatorId: number }> {
+  const party = requireParty(parts)
+  const ticket = await take(parts, null, text)
+  const response = credential as AuthenticationResponseJSON
+  const passkey =
+    ticket === undefined || typeof response.id !== 'string'
+      ? undefined
+      : await store.findPasskey(parts.sql, response.id)
+  if (ticket === undefined || passkey === undefined) throw new Refusal('signInFailed')
+  const verified = await verifyAuthenticationResponse({
+    response,
+    expectedChallenge: ticket.content.challenge,
+    expectedOrigin: party.origin,
+    expectedRPID: party.id,
+    requireUserVerification: true,
+    // The counter is compared where it is stored, so that one process does it after the other.
+    credential: { id: passkey.credentialId, publicKey: Buffer.from(passkey.publicKey, 'base64url'), counter: 0 },
+  }).catch(() => undefined)
+  const handle = response.response?.userHandle
+  const isOwners = handle === undefined || handle === null || isHandleOf(handle, passkey.operatorId)
+  if (verified?.verified !== true || !isOwners) throw new Refusal('signInFailed')
+  const { newCounter, credentialBackedUp } = verified.authenticationInfo
+  const isCounted = await transaction(parts.sql, async (tx) => {
+    if (await store.countUse(tx, passkey.id, newCounter, credentialBackedUp)) return true
+    await tellSuspected(tx, passkey, newCounter, address)
+    return false
+  })
+  if (!isCounted) throw new Refusal('signInFailed')
+  return { operatorId: passkey.operatorId }
+}
+
+const isHandleOf = (handle: string, operatorId: number) =>
+  Buffer.from(handle, 'base64url').toString() === String(operatorId)
+
+/** A counter that goes back says that the passkey exists twice. */
+async function tellSuspected(tx: Statements, passkey: store.KnownPasskey, counter: number, address: string) {
+  const { id: passkeyId, name: passkeyName, operatorId, operatorName } = passkey
+  const data = { operatorId, name: operatorName, factor: 'passkey', passkeyId, passkeyName, counter }
+  await insertPlatformEvent(tx, {
+    type: 'secondFactor.suspected',
+    actor: 'anyone',
+    subject: operatorId,
+    address,
+    data,
+  })
+}
