@@ -20,6 +20,7 @@ import {
   siteBody,
   type TestApplication,
 } from '../harness.ts'
+import { fakeClock, libfaketime } from './clocks.ts'
 import { type Asked, type Ended, priceFaults, type Seen } from './price-story.ts'
 import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
@@ -37,7 +38,6 @@ const [owners, ofEach] = [4, atScale(6, 13)]
 const aroundMs = 750
 /** How much earlier cancels are sent. It changes in favour of the last loser, so that both sides win on any machine. */
 let earlierMs = 500
-const libfaketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1'
 
 const raced: Operation[] = [
   ...[getBillingRule, updateBillingRule, deleteBillingRule, cancelPriceChange],
@@ -317,13 +317,7 @@ const hasFaketime = existsSync(libfaketime)
 if (!hasFaketime) tell(`without libfaketime (${libfaketime}) no process has a clock of its own`)
 
 test('the same while one process has a clock an hour ahead and another one is killed at the moment', async () => {
-  const ahead = {
-    LD_PRELOAD: libfaketime,
-    FAKETIME: '+1h',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    DONT_FAKE_MONOTONIC: '1',
-  }
-  const early = new Client(await place.startService({ env: { ...env, ...(hasFaketime && ahead) } }))
+  const early = new Client(await place.startService({ env: { ...env, ...(hasFaketime && fakeClock('+1h')) } }))
   await runWaves('three processes', async () => {
     const victim: Service = await place.startService({ env })
     return wave([clients[0] as Client, early, new Client(victim)], async (moment) => {
