@@ -132,6 +132,28 @@ export async function saveChangedSites(tx: Statements, appId: string, sites: rea
   )
 }
 
+const saveRulesSql = `update site set fast_rule_id = $3::bigint, slow_rule_id = $4::bigint, occupancy_rule_id = $5::bigint
+  where app_id = $1 and id = any($2::bigint[])`
+
+/**
+ * Writes the billing rules of very many sites, with one statement for all that have the same. The transaction must hold
+ * the application's lock.
+ */
+export async function saveRulesOfSites(tx: Statements, appId: string, sites: readonly Site[]): Promise<void> {
+  const groups = new Map<string, { rules: (number | null)[]; ids: number[] }>()
+  for (const { id, fastRuleId, slowRuleId, occupancyRuleId } of sites) {
+    const rules = [fastRuleId, slowRuleId, occupancyRuleId]
+    const group = groups.get(rules.join()) ?? { rules, ids: [] }
+    group.ids.push(id)
+    groups.set(rules.join(), group)
+  }
+  await Promise.all(
+    [...groups.values()].map(({ rules, ids }) =>
+      tx.unsafe(saveRulesSql, [appId, textArray(ids), ...rules], { prepare: true }),
+    ),
+  )
+}
+
 /**
  * Removes sites with the history of their prices; they leave their price changes. The transaction must hold the
  * application's lock.

@@ -212,7 +212,7 @@ export const limits = {
    * Sites. Other writers of the application: written by one transaction when a price change takes effect. Past it: the
    * next transaction. Seen by: bench/prices.ts.
    */
-  pricePortionSites: 200,
+  pricePortionSites: 500,
 
   // Fairness
 

@@ -6,7 +6,7 @@ import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { keepPastRules } from '../prices/store.ts'
 import { showSite } from '../rules.ts'
-import { findSites, saveChangedSites } from '../store.ts'
+import { findSites, saveRulesOfSites } from '../store.ts'
 import { type PriceChange, type RulesOfSite, showPriceChange, withRules } from './rules.ts'
 import {
   findFirstDue,
@@ -125,7 +125,7 @@ async function writeSites(
   })
   const former = changed.flatMap((one) => one.former)
   await keepPastRules(tx, appId, former, { until: effectiveAt, changeId })
-  await saveChangedSites(
+  await saveRulesOfSites(
     tx,
     appId,
     changed.map(({ site }) => site),
