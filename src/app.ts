@@ -56,6 +56,8 @@ import { listOf, sourceFinder } from './http/source-address.ts'
 import { operatorRoutes } from './people/operators/routes.ts'
 import { secondFactorRoutes } from './people/second-factor/routes.ts'
 import { sessionRoutes } from './people/sessions/routes.ts'
+import { openProvider } from './people/sign-on/provider.ts'
+import { signOnRoutes } from './people/sign-on/routes.ts'
 import { api } from './reference/api.ts'
 import { openApiDocument, refusalsOf } from './reference/openapi.ts'
 import { operations } from './reference/operations.ts'
@@ -160,7 +162,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const rules: SessionRules = {
     settingKeyHash,
     factorRoles: config.factorRoles ?? [],
-    asksFactorAfterSignOn: false,
+    asksFactorAfterSignOn: config.signOnSecondFactor === 'ours',
     confirmSeconds: config.confirmSeconds,
   }
   const callers = new CallerCache(pools.access, pools.control, peers, rules)
@@ -196,6 +198,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config, showMoment })
   const acting = actSteps({ sql: pools.bulk, ...moments })
   const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
+  const provider = openProvider(config)
   const signingIn = { sql: control, callers, rules, secrets, publicUrl: config.publicUrl, showMoment }
   const inLane = { openLane, callers, metrics, config }
   const handlers = [
@@ -218,8 +221,16 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
     ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
-    ...operatorRoutes({ ...signingIn, readMoment }),
-    ...sessionRoutes({ ...signingIn, metrics, config }),
+    ...operatorRoutes({ ...signingIn, readMoment, passwords: config.passwords }),
+    ...sessionRoutes({ ...signingIn, provider, metrics, config }),
+    ...signOnRoutes({
+      ...signingIn,
+      provider,
+      metrics,
+      config,
+      log,
+      authenticate: (head) => access.authenticate(head),
+    }),
     ...secondFactorRoutes(signingIn),
     ...overviewRoutes({ sql: background, log, config, showMoment }),
     ...serviceRoutes({

@@ -136,6 +136,61 @@ export const settings = {
       zh: '必须使用第二验证因素的角色，以逗号分隔：`admin`、`admin,operator` 等。',
     },
   ),
+  /** The issuer of an OpenID provider; when undefined, there is no single sign-on. */
+  oidcIssuer: setting('FORECOURT_OIDC_ISSUER', optional(notIssuer), {
+    en: 'The issuer of an OpenID provider, exactly as its tokens name it; with it people come by single sign-on.',
+    zh: 'OpenID 提供方的 issuer，须与其令牌中的写法完全一致；设置后可单点登录。',
+  }),
+  oidcClientId: setting('FORECOURT_OIDC_CLIENT_ID', optional(), {
+    en: 'The client at the provider. Its redirect address is `FORECOURT_PUBLIC_URL` and `/api/platform/v1/signOn/callback`.',
+    zh: '在提供方登记的客户端。其回调地址为 `FORECOURT_PUBLIC_URL` 加 `/api/platform/v1/signOn/callback`。',
+  }),
+  oidcClientSecret: setting(
+    'FORECOURT_OIDC_CLIENT_SECRET',
+    { ...optional(), isSecret: true },
+    {
+      en: 'The secret of that client; without one it is a public client.',
+      zh: '该客户端的密钥；未设置时为公开客户端。',
+    },
+  ),
+  oidcName: setting('FORECOURT_OIDC_NAME', text('Single sign-on'), {
+    en: 'What the button of single sign-on says.',
+    zh: '单点登录按钮上的文字。',
+  }),
+  oidcScopes: setting(
+    'FORECOURT_OIDC_SCOPES',
+    { fallback: 'openid profile', parse: readScopes },
+    {
+      en: 'What is asked of the provider; `openid` is always in it.',
+      zh: '向提供方请求的范围；始终包含 `openid`。',
+    },
+  ),
+  /** Which values of the claim make a role; when undefined, nobody gets an account by signing on. */
+  oidcRoles: setting(
+    'FORECOURT_OIDC_ROLES',
+    { fallback: undefined, parse: readRoleRules },
+    {
+      en: 'Which values of the claim make a role: `admin=ops-admins;operator=ops,duty;viewer=*`, `*` for everyone; the first that fits, in the order admin, operator, viewer, developer. Without it nobody gets an account by signing on.',
+      zh: '声明的哪些值对应哪个角色：`admin=ops-admins;operator=ops,duty;viewer=*`，`*` 表示所有人；按 admin、operator、viewer、developer 的顺序取第一个符合的。未设置时不会通过单点登录创建账号。',
+    },
+  ),
+  oidcRoleClaim: setting('FORECOURT_OIDC_ROLE_CLAIM', text('groups'), {
+    en: 'The claim with those values: a name, else a path with dots (`realm_access.roles`).',
+    zh: '含有这些值的声明：名称，或以点分隔的路径（`realm_access.roles`）。',
+  }),
+  oidcSessionHours: setting('FORECOURT_OIDC_SESSION_HOURS', integer(12, 1, 336), {
+    en: 'The longest that a session by single sign-on lasts, in hours.',
+    zh: '单点登录会话的最长时间（小时）。',
+  }),
+  /** `ours`: people who come by single sign-on show our second factor too. */
+  signOnSecondFactor: setting('FORECOURT_SIGN_ON_SECOND_FACTOR', oneOf('provider', 'ours'), {
+    en: '`ours`: people who come by single sign-on show a second factor of this service too.',
+    zh: '`ours`：通过单点登录的人还须提供本服务的第二验证因素。',
+  }),
+  passwords: setting('FORECOURT_PASSWORDS', oneOf('everyone', 'admins'), {
+    en: '`admins`: only admins sign in by password.',
+    zh: '`admins`：仅管理员可用密码登录。',
+  }),
   confirmSeconds: setting('FORECOURT_CONFIRM_SECONDS', integer(600, 1, 86_400), {
     en: 'How many seconds a person’s proof lasts for dangerous acts; then the console asks for another.',
     zh: '身份验证对危险操作的有效秒数；过期后控制台会要求重新验证。',
@@ -245,7 +300,9 @@ export function readConfig(environment: Environment): Config {
       throw error instanceof SettingFault ? new UserError(`${name} ${error.message}.`) : error
     }
   })
-  return Object.fromEntries(values)
+  const config: Config = Object.fromEntries(values)
+  requireTogether(config)
+  return config
 }
 
 /** Variables that other programs of Forecourt read. */
@@ -307,6 +364,67 @@ function readPublicUrl(text: string | undefined): string | undefined {
   const isLocal = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (isOrigin && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) return url.origin
   throw new SettingFault(`must be https://HOST without a path (http only for localhost), but it is "${text}"`)
+}
+
+const isLoopbackHost = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+
+function notIssuer(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isRight = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))
+  if (!isRight || url === undefined || url.search !== '' || url.hash !== '' || url.username !== '') {
+    return `must be https://HOST (http only for this machine), without a query, but it is "${text}"`
+  }
+  if (url.hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/.test(url.pathname)) {
+    return 'must name one tenant: the tokens of this issuer name another'
+  }
+  return undefined
+}
+
+/** Scopes, separated by spaces, with `openid`. */
+function readScopes(text = 'openid profile'): string {
+  const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '' && scope !== 'openid')
+  return ['openid', ...scopes].join(' ')
+}
+
+/** The values that make a role, as `admin=a,b;viewer=*`, in the order of the roles. */
+function readRoleRules(text: string | undefined): { role: Role; values: string[] }[] | undefined {
+  if (text === undefined) return undefined
+  const rules = text.split(';').filter((rule) => rule.trim() !== '')
+  const read = rules.map((rule) => {
+    const [name = '', ...rest] = rule.split('=')
+    const role = everyRole.find((known) => known === name.trim())
+    if (role === undefined) {
+      throw new SettingFault(`names the role "${name.trim()}", but the roles are ${everyRole.join(', ')}`)
+    }
+    const values = rest
+      .join('=')
+      .split(',')
+      .map((value) => value.trim())
+      .filter((value) => value !== '')
+    if (values.length === 0) throw new SettingFault(`has no value for the role ${role}`)
+    return { role, values }
+  })
+  if (read.length === 0) throw new SettingFault('must be as admin=ops-admins;viewer=*')
+  return everyRole.flatMap((role) => {
+    const values = read.filter((rule) => rule.role === role).flatMap((rule) => rule.values)
+    return values.length === 0 ? [] : [{ role, values }]
+  })
+}
+
+/** Throws `UserError` for settings of single sign-on that cannot be together. */
+function requireTogether({ oidcIssuer, oidcClientId, oidcRoles, publicUrl }: Config): void {
+  if (oidcIssuer === undefined) {
+    if (oidcRoles === undefined) return
+    throw new UserError(
+      'FORECOURT_OIDC_ROLES needs FORECOURT_OIDC_ISSUER: without a provider it makes nobody anything.',
+    )
+  }
+  for (const [name, value] of Object.entries({
+    FORECOURT_OIDC_CLIENT_ID: oidcClientId,
+    FORECOURT_PUBLIC_URL: publicUrl,
+  })) {
+    if (value === undefined) throw new UserError(`FORECOURT_OIDC_ISSUER needs ${name}, which is not set.`)
+  }
 }
 
 /** Roles, separated by commas or spaces. */

@@ -252,7 +252,7 @@ export class Client {
    * or response differently.
    */
   async send<Data>(path: string, request: RequestInit): Promise<Answer<Data>> {
-    const response = await fetch(this.url + path, request)
+    const response = await fetch(this.url + path, { redirect: 'manual', ...request })
     const text = await response.text()
     const { status, headers } = response
     const { method = 'GET', body } = request

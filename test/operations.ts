@@ -401,6 +401,11 @@ export const measured: Record<string, Measured> = {
     await newGenerator(client, headers)
     return {}
   }),
+  getSignOn: { call: () => ({ input: {}, as: {} }) },
+  startSignOn: { call: () => ({ input: { purpose: 'signIn' }, as: {} }) },
+  finishSignOn: { call: () => ({ input: { state: 'x' }, as: {} }) },
+  logOutByProvider: { call: () => ({ input: { logout_token: 'x' }, as: {} }) },
+  unlinkSignOn: asPerson(none),
   startPasskey: asPerson(none),
   savePasskey: asPerson((_, client, headers) => newPasskey(client, headers)),
   deletePasskey: asPerson(async (_, client, headers) => {
@@ -506,7 +511,7 @@ const keyed = ({ token }: TestApplication, input: object): Call => ({
 })
 
 /** Codes of requests that are refused on purpose: the cost of finding the reason is measured. */
-const refusedOnPurpose = [20_017]
+const refusedOnPurpose = [20_017, 10_060]
 
 /** Sends one call and throws if it fails, except with a code that is expected. */
 export async function send(world: World, operation: Operation, { input, as = world.owner }: Call): Promise<void> {
@@ -614,6 +619,11 @@ export const inputsOf = ({
   startTotp: {},
   saveTotp: { code: '000000' },
   deleteTotp: {},
+  getSignOn: 'open',
+  startSignOn: 'open',
+  finishSignOn: 'open',
+  logOutByProvider: 'open',
+  unlinkSignOn: {},
   startPasskey: {},
   savePasskey: { ticket: 'x', credential: {}, name: 'x' },
   deletePasskey: { id: 1 },
@@ -732,6 +742,7 @@ export const admitted: Record<string, string> = {
   startTotp: 'aovd',
   saveTotp: 'aovd',
   deleteTotp: 'aovd',
+  unlinkSignOn: 'aovd',
   startPasskey: 'aovd',
   savePasskey: 'aovd',
   deletePasskey: 'aovd',

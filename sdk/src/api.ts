@@ -490,6 +490,8 @@ export interface DeleteSessionRequest {
 export interface DeleteSessionResult {
   /** Whether there was a session to end. */
   ended: boolean
+  /** Of one’s own session by single sign-on: where to sign out at the provider too. */
+  signOutUrl: string | null
 }
 
 export interface DeleteSiteRequest {
@@ -1053,6 +1055,17 @@ export interface GetSettingsResult {
   privateCallbacks: 'refuse' | 'allow'
 }
 
+export interface GetSignOnResult {
+  /** whether there is single sign-on */
+  enabled: boolean
+  /** What its button says. */
+  name: string
+  /** Who signs in by password. */
+  passwords: 'everyone' | 'admins'
+  /** whether passkeys work at this address */
+  passkeys: boolean
+}
+
 export interface GetSitePricesQuery {
   /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
@@ -1195,6 +1208,13 @@ export interface IssueTokenResult {
 
 /** 1 entrance, 2 exit, 3 both, 4 door. */
 export type LaneType = 1 | 2 | 3 | 4
+
+export interface LogOutByProviderRequest {
+  /** The logout token of the provider; required. */
+  logout_token?: string | undefined
+}
+
+export type LogOutByProviderResult = Record<never, never>
 
 export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
 
@@ -2589,6 +2609,20 @@ export interface StartPasskeySessionResult {
   ticket: string
 }
 
+export interface StartSignOnRequest {
+  /** What the sign-on is for. */
+  purpose: 'signIn' | 'setUp' | 'link' | 'confirm'
+  /** The code at the end of the set-up link. */
+  setUpToken?: string | null | undefined
+  /** A path of the console, to which the person comes back. */
+  returnTo?: string | null | undefined
+}
+
+export interface StartSignOnResult {
+  /** The address at the provider. */
+  authorizationUrl: string
+}
+
 export type StartTotpRequest = Record<never, never>
 
 export interface StartTotpResult {
@@ -2775,6 +2809,11 @@ export interface UndoPriceChangeRequest {
 
 export interface UnfreezeApplicationRequest {
   appId: string
+}
+
+export interface UnlinkSignOnRequest {
+  /** The id of the record. */
+  id?: number | null | undefined
 }
 
 export interface UnownedDevice {
@@ -3055,6 +3094,16 @@ export interface Methods {
   pageSessions: PageMethod<PageSessionsQuery, SessionPage>
   /** Ends a session: one’s own, or, for an admin, any. */
   deleteSession: Method<DeleteSessionRequest, DeleteSessionResult>
+  /** Answers what a sign-in page offers. */
+  getSignOn: Method<Record<never, never>, GetSignOnResult>
+  /** Begins a sign-on: the address to which the browser goes, and a cookie for its way back. `link` and `confirm` need a session, `link` one with a fresh proof; `setUp` a set-up link’s token. */
+  startSignOn: Method<StartSignOnRequest, StartSignOnResult>
+  /** Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal. */
+  finishSignOn: Method<Record<never, never>, unknown>
+  /** Ends sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0). The body is a form. */
+  logOutByProvider: Method<LogOutByProviderRequest, LogOutByProviderResult>
+  /** Takes the link to the provider away from one’s own account or, for an admin, from any. */
+  unlinkSignOn: Method<UnlinkSignOnRequest, Operator>
   /** Answers the second factors of one’s own account. */
   getSecondFactors: Method<Record<never, never>, SecondFactors>
   /** Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. It counts once a code of it was saved, within 10 minutes. */
@@ -3204,6 +3253,11 @@ export const operations = {
   getSettings: { method: 'GET', path: '/api/platform/v1/session/settings' },
   pageSessions: { method: 'GET', path: '/api/platform/v1/session/page', isPage: true },
   deleteSession: { method: 'POST', path: '/api/platform/v1/session/delete', isIdempotent: true },
+  getSignOn: { method: 'GET', path: '/api/platform/v1/signOn/detail', isOpen: true },
+  startSignOn: { method: 'POST', path: '/api/platform/v1/signOn/start', isOpen: true },
+  finishSignOn: { method: 'GET', path: '/api/platform/v1/signOn/callback', isOpen: true },
+  logOutByProvider: { method: 'POST', path: '/api/platform/v1/signOn/backchannelLogout', isOpen: true },
+  unlinkSignOn: { method: 'POST', path: '/api/platform/v1/signOn/unlink' },
   getSecondFactors: { method: 'GET', path: '/api/platform/v1/secondFactor/detail' },
   startTotp: { method: 'POST', path: '/api/platform/v1/secondFactor/startTotp' },
   saveTotp: { method: 'POST', path: '/api/platform/v1/secondFactor/saveTotp' },

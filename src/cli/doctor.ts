@@ -21,6 +21,7 @@ import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from '../d
 import { findRunning } from '../embedded/command-database.ts'
 import { lockHolder } from '../embedded/instance-lock.ts'
 import { readRecord } from '../embedded/record.ts'
+import { openProvider } from '../people/sign-on/provider.ts'
 import { openLog } from '../runtime/log.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { version } from '../runtime/version.ts'
@@ -66,7 +67,10 @@ export async function examine(environment: Record<string, string | undefined>): 
     return [lookAtProgram(), wrong, ...lookForUnknown(environment)]
   }
   const settings = [lookAtSettings(config), ...lookForUnknown(environment)]
-  const findings = [lookAtProgram(), ...settings, await lookAtPort(config), lookAtFolder(config)]
+  const findings = [
+    ...[lookAtProgram(), ...settings, await lookAtPort(config)],
+    ...[...(await lookAtSignOn(config)), lookAtFolder(config)],
+  ]
   const target = config.databaseUrl ?? findRunning(config.dataDir)?.owner
   const found = target === undefined ? [lookAtStopped(config)] : await lookIntoDatabase(config, target)
   const hasDisk = found.some(({ name }) => name === 'disk')
@@ -141,6 +145,29 @@ async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise
       }
       return ok('port', `the service answers on ${place} and is ready`)
     }
+  }
+}
+
+/** Asks the provider of single sign-on for its metadata and keys; a service without one has nothing to tell. */
+async function lookAtSignOn(config: Config): Promise<Finding[]> {
+  const provider = openProvider(config)
+  if (provider === undefined) return []
+  const issuer = config.oidcIssuer ?? ''
+  try {
+    await provider.discover()
+    const { keys } = await provider.findKeys()
+    const message = `${issuer} answers, with ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`
+    if (keys.length > 0) return [ok('sign-on', `${message}; its redirect address is ${provider.redirectUri}`)]
+    return [fail('sign-on', message, 'See at the provider why it publishes no keys.')]
+  } catch (error) {
+    const { message } = error as Error
+    return [
+      fail(
+        'sign-on',
+        `${issuer}: ${message}`,
+        'See that FORECOURT_OIDC_ISSUER is what the provider calls itself, and that this machine reaches it. Passwords work meanwhile.',
+      ),
+    ]
   }
 }
 

@@ -67,6 +67,17 @@ export function operatorCommands(program: CliCommand, context: Context): void {
       context.result(gone, `The account ${gone.name} (${id}) is removed.`)
     })
 
+  operator
+    .command('reset-second-factor')
+    .description('Takes all second factors of an account away, ends its sessions and forgets its browsers.')
+    .argument('<id>', 'the account, as `operator list` shows it', wholeNumber(1))
+    .requiredOption('--reason <text>', 'why, for the audit trail')
+    .example('operator reset-second-factor 12 --reason "the phone is lost"')
+    .action(async (id: number, { reason }: { reason: string }) => {
+      const reset = await context.client().resetSecondFactors({ id, reason })
+      context.result(reset, `The account ${reset.name} (${id}) has no second factor any more, and is signed out.`)
+    })
+
   const key = program.command('key').summary('keys of programs').description('The operator keys of programs.')
 
   key

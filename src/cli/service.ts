@@ -22,7 +22,7 @@ export function serviceCommands(program: CliCommand, context: Context): void {
     .command('doctor')
     .summary('finds faults, and says what to do')
     .description(
-      'Checks everything that the service of these settings depends on: port, data folder, database with its rights, durability, replication and clock, schema, disk, callbacks, and the key for secrets. Changes nothing. Ends with 1 when something fails.',
+      'Checks everything that the service of these settings depends on: port, data folder, database with its rights, durability, replication and clock, schema, disk, callbacks, the key for secrets, and the provider of single sign-on. Changes nothing. Ends with 1 when something fails.',
     )
     .example('doctor')
     .example('doctor --json | jq ".checks[] | select(.status != \\"ok\\")"')

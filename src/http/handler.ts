@@ -18,6 +18,7 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   query: Query
   /** The idempotency key of a write, with the SHA-256 of its body. */
   idempotency: RequestKey | undefined
+  requestId: string
   header(name: string): string | null
   /** The caller's address, behind trusted proxies as well. */
   sourceAddress(): string

@@ -202,7 +202,7 @@ function twoHosts(): Refusal {
 function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route>> {
   const routes = new Map<string, Map<string, Route>>()
   for (const handler of handlers) {
-    const { method, path, id, body, query, data } = handler.operation
+    const { method, path, id, body, query, data, takesAnyQuery } = handler.operation
     const methods = routes.get(path) ?? new Map<string, Route>()
     if (methods.has(method)) throw new Error(`${id}: ${method} ${path} is taken`)
     methods.set(method, {
@@ -210,7 +210,11 @@ function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route
       secrets: secretsOf(data),
       readBody: body === undefined ? undefined : validator(body, 'body', handler.check),
       // Probes and pages beside the API take what their callers add.
-      readQuery: query !== undefined || path.startsWith('/api/') ? queryReader(query ?? Type.Object({})) : undefined,
+      readQuery: takesAnyQuery
+        ? (sent) => sent
+        : query !== undefined || path.startsWith('/api/')
+          ? queryReader(query ?? Type.Object({}))
+          : undefined,
     })
     routes.set(path, methods)
   }
@@ -248,6 +252,7 @@ async function answerFor(
   const caller = admitted instanceof Promise ? await admitted : admitted
   pending.caller = caller
   const head = {
+    requestId: pending.requestId,
     header: (name: string) => request.header(name),
     sourceAddress: () => options.sourceOf(request),
     noteRefusedRow: (refusal: Refusal, subject: string | null) =>

@@ -76,6 +76,7 @@ const tags = {
     platform,
   ),
   sessions: tag('Sessions', 'Who is signed in to the console.', platform),
+  signOn: tag('Single sign-on', 'Signing in at an OpenID provider, and the links of accounts to it.', platform),
   secondFactors: tag(
     'Second factors',
     'Code generators, passkeys and recovery codes of the people who run the platform.',

@@ -148,7 +148,7 @@ class DocumentWriter {
       ...(body === undefined ? {} : { requestBody: this.requestBody(operation, body) }),
       ...(takes === undefined ? {} : { requestBody: fileBody(takes) }),
       responses: {
-        200: this.success(operation),
+        ...(operation.redirects ? { 303: { description: 'The browser goes on.' } } : { 200: this.success(operation) }),
         ...(operation.cached && { 304: refTo('responses', 'NotModified') }),
         ...this.refusals(operation),
       },

@@ -16,6 +16,7 @@ import * as refusalLog from '../events/refusal-log/contract.ts'
 import * as operators from '../people/operators/contract.ts'
 import * as secondFactor from '../people/second-factor/contract.ts'
 import * as sessions from '../people/sessions/contract.ts'
+import * as signOn from '../people/sign-on/contract.ts'
 import * as regions from '../regions/contract.ts'
 import * as service from '../service/contract.ts'
 import * as overview from '../service/overview/contract.ts'
@@ -117,6 +118,11 @@ export const operations = [
   sessions.getSettings,
   sessions.pageSessions,
   sessions.deleteSession,
+  signOn.getSignOn,
+  signOn.startSignOn,
+  signOn.finishSignOn,
+  signOn.logOutByProvider,
+  signOn.unlinkSignOn,
   secondFactor.getSecondFactors,
   secondFactor.startTotp,
   secondFactor.saveTotp,

@@ -43,6 +43,10 @@ export interface Operation<
   /** Members that a standard puts beside those of the envelope: of the answer, and of its refusals. */
   beside?: { answer: TObject; refusal: TObject }
   answers?: string | readonly string[]
+  /** Answers 303 in place of 200, with a `Location`. */
+  redirects?: boolean
+  /** Is given the query as it was sent: another system says what is in it. */
+  takesAnyQuery?: boolean
   /** The media types of a body that is a file, taken as it arrives. */
   takes?: readonly string[]
 }

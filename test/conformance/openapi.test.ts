@@ -238,6 +238,7 @@ const senders: Record<string, () => Promise<Record<string, string>> | Record<str
   changePassword: ofSession,
   confirmSession: ofSession,
   getSecondFactors: ofSession,
+  unlinkSignOn: ofSession,
   startTotp: () => session,
   saveTotp: () => session,
   deleteTotp: () => session,
@@ -259,7 +260,10 @@ function exampleOf({ requestBody, parameters = [] }: Described): Record<string, 
 }
 
 /** What needs a setting that the service of these tests does not have, and an example that no text could be. */
-const needASetting = new Set(['startPasskey', 'savePasskey', 'deletePasskey', 'startPasskeySession'])
+const needASetting = new Set([
+  ...['startPasskey', 'savePasskey', 'deletePasskey', 'startPasskeySession'],
+  ...['startSignOn', 'finishSignOn', 'logOutByProvider'],
+])
 
 test.each(published.flatMap((each) => (needASetting.has(each.operationId) ? [] : [[each.operationId, each] as const])))(
   'the example of %s is accepted',

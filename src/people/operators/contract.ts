@@ -132,7 +132,7 @@ export const updateOperator = operation({
     appIds,
   }),
   data: OperatorRecord,
-  refusals: ['operatorNotFound', 'operatorNameTaken', 'lastAdmin', 'applicationNotFound'],
+  refusals: ['operatorNotFound', 'operatorNameTaken', 'lastAdmin', 'applicationNotFound', 'managedBySignOn'],
   tagged: true,
   conditional: true,
 })
@@ -162,7 +162,7 @@ export const resetOperator = operation({
   asksProof: true,
   body: Type.Object({ id: integer() }),
   data: OperatorWithSetUp,
-  refusals: ['operatorNotFound', 'lastAdmin'],
+  refusals: ['operatorNotFound', 'lastAdmin', 'managedBySignOn'],
   idempotent: true,
 })
 
@@ -176,7 +176,14 @@ export const setUpOperator = operation({
   callers: [],
   body: Type.Object({ setUpToken: text(128), password, name: optional(newName), code: optional(factorCode) }),
   data: SessionRecord,
-  refusals: ['setUpLinkInvalid', 'operatorNameTaken', 'secondFactorRequired', 'codeInvalid', 'tooManyRequests'],
+  refusals: [
+    'setUpLinkInvalid',
+    'operatorNameTaken',
+    'secondFactorRequired',
+    'codeInvalid',
+    'passwordSignInOff',
+    'tooManyRequests',
+  ],
 })
 
 export const changePassword = operation({
@@ -190,7 +197,7 @@ export const changePassword = operation({
   openWithoutFactor: 'toSetUp',
   body: Type.Object({ password: triedPassword, newPassword: password }),
   data: OperatorRecord,
-  refusals: ['signInFailed', 'operatorNotFound'],
+  refusals: ['signInFailed', 'operatorNotFound', 'managedBySignOn'],
 })
 
 export const getOperator = operation({

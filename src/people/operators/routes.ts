@@ -1,6 +1,7 @@
 import { type CallerCache, operators } from '../../callers/cache.ts'
 import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret, newOperatorKey, newSecret } from '../../callers/credentials.ts'
+import type { Config } from '../../config.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
@@ -26,10 +27,12 @@ type ActorAndAddress = Pick<OperationRequest, 'actor' | 'sourceAddress'>
 interface Parts extends SessionParts {
   callers: CallerCache
   readMoment: ReadMoment
+  /** Who signs in by password. */
+  passwords: Config['passwords']
 }
 
 export function operatorRoutes(parts: Parts): Handler[] {
-  const { sql, callers, showMoment, readMoment } = parts
+  const { sql, callers, showMoment, readMoment, passwords } = parts
 
   const logEvent = (
     tx: Statements,
@@ -99,7 +102,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
           requireMatch(header('if-match'), etagOf(before))
           const { id, appIds, name, role, status } = body
           const after = { ...before, role: role ?? before.role, status: status ?? before.status }
-          if (before.role === 'admin' && !isActiveAdmin(after)) await store.requireOtherAdmin(tx, id)
+          if (before.source === 2 && after.role !== before.role) throw new Refusal('managedBySignOn')
+          if (isOwnAdmin(before) && !isActiveAdmin(after)) await store.requireOtherAdmin(tx, id)
           await store.updateOperator(tx, id, { name, role, status })
           await store.replaceMemberships(tx, id, membershipsOf(after.role, requestedMemberships(before, after, appIds)))
           if (after.status !== 1) await deleteSessionsOf(tx, id, null)
@@ -115,7 +119,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await store.lockOperators(tx)
           const before = await store.requireOperator(tx, body.id, showMoment)
-          if (before.role === 'admin') await store.requireOtherAdmin(tx, body.id)
+          if (isOwnAdmin(before)) await store.requireOtherAdmin(tx, body.id)
           for (const key of await store.keysOf(tx, body.id, showMoment))
             await logEvent(tx, 'operatorKey.deleted', by, key)
           await store.deleteOperator(tx, body.id)
@@ -132,7 +136,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await store.lockOperators(tx)
           const before = await store.requireOperator(tx, body.id, showMoment)
-          if (before.role === 'admin' && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
+          if (before.source === 2) throw new Refusal('managedBySignOn')
+          if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
           await store.updateOperator(tx, body.id, { passwordHash: null })
           await deleteSessionsOf(tx, body.id, null)
           await forgetBrowsers(tx, body.id)
@@ -151,7 +156,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const tokenHash = hashSecret(body.setUpToken)
         const account = await store.requireSetUp(sql, tokenHash)
         requireNone(passwordFaults('password', body.password, given(body.name) ?? account.name))
-        const { hasFactor } = await requireAccount(sql, account.id)
+        const { hasFactor, role } = await requireAccount(sql, account.id)
+        if (passwords === 'admins' && role !== 'admin') throw new Refusal('passwordSignInOff')
         const code = given(body.code)
         if (hasFactor && code === null) throw new Refusal('secondFactorRequired')
         const passwordHash = await hashPassword(body.password)
@@ -179,6 +185,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
       async ({ body, caller, ...by }) => {
         const { operatorId, sessionId, name } = caller as OperatorCaller
         if (operatorId === null) throw new Refusal('operatorNotFound')
+        if ((await store.requireOperator(sql, operatorId, showMoment)).source === 2)
+          throw new Refusal('managedBySignOn')
         requireNone(passwordFaults('newPassword', body.newPassword, name))
         await checkPassword(sql, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
@@ -244,6 +252,11 @@ export function operatorRoutes(parts: Parts): Handler[] {
 
     read(contract.pageOperatorKeys, ({ sql, query }) => store.pageOfOperatorKeys(sql, query, showMoment)),
   ]
+}
+
+/** An admin whom no provider made: the way in without the provider must stay. */
+function isOwnAdmin({ role, source }: Pick<OperatorRecord, 'role' | 'source'>): boolean {
+  return role === 'admin' && source === 1
 }
 
 function isActiveAdmin({ role, status }: Pick<OperatorRecord, 'role' | 'status'>): boolean {

@@ -49,7 +49,7 @@ export async function requireOperator(sql: Statements, id: number, showMoment: S
 export async function requireOtherAdmin(tx: Statements, id: number): Promise<void> {
   const [row] = await tx`
     select 1 from operator
-    where role = 'admin' and status = 1 and password_hash is not null and id <> ${id} limit 1`
+    where role = 'admin' and status = 1 and source = 1 and password_hash is not null and id <> ${id} limit 1`
   if (row === undefined) throw new Refusal('lastAdmin')
 }
 

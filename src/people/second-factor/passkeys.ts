@@ -26,7 +26,7 @@ interface RelyingParty {
 }
 
 /** The relying party of the service's address; undefined where there can be none: passkeys belong to a name. */
-function relyingPartyOf(publicUrl: string | undefined): RelyingParty | undefined {
+export function relyingPartyOf(publicUrl: string | undefined): RelyingParty | undefined {
   if (publicUrl === undefined) return undefined
   const { hostname, origin } = new URL(publicUrl)
   return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { id: hostname, origin } : undefined

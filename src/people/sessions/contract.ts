@@ -119,7 +119,14 @@ export const createSession = operation({
     ...byPasskey,
   }),
   data: SessionRecord,
-  refusals: ['signInFailed', 'secondFactorRequired', 'codeInvalid', 'secondFactorSetUpRequired', 'tooManyRequests'],
+  refusals: [
+    'signInFailed',
+    'secondFactorRequired',
+    'codeInvalid',
+    'secondFactorSetUpRequired',
+    'passwordSignInOff',
+    'tooManyRequests',
+  ],
 })
 
 export const startPasskeySession = operation({
@@ -195,7 +202,12 @@ export const deleteSession = operation({
   ...ofEveryone,
   example: { id: 17 },
   body: Type.Object({ id: optional(integer()) }),
-  data: Type.Object({ ended: Type.Boolean() }),
+  data: Type.Object({
+    ended: Type.Boolean(),
+    signOutUrl: nullable(
+      Type.String({ description: 'Of one’s own session by single sign-on: where to sign out at the provider too.' }),
+    ),
+  }),
   refusals: ['sessionNotFound'],
   idempotent: true,
 })

@@ -9,6 +9,8 @@ import { insertPlatformEvent } from '../../events/store.ts'
 import type { JsonText } from '../../http/answer.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
+import type { SecretBox } from '../../secrets/box.ts'
+import { sealedFor } from '../../secrets/store.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { beginPasskeySignIn } from '../second-factor/passkeys.ts'
@@ -20,9 +22,11 @@ import * as store from './store.ts'
 
 interface Parts extends SessionParts {
   metrics: Metrics
+  /** Of single sign-on, if there is one. */
+  provider: { endSessionUrl(idToken: string | null): Promise<string | null> } | undefined
   config: Pick<
     Config,
-    'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'coordinates' | 'privateCallbacks'
+    'passwords' | 'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'coordinates' | 'privateCallbacks'
   >
 }
 
@@ -54,11 +58,19 @@ export function sessionRoutes(parts: Parts): Handler[] {
       return beginSession(parts, { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'passkey' }, source)
     }
     if (name === null || password === null) throw invalidRequest(missing({ name, password }))
-    const { id, hasFactor } = await checkPassword(sql, { name, password }, source, (account) =>
-      account.hasFactor ? requireCode(parts, account, given(body.code), source) : Promise.resolve(),
-    )
+    const { id, hasFactor } = await checkPassword(sql, { name, password }, source, async (account) => {
+      if (config.passwords === 'admins' && account.role !== 'admin') throw new Refusal('passwordSignInOff')
+      if (account.hasFactor) await requireCode(parts, account, given(body.code), source)
+    })
     const method = hasFactor ? 'password+code' : 'password'
     return beginSession(parts, { operatorId: id, operatorKeyId: null, settingKeyHash: null, method }, source)
+  }
+
+  /** Where the person signs out at the provider; null for a session that did not begin there. */
+  async function signOutUrlOf(operatorId: number | null, idToken: string | null | undefined): Promise<string | null> {
+    if (parts.provider === undefined || idToken === undefined || operatorId === null) return null
+    const opened = idToken === null ? null : openSealed(parts.secrets, operatorId, idToken)
+    return parts.provider.endSessionUrl(opened)
   }
 
   return [
@@ -111,17 +123,22 @@ export function sessionRoutes(parts: Parts): Handler[] {
       const isOwn = id === sessionId
       // A key may end only the session in which it is used.
       if (!isOwn && role !== 'admin' && operatorId === null) throw new Refusal('sessionNotFound')
+      let idToken: string | null | undefined
       const ended = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
+          if (isOwn) idToken = await store.findIdToken(tx, id)
           const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, parts)
           if (data === undefined) return undefined
           const address = source.sourceAddress()
           await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
-          return { ended: true }
+          return { ended: true, signOutUrl: null }
         }),
       )
       await callers.noteChange(operators)
-      if (isOwn) return withoutSession(ended ?? { ended: false }, source)
+      if (isOwn) {
+        const signOutUrl = await signOutUrlOf(operatorId, idToken)
+        return withoutSession({ ended: false, ...ended, signOutUrl }, source)
+      }
       if (ended === undefined) throw new Refusal('sessionNotFound')
       return ended
     }),
@@ -144,6 +161,15 @@ export function sessionRoutes(parts: Parts): Handler[] {
 const noSessionMembers = {
   ...{ userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null },
   ...{ method: null, isLimited: false, confirmedUntil: null },
+}
+
+/** Null for what a key sealed that is no longer held. */
+function openSealed(secrets: SecretBox, operatorId: number, sealed: string): string | null {
+  try {
+    return secrets.openOnce(sealedFor(operatorId), sealed)
+  } catch {
+    return null
+  }
 }
 
 const noSession: FieldFault = {

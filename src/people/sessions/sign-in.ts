@@ -3,7 +3,7 @@ import { actorOf } from '../../callers/caller.ts'
 import { isBehindHttps, ownCookie, ownCookieName } from '../../callers/cookies.ts'
 import { hashSecret, newSecret } from '../../callers/credentials.ts'
 import { findSessions, longestSessionDays, type SessionRules } from '../../callers/store.ts'
-import type { Sql } from '../../database/open.ts'
+import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText } from '../../http/answer.ts'
@@ -12,7 +12,6 @@ import type { SecretBox } from '../../secrets/box.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal, type RefusalName } from '../../vocabulary/refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
-import type { SignInMethod } from './contract.ts'
 import { hashPassword, isPasswordOf } from './passwords.ts'
 import * as store from './store.ts'
 
@@ -93,7 +92,7 @@ async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown
  */
 export async function beginSession(
   { sql, callers, ...shown }: SessionParts,
-  holder: store.SessionHolder & { method: SignInMethod },
+  holder: Omit<store.NewSession, 'tokenHash' | 'userAgent' | 'address'>,
   source: Source,
 ): Promise<JsonText> {
   const token = newSecret()
@@ -120,16 +119,28 @@ export async function beginSession(
       holder,
       former === undefined ? null : hashSecret(former),
     )
-    for (const id of replaced) {
-      const ended = await store.deleteSession(tx, id, null, shown)
-      if (ended === undefined) continue
-      await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data: ended })
-      hasEnded = true
-    }
+    hasEnded = (await endSessions(tx, replaced, shown, { actor, address })) > 0
     return data
   })
   if (hasEnded) await callers.noteChange(operators)
   return withCookies(record, [cookie(source, 'session', token, longestSessionDays)])
+}
+
+/** Ends sessions, each with its event. Returns how many there were. */
+export async function endSessions(
+  tx: Statements,
+  ids: readonly number[],
+  shown: store.SessionView,
+  by: { actor: string; address: string },
+): Promise<number> {
+  let count = 0
+  for (const id of ids) {
+    const data = await store.deleteSession(tx, id, null, shown)
+    if (data === undefined) continue
+    await insertPlatformEvent(tx, { type: 'session.ended', ...by, subject: id, data })
+    count++
+  }
+  return count
 }
 
 /** A response that also deletes the session's cookie; the browser stays marked. */

@@ -104,16 +104,21 @@ export interface NewSession extends SessionHolder {
   tokenHash: string
   userAgent: string | null
   address: string
+  /** Of a session by single sign-on: how long it lasts at most, the provider's id of it, and its ID token, sealed. */
+  signOn?: { hours: number; providerSession: string | null; idToken: string }
 }
 
 /** A new session, which begins with a proof. */
 export async function insertSession(tx: Statements, session: NewSession): Promise<void> {
-  const { tokenHash, userAgent, address, method, ...holder } = session
+  const { tokenHash, userAgent, address, method, signOn, ...holder } = session
+  const hours = Math.min(idleSessionHours, signOn?.hours ?? idleSessionHours)
   await tx`
     insert into operator_session (token_hash, operator_id, operator_key_id, setting_key_hash, user_agent, address, method,
-      created_at, seen_at, confirmed_at, expires_at)
+      created_at, seen_at, confirmed_at, expires_at, ends_at, provider_session, id_token)
     values (${tokenHash}, ${holder.operatorId}, ${holder.operatorKeyId}, ${holder.settingKeyHash}, ${userAgent}, ${address},
-      ${method}, now(), now(), now(), now() + ${idleSessionHours} * interval '1 hour')`
+      ${method}, now(), now(), now(), now() + ${hours} * interval '1 hour',
+      now() + ${signOn?.hours ?? null}::double precision * interval '1 hour', ${signOn?.providerSession ?? null},
+      ${signOn?.idToken ?? null})`
   if (holder.operatorId !== null) {
     await tx`update operator set signed_in_at = now() where id = ${holder.operatorId}`
   }
@@ -158,6 +163,17 @@ export async function isSessionOfKey(sql: Statements, id: number, keyHash: strin
     select 1 from operator_session s left join operator_key k on k.id = s.operator_key_id
     where s.id = ${id} and (s.setting_key_hash = ${keyHash} or k.key_hash = ${keyHash})`
   return row !== undefined
+}
+
+/** The ID token of a session by single sign-on, sealed; undefined for any other session. */
+export async function findIdToken(sql: Statements, id: number): Promise<string | null | undefined> {
+  const [row] = await sql`select id_token from operator_session where id = ${id} and method like 'signOn%'`
+  return row?.id_token
+}
+
+export async function sessionsOfAccount(sql: Statements, operatorId: number): Promise<number[]> {
+  const rows = await sql`select id from operator_session where operator_id = ${operatorId}`
+  return rows.map(({ id }) => id)
 }
 
 /** Ends one session, with `ofOperator` only one of that operator. Returns it; undefined when there was none. */

@@ -1,0 +1,161 @@
+import { operators } from '../../callers/cache.ts'
+import type { Config } from '../../config.ts'
+import type { Statements } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import { sealedFor } from '../../secrets/store.ts'
+import type { PlatformEventType } from '../../vocabulary/event-types.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import type { Role } from '../../vocabulary/roles.ts'
+import { nameFaults } from '../operators/rules.ts'
+import { deleteSetUps, lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
+import { beginSession, endSessions, type SessionParts, type Source } from '../sessions/sign-in.ts'
+import { noteProof, requireSession, sessionsOfAccount } from '../sessions/store.ts'
+import { type Identity, SignOnFault } from './provider.ts'
+import type { SealedFlow } from './routes.ts'
+import { claimAt, namesOf, roleOf } from './rules.ts'
+import * as store from './store.ts'
+
+interface Parts extends SessionParts {
+  config: Pick<Config, 'oidcRoles' | 'oidcRoleClaim' | 'oidcSessionHours'>
+}
+
+/** How a sign-on ended well: the cookies for the browser. */
+export interface Ended {
+  cookies: string[]
+}
+
+/** How far the clocks of provider and service may lie apart where a person signs in anew. */
+const anewSeconds = 10
+const actor = 'platform:signOn'
+
+/** What becomes of a person who comes back from the provider. */
+export class Arrivals {
+  private readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  /** Throws 10002, 10052, 10062, 10064, 10065 and `SignOnFault`. */
+  async take(flow: SealedFlow, identity: Identity, source: Source): Promise<Ended> {
+    switch (flow.purpose) {
+      case 'link':
+        return this.link(flow, identity, source)
+      case 'confirm':
+        return this.confirm(flow, identity)
+      case 'setUp':
+        return this.begin(await this.setUp(flow, identity, source), identity, source)
+      default:
+        return this.begin(await this.admit(identity, source), identity, source)
+    }
+  }
+
+  private async begin(operatorId: number, identity: Identity, source: Source): Promise<Ended> {
+    const { secrets, config } = this.parts
+    const signOn = {
+      hours: config.oidcSessionHours,
+      providerSession: identity.sessionId,
+      idToken: secrets.seal(sealedFor(operatorId), identity.idToken),
+    }
+    const session = { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'signOn', signOn } as const
+    const { cookies = [] } = await beginSession(this.parts, session, source)
+    return { cookies }
+  }
+
+  /** The account of a person who signs in, made or changed as the provider says. Throws 10062. */
+  private async admit(identity: Identity, source: Source): Promise<number> {
+    const { sql, callers } = this.parts
+    const role = this.roleOf(identity)
+    const admitted = await transaction(sql, async (tx) => {
+      await lockOperators(tx)
+      const account = await store.findLinked(tx, identity)
+      if (account === undefined) return role === undefined ? undefined : this.make(tx, identity, role, source)
+      if (account.status !== 1) return undefined
+      if (account.source === 1) return account.id
+      if (role === undefined) {
+        await this.leave(tx, account, source)
+        return undefined
+      }
+      if (role !== account.role || account.hasLeft) {
+        await store.updateAccount(tx, account.id, role)
+        await this.log(tx, 'operator.updated', account.id, source)
+      }
+      return account.id
+    })
+    await callers.noteChange(operators)
+    if (admitted === undefined) throw new Refusal('signOnRefused')
+    return admitted
+  }
+
+  private roleOf({ claims }: Identity): Role | undefined {
+    const { oidcRoles, oidcRoleClaim } = this.parts.config
+    return oidcRoles && roleOf(claimAt(claims, oidcRoleClaim), oidcRoles)
+  }
+
+  private async make(tx: Statements, identity: Identity, role: Role, source: Source): Promise<number> {
+    const names = namesOf(identity.claims, identity.subject, (name) => nameFaults(name).length > 0)
+    const id = await store.insertAccount(tx, names, role)
+    await store.link(tx, id, identity)
+    await this.log(tx, 'operator.created', id, source)
+    return id
+  }
+
+  /** The account's sessions end and its keys rest, until its claims make a role again. */
+  private async leave(tx: Statements, account: store.LinkedAccount, source: Source): Promise<void> {
+    const ids = await sessionsOfAccount(tx, account.id)
+    await endSessions(tx, ids, this.parts, { actor, address: source.sourceAddress() })
+    if (account.hasLeft) return
+    await store.noteLeft(tx, account.id)
+    await this.log(tx, 'operator.updated', account.id, source)
+  }
+
+  /** Links the account of a set-up link, in place of a password. Throws 10052 and 10064. */
+  private setUp({ setUpHash }: SealedFlow, identity: Identity, source: Source): Promise<number> {
+    return transaction(this.parts.sql, async (tx) => {
+      await lockOperators(tx)
+      const { id } = await requireSetUp(tx, setUpHash ?? '')
+      await store.link(tx, id, identity)
+      await deleteSetUps(tx, id)
+      await this.log(tx, 'operator.setUp', id, source)
+      return id
+    })
+  }
+
+  /** Links the account of a session. Throws 10002, 10064 and 10065. */
+  private async link({ sessionId }: SealedFlow, identity: Identity, source: Source): Promise<Ended> {
+    const { sql, callers, showMoment } = this.parts
+    await transaction(sql, async (tx) => {
+      await lockOperators(tx)
+      const { operatorId } = await requireSession(tx, sessionId ?? 0, this.parts)
+      if (operatorId === null) throw new Refusal('notPermitted')
+      if ((await requireOperator(tx, operatorId, showMoment)).source === 2) throw new Refusal('managedBySignOn')
+      await store.link(tx, operatorId, identity)
+      await this.log(tx, 'operator.updated', operatorId, source)
+    })
+    await callers.noteChange(operators)
+    return { cookies: [] }
+  }
+
+  /** Gives a session a new proof: its person has signed in anew. Throws 10002 and `SignOnFault`. */
+  private async confirm({ sessionId, startedAt }: SealedFlow, identity: Identity): Promise<Ended> {
+    const { sql, callers } = this.parts
+    await transaction(sql, async (tx) => {
+      const { operatorId } = await requireSession(tx, sessionId ?? 0, this.parts)
+      const account = await store.findLinked(tx, identity)
+      if (account === undefined || account.id !== operatorId) throw new SignOnFault('somebody else has confirmed')
+      if (identity.authTime === undefined || identity.authTime < startedAt - anewSeconds) {
+        throw new SignOnFault('the person has not signed in anew (auth_time)')
+      }
+      await noteProof(tx, sessionId ?? 0)
+    })
+    await callers.noteChange(operators)
+    return { cookies: [] }
+  }
+
+  private async log(tx: Statements, type: PlatformEventType, id: number, source: Source): Promise<void> {
+    const data = await requireOperator(tx, id, this.parts.showMoment)
+    const by = type === 'operator.setUp' ? `operator:${data.name}#${id}` : actor
+    await insertPlatformEvent(tx, { type, actor: by, subject: id, address: source.sourceAddress(), data })
+  }
+}

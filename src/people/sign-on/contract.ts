@@ -1,0 +1,128 @@
+import Type from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { everyRole } from '../../vocabulary/roles.ts'
+import { integer, optional, reasonKey, shownKey, text, textOneOf } from '../../vocabulary/values.ts'
+import { OperatorRecord } from '../operators/contract.ts'
+
+// Single sign-on by OpenID Connect: the provider says who somebody is.
+
+const folder = '/api/platform/v1/signOn'
+
+export const getSignOn = operation({
+  id: 'getSignOn',
+  group: 'signOn',
+  summary: 'Answers what a sign-in page offers.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  callers: [],
+  query: Type.Object({}),
+  data: Type.Object({
+    enabled: Type.Boolean({ description: 'whether there is single sign-on' }),
+    name: Type.String({ description: 'What its button says.', examples: ['Single sign-on'] }),
+    passwords: Type.String({
+      [shownKey]: textOneOf(['everyone', 'admins']),
+      description: 'Who signs in by password.',
+    }),
+    passkeys: Type.Boolean({ description: 'whether passkeys work at this address' }),
+  }),
+  refusals: [],
+})
+
+const purposes = ['signIn', 'setUp', 'link', 'confirm'] as const
+export type Purpose = (typeof purposes)[number]
+
+/** A page of the console: no other place, however it is written. */
+const returnTo = Type.String({
+  pattern: String.raw`^(?!.*(?://|\.\.|\\))/console[\x21-\x7e]{0,2000}$`,
+  [shownKey]: { type: 'string', pattern: '^/console' },
+  description: 'A path of the console, to which the person comes back.',
+  examples: ['/console/account'],
+  [reasonKey]: {
+    en: 'must be a path that begins with /console, of visible characters without \\, // or ..',
+    zh: '必须是以 /console 开头的路径，由可见字符组成，且不含 \\、// 或 ..',
+  },
+})
+
+export const startSignOn = operation({
+  id: 'startSignOn',
+  group: 'signOn',
+  summary:
+    'Begins a sign-on: the address to which the browser goes, and a cookie for its way back. `link` and `confirm` need a session, `link` one with a fresh proof; `setUp` a set-up link’s token.',
+  method: 'POST',
+  path: `${folder}/start`,
+  callers: [],
+  example: { purpose: 'signIn' },
+  body: Type.Object({
+    purpose: textOneOf(purposes, 'What the sign-on is for.'),
+    setUpToken: optional(text(128)),
+    returnTo: optional(returnTo),
+  }),
+  data: Type.Object({
+    authorizationUrl: Type.String({
+      description: 'The address at the provider.',
+      examples: ['https://login.example.com/authorize?client_id=forecourt'],
+    }),
+  }),
+  refusals: [
+    'signOnOff',
+    'signOnUnavailable',
+    'setUpLinkInvalid',
+    'tokenInvalid',
+    'notPermitted',
+    'confirmationRequired',
+    'secondFactorSetUpRequired',
+    'managedBySignOn',
+  ],
+})
+
+export const finishSignOn = operation({
+  id: 'finishSignOn',
+  group: 'signOn',
+  summary:
+    'Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal.',
+  method: 'GET',
+  path: `${folder}/callback`,
+  callers: [],
+  takesAnyQuery: true,
+  redirects: true,
+  data: Type.Object({}),
+  refusals: [],
+})
+
+const OAuthError = Type.Object({
+  error: Type.String({ description: 'The error as OAuth libraries read it, for example invalid_client.' }),
+  error_description: Type.String({ description: 'The error in words, for people.' }),
+})
+
+export const logOutByProvider = operation({
+  id: 'logOutByProvider',
+  group: 'signOn',
+  summary: 'Ends sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0). The body is a form.',
+  method: 'POST',
+  path: `${folder}/backchannelLogout`,
+  callers: [],
+  takesForm: true,
+  example: { logout_token: 'a JWT of the provider' },
+  body: Type.Object({
+    logout_token: Type.Optional(
+      Type.Unknown({ [shownKey]: Type.String(), description: 'The logout token of the provider; required.' }),
+    ),
+  }),
+  data: Type.Object({}),
+  beside: { answer: Type.Object({}), refusal: OAuthError },
+  refusals: ['signOnOff'],
+})
+
+export const unlinkSignOn = operation({
+  id: 'unlinkSignOn',
+  group: 'signOn',
+  summary: 'Takes the link to the provider away from one’s own account or, for an admin, from any.',
+  method: 'POST',
+  path: `${folder}/unlink`,
+  callers: ['operator'],
+  roles: everyRole,
+  asksProof: true,
+  body: Type.Object({ id: optional(integer()) }),
+  data: OperatorRecord,
+  refusals: ['operatorNotFound', 'managedBySignOn'],
+})

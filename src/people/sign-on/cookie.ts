@@ -1,0 +1,32 @@
+import { isBehindHttps } from '../../callers/cookies.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import type { Source } from '../sessions/sign-in.ts'
+
+// The cookie of a sign-on that is under way. It is Lax, because the provider's page sends the browser back with a navigation, to
+// which no browser adds a Strict one.
+
+const name = 'forecourt_sign_on'
+
+/** Whether the cookie is one of https: by the settings, since a navigation does not say where its page came from. */
+const isSecure = (source: Source, publicUrl: string) => publicUrl.startsWith('https:') || isBehindHttps(source)
+
+/** The tickets that a browser sends, that of this host alone first. */
+export function flowTicket(source: Pick<Source, 'header'>): string | undefined {
+  const cookies = source.header('cookie') ?? ''
+  const find = (named: string) => new RegExp(`(?:^|;\\s*)${named}=([A-Za-z0-9_-]{1,6000})(?:;|$)`).exec(cookies)?.[1]
+  return find(`__Host-${name}`) ?? find(name)
+}
+
+/** The cookie with a ticket; without one it goes. */
+export function flowCookie(source: Source, publicUrl: string, ticket: string | null): string {
+  const secure = isSecure(source, publicUrl)
+  const seconds = ticket === null ? 0 : limits.signOnSeconds
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure ? '; Secure' : ''}`
+  return `${secure ? '__Host-' : ''}${name}=${ticket ?? ''}; ${attributes}`
+}
+
+/** The source of a navigation, whose session's cookie is one of https where the service's address is. */
+export function navigation(source: Source, publicUrl: string): Source {
+  if (!publicUrl.startsWith('https:')) return source
+  return { ...source, header: (named) => (named === 'x-forwarded-proto' ? 'https' : source.header(named)) }
+}

@@ -1,0 +1,329 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
+import * as oauth from 'oauth4webapi'
+import type { Config } from '../../config.ts'
+import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
+
+// What is asked of the provider, and what its tokens must say (contract §12.2). The libraries check what the standards ask; what
+// they leave out is checked here: every signature, also of tokens that came over TLS, and tokens of the future.
+
+export interface ProviderSettings {
+  issuer: string
+  clientId: string
+  clientSecret: string | undefined
+  scopes: string
+  publicUrl: string
+}
+
+/** The provider does not answer, or answers what no provider should; its words are for the log. */
+export class ProviderAway extends Error {}
+
+/** What came back is not what was asked for; its words are for the log. */
+export class SignOnFault extends Error {}
+
+/** What a browser's flow must not forget. */
+export interface Flow {
+  state: string
+  nonce: string
+  verifier: string
+}
+
+/** Who somebody is, as the provider says. */
+export interface Identity {
+  issuer: string
+  subject: string
+  claims: Record<string, unknown>
+  sessionId: string | null
+  idToken: string
+  /** When the person last signed in at the provider, in seconds since 1970. */
+  authTime: number | undefined
+}
+
+const algorithms = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+/** How far ahead a provider's clock may be. */
+const aheadSeconds = 60
+const discoveryMs = 3_600_000
+const keysMs = 300_000
+/** An unknown key id fetches the keys again, but not more often. */
+const keysAgainMs = 60_000
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
+
+interface Kept<Value> {
+  value: Value
+  at: number
+}
+
+export class Provider {
+  readonly redirectUri: string
+  private readonly settings: ProviderSettings
+  private readonly fetch: OutgoingFetch
+  private readonly options: Record<symbol, unknown>
+  private server: Kept<oauth.AuthorizationServer> | undefined
+  private asked: Promise<oauth.AuthorizationServer> | undefined
+  private keys: Kept<JSONWebKeySet> | undefined
+  private askedKeys: Promise<JSONWebKeySet> | undefined
+  private fetchedAgainAt = Number.NEGATIVE_INFINITY
+
+  constructor(settings: ProviderSettings) {
+    this.settings = settings
+    this.redirectUri = `${settings.publicUrl}/api/platform/v1/signOn/callback`
+    const issuer = new URL(settings.issuer)
+    this.fetch = outgoingTo(issuer)
+    this.options = {
+      [oauth.customFetch]: this.fetch,
+      // Only a provider on this machine gets here by http: `outgoing.ts` refuses it to all others.
+      ...(issuer.protocol === 'http:' && { [oauth.allowInsecureRequests]: true }),
+    }
+  }
+
+  get issuer(): string {
+    return this.settings.issuer
+  }
+
+  private get client(): oauth.Client {
+    return { client_id: this.settings.clientId, [oauth.clockTolerance]: aheadSeconds }
+  }
+
+  /** The provider's metadata. Throws `ProviderAway`. */
+  discover(): Promise<oauth.AuthorizationServer> {
+    const { server } = this
+    if (server !== undefined && performance.now() - server.at < discoveryMs) return Promise.resolve(server.value)
+    this.asked ??= this.askDiscovery().finally(() => {
+      this.asked = undefined
+    })
+    return this.asked
+  }
+
+  private async askDiscovery(): Promise<oauth.AuthorizationServer> {
+    const { issuer } = this.settings
+    const server = await away(async () => {
+      const url = new URL(issuer)
+      const response = await oauth.discoveryRequest(url, { ...this.options, algorithm: 'oidc' })
+      return oauth.processDiscoveryResponse(url, response)
+    })
+    if (server.issuer !== issuer) throw new ProviderAway(`the provider calls itself ${server.issuer}, not ${issuer}`)
+    for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
+      if (server[name] === undefined) throw new ProviderAway(`the provider’s discovery has no ${name}`)
+    }
+    this.server = { value: server, at: performance.now() }
+    return server
+  }
+
+  /** The provider's keys, at most 5 minutes old. Throws `ProviderAway`. */
+  async findKeys(): Promise<JSONWebKeySet> {
+    const { keys } = this
+    return keys !== undefined && performance.now() - keys.at < keysMs ? keys.value : this.fetchKeys()
+  }
+
+  private fetchKeys(): Promise<JSONWebKeySet> {
+    this.askedKeys ??= this.askKeys().finally(() => {
+      this.askedKeys = undefined
+    })
+    return this.askedKeys
+  }
+
+  private async askKeys(): Promise<JSONWebKeySet> {
+    const { jwks_uri = '' } = await this.discover()
+    const value = await away(async () => {
+      const response = await this.fetch(jwks_uri, { headers: { accept: 'application/json' } })
+      const found = response.status === 200 ? ((await response.json()) as JSONWebKeySet) : undefined
+      if (!Array.isArray(found?.keys)) throw new Error(`no keys at ${jwks_uri} (${response.status})`)
+      return found
+    })
+    this.keys = { value, at: performance.now() }
+    return value
+  }
+
+  /** Where the browser goes. Throws `ProviderAway`. */
+  async authorizationUrl({ state, nonce, verifier }: Flow, asksAnew: boolean): Promise<string> {
+    const { authorization_endpoint = '' } = await this.discover()
+    const url = new URL(authorization_endpoint)
+    const parameters = {
+      client_id: this.settings.clientId,
+      redirect_uri: this.redirectUri,
+      response_type: 'code',
+      scope: this.settings.scopes,
+      state,
+      nonce,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...(asksAnew && { max_age: '0', prompt: 'login' }),
+    }
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+    return url.href
+  }
+
+  /** What the browser brought back, before the provider is asked. Throws `SignOnFault` and `ProviderAway`. */
+  async readCallback(query: URLSearchParams, state: string): Promise<URLSearchParams> {
+    const server = await this.discover()
+    try {
+      return oauth.validateAuthResponse(server, this.client, query, state)
+    } catch (error) {
+      throw faultOf(error)
+    }
+  }
+
+  /** Asks the provider who the person is. Throws `SignOnFault` and `ProviderAway`. */
+  async identify(parameters: URLSearchParams, flow: Flow, roleClaim: (claims: object) => unknown): Promise<Identity> {
+    const server = await this.discover()
+    const tokens = await this.exchange(server, parameters, flow)
+    const idToken = tokens.id_token ?? ''
+    const claims = await this.verify(idToken, { issuer: server.issuer, audience: this.settings.clientId })
+    requireSound(claims, this.settings.clientId)
+    const { sub: subject = '', sid, auth_time } = claims as JWTPayload & { sid?: unknown; auth_time?: unknown }
+    // Providers that keep to the standard put the roles only where they are asked for them.
+    const isMissing = roleClaim(claims) === undefined && server.userinfo_endpoint !== undefined
+    const more = isMissing ? await this.askUserInfo(server, tokens.access_token, subject) : {}
+    return {
+      issuer: server.issuer,
+      subject,
+      claims: { ...more, ...claims },
+      sessionId: typeof sid === 'string' ? sid : null,
+      idToken,
+      authTime: typeof auth_time === 'number' ? auth_time : undefined,
+    }
+  }
+
+  private async exchange(server: oauth.AuthorizationServer, parameters: URLSearchParams, flow: Flow) {
+    const { client, redirectUri, options } = this
+    const response = await away(() =>
+      oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        this.authentication(server),
+        parameters,
+        redirectUri,
+        flow.verifier,
+        options,
+      ),
+    )
+    if (response.status >= 500) throw new ProviderAway(`the token endpoint answers ${response.status}`)
+    try {
+      return await oauth.processAuthorizationCodeResponse(server, client, response, {
+        expectedNonce: flow.nonce,
+        requireIdToken: true,
+      })
+    } catch (error) {
+      const isOurs = error instanceof oauth.ResponseBodyError && error.error !== 'invalid_grant'
+      throw isOurs ? new ProviderAway(`the token endpoint refuses: ${error.error}`) : faultOf(error)
+    }
+  }
+
+  private authentication({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
+    const { clientSecret } = this.settings
+    if (clientSecret === undefined) return oauth.None()
+    const isPost =
+      methods !== undefined && !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
+    return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret)
+  }
+
+  private async askUserInfo(server: oauth.AuthorizationServer, accessToken: string, subject: string) {
+    const response = await away(() => oauth.userInfoRequest(server, this.client, accessToken, this.options))
+    if (response.status >= 500) throw new ProviderAway(`the userinfo endpoint answers ${response.status}`)
+    try {
+      if (response.headers.get('content-type')?.startsWith('application/jwt')) {
+        const { issuer } = server
+        const claims = await this.verify(await response.text(), { issuer, audience: this.settings.clientId })
+        if (claims.sub !== subject) throw new Error('userinfo is about somebody else')
+        return claims
+      }
+      return await oauth.processUserInfoResponse(server, this.client, subject, response)
+    } catch (error) {
+      throw faultOf(error)
+    }
+  }
+
+  /** Whom a logout token names. Throws `SignOnFault` and `ProviderAway`. */
+  async readLogout(token: string): Promise<{ subject: string | null; sessionId: string | null }> {
+    const { issuer, clientId } = this.settings
+    const claims = await this.verify(token, { issuer, audience: clientId, requiredClaims: ['iat', 'jti', 'events'] })
+    const { sub, sid, events, nonce } = claims as JWTPayload & { sid?: unknown; events?: object; nonce?: unknown }
+    requireRecent(claims)
+    const isLogout = typeof (events as Record<string, unknown> | undefined)?.[logoutEvent] === 'object'
+    if (!isLogout || nonce !== undefined) throw new SignOnFault('the token is no logout token')
+    const [subject, sessionId] = [sub ?? null, typeof sid === 'string' ? sid : null]
+    if (subject === null && sessionId === null) throw new SignOnFault('the logout token names nobody')
+    return { subject, sessionId }
+  }
+
+  /** The claims of a token that the provider has signed. Throws `SignOnFault` and `ProviderAway`. */
+  private async verify(token: string, expected: JWTVerifyOptions): Promise<JWTPayload> {
+    const verified = async (keys: JSONWebKeySet) => {
+      const options = { ...expected, algorithms, clockTolerance: aheadSeconds }
+      const { payload } = await jwtVerify(token, createLocalJWKSet(keys), options)
+      return payload
+    }
+    try {
+      return await verified(await this.findKeys())
+    } catch (error) {
+      if (error instanceof ProviderAway) throw error
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !this.mayFetchAgain()) throw faultOf(error)
+    }
+    try {
+      return await verified(await this.fetchKeys())
+    } catch (error) {
+      throw error instanceof ProviderAway ? error : faultOf(error)
+    }
+  }
+
+  private mayFetchAgain(): boolean {
+    const now = performance.now()
+    if (now - this.fetchedAgainAt < keysAgainMs) return false
+    this.fetchedAgainAt = now
+    return true
+  }
+
+  /** Where a person signs out at the provider; null where it has no such address, or does not answer. */
+  async endSessionUrl(idToken: string | null): Promise<string | null> {
+    const server = await this.discover().catch(() => undefined)
+    if (server?.end_session_endpoint === undefined) return null
+    const url = new URL(server.end_session_endpoint)
+    url.searchParams.set('client_id', this.settings.clientId)
+    if (idToken !== null) url.searchParams.set('id_token_hint', idToken)
+    return url.href
+  }
+}
+
+/** The provider of the settings; undefined where they name none. */
+export function openProvider(
+  config: Pick<Config, `oidc${'Issuer' | 'ClientId' | 'ClientSecret' | 'Scopes'}` | 'publicUrl'>,
+) {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, publicUrl } = config
+  if (issuer === undefined || clientId === undefined || publicUrl === undefined) return undefined
+  return new Provider({ issuer, clientId, clientSecret, scopes: config.oidcScopes, publicUrl })
+}
+
+/** Throws for what the libraries let pass: a token of the future, one that has just ended, and another client's. */
+function requireSound(claims: JWTPayload, clientId: string): void {
+  requireRecent(claims)
+  const { sub, azp, exp } = claims as JWTPayload & { azp?: unknown }
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw new SignOnFault('the ID token has no subject')
+  if (azp !== undefined && azp !== clientId) throw new SignOnFault('the ID token is for another client (azp)')
+  if (exp === undefined || exp <= Date.now() / 1000) throw new SignOnFault('the ID token has ended')
+}
+
+function requireRecent({ iat }: JWTPayload): void {
+  if (typeof iat !== 'number' || iat > Date.now() / 1000 + aheadSeconds) {
+    throw new SignOnFault('the token is of the future (iat)')
+  }
+}
+
+/** What is no answer of a provider at all. */
+const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM]
+
+function faultOf(error: unknown): Error {
+  const { name, message, code } = error as Error & { code?: unknown }
+  return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}`)
+}
+
+/** Runs a request; whatever goes wrong with it is the provider's. */
+async function away<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await run()
+  } catch (error) {
+    const cause = error instanceof Error ? error : new Error(String(error))
+    throw new ProviderAway(`${cause.message}${cause.cause instanceof Error ? ` (${cause.cause.message})` : ''}`)
+  }
+}

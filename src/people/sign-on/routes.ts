@@ -1,0 +1,242 @@
+import type { Logger } from 'pino'
+import { permitted, requireProof } from '../../callers/access-control.ts'
+import { operators } from '../../callers/cache.ts'
+import { actorOf, type Caller, type OperatorCaller } from '../../callers/caller.ts'
+import type { RequestHead } from '../../callers/cookies.ts'
+import { hashSecret, newSecret } from '../../callers/credentials.ts'
+import type { Config } from '../../config.ts'
+import { databaseRefusal } from '../../database/failures.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import { JsonText, Reply } from '../../http/answer.ts'
+import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import { type FieldFault, invalidRequest, Refusal, refusals } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import { lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
+import { relyingPartyOf } from '../second-factor/passkeys.ts'
+import { endSessions, type SessionParts } from '../sessions/sign-in.ts'
+import * as attempts from '../sign-in-attempts/store.ts'
+import { useTicket } from '../tickets/store.ts'
+import { openTicket, sealTicket } from '../tickets/tickets.ts'
+import { Arrivals, type Ended } from './arrivals.ts'
+import * as contract from './contract.ts'
+import { flowCookie, flowTicket, navigation } from './cookie.ts'
+import { type Flow, type Identity, type Provider, ProviderAway, SignOnFault } from './provider.ts'
+import { claimAt } from './rules.ts'
+import * as store from './store.ts'
+
+interface Parts extends SessionParts {
+  /** Undefined where there is no single sign-on. */
+  provider: Provider | undefined
+  config: Pick<Config, 'oidcName' | 'oidcRoles' | 'oidcRoleClaim' | 'oidcSessionHours' | 'passwords' | 'publicUrl'>
+  authenticate(request: RequestHead): Caller | Promise<Caller>
+  metrics: Metrics
+  log: Logger
+}
+
+/** A flow with what it is for; the cookie carries it. */
+export interface SealedFlow extends Flow {
+  purpose: contract.Purpose
+  returnTo: string | null
+  /** When it began, in seconds since 1970. */
+  startedAt: number
+  /** Of `setUp`: the hash of the link's token. */
+  setUpHash: string | null
+  /** Of `link` and `confirm`. */
+  sessionId: number | null
+  operatorId: number | null
+}
+
+const ticketPurpose = 'sign-on'
+
+type Callback = OperationRequest<unknown, unknown>
+
+export function signOnRoutes(parts: Parts): Handler[] {
+  const { sql, secrets, provider, config, callers, log, metrics } = parts
+  const publicUrl = config.publicUrl ?? ''
+  const arrivals = new Arrivals(parts)
+
+  function requireProvider(): Provider {
+    if (provider === undefined) throw new Refusal('signOnOff')
+    return provider
+  }
+
+  /** The session that a link or a confirmation is for. Throws 10002, 10003, 10034, 10035 and 10065. */
+  async function requireSession(purpose: 'link' | 'confirm', header: RequestHead['header']) {
+    const caller = (await parts.authenticate({ method: 'POST', header })) as OperatorCaller
+    const { sessionId = null, operatorId = null } = caller.kind === 'operator' ? caller : {}
+    if (sessionId === null || operatorId === null) throw new Refusal('notPermitted', { actor: actorOf(caller) })
+    if (purpose === 'confirm') return { sessionId, operatorId }
+    permitted(contract.unlinkSignOn, caller)
+    requireProof(caller)
+    const { source } = await requireOperator(sql, operatorId, parts.showMoment)
+    if (source === 2) throw new Refusal('managedBySignOn')
+    return { sessionId, operatorId }
+  }
+
+  /** Opens a browser's flow and uses it up. Throws `SignOnFault` for a callback that belongs to none. */
+  function openFlow(source: Callback, query: URLSearchParams) {
+    const text = flowTicket(source)
+    const ticket = text === undefined ? undefined : openTicket<SealedFlow>(secrets, ticketPurpose, text)
+    if (ticket === undefined) throw new SignOnFault('the callback has no cookie of a sign-on that is under way')
+    if (query.getAll('state').join() !== ticket.content.state) throw new SignOnFault('the callback has another state')
+    return ticket
+  }
+
+  /** Asks the provider who came, counted for its source. Throws 10007, `SignOnFault` and `ProviderAway`. */
+  async function identify(flow: SealedFlow, query: URLSearchParams, address: string): Promise<Identity> {
+    const from = requireProvider()
+    const parameters = await from.readCallback(query, flow.state)
+    const attempt: attempts.Attempt = { name: '', operatorId: null, address, knownBrowser: null, tried: 'credential' }
+    await attempts.countAttempt(sql, attempt)
+    try {
+      const identity = await from.identify(parameters, flow, (claims) => claimAt(claims, config.oidcRoleClaim))
+      await attempts.uncountAttempt(sql, attempt)
+      return identity
+    } catch (error) {
+      if (error instanceof SignOnFault) await attempts.logRefused(sql, attempt)
+      else await attempts.uncountAttempt(sql, attempt)
+      throw error
+    }
+  }
+
+  function count(purpose: contract.Purpose, outcome: Parameters<Metrics['countSignIn']>[0]): void {
+    if (purpose === 'signIn') metrics.countSignIn(outcome)
+  }
+
+  /** What became of a callback: cookies, and where the browser goes. */
+  async function finish(request: Callback): Promise<Reply> {
+    const query = new URLSearchParams(String(request.query ?? ''))
+    let purpose: contract.Purpose = 'signIn'
+    const cookies: string[] = []
+    const source = navigation({ header: request.header, sourceAddress: request.sourceAddress }, publicUrl)
+    try {
+      requireProvider()
+      const ticket = openFlow(request, query)
+      const flow = ticket.content
+      purpose = flow.purpose
+      cookies.push(flowCookie(source, publicUrl, null))
+      if (!(await useTicket(sql, ticket))) throw new SignOnFault('the callback comes a second time')
+      const identity = await identify(flow, query, request.sourceAddress())
+      const ended: Ended = await arrivals.take(flow, identity, source)
+      count(purpose, 'succeeded')
+      return seeOther(flow.returnTo ?? '/console', [...cookies, ...ended.cookies])
+    } catch (error) {
+      const refusal = refusalOf(error, request.requestId)
+      count(purpose, refusal === 'tooManyRequests' ? 'locked' : 'refused')
+      const page = needsSession(purpose) ? '/console/account' : '/console/sign-in'
+      const words = new URLSearchParams({ refusal: String(refusals[refusal].code), request: request.requestId })
+      return seeOther(`${page}?${words}`, cookies)
+    }
+  }
+
+  /** The refusal that a browser is told; the words of a provider go to the log alone. */
+  function refusalOf(error: unknown, requestId: string): Refusal['refusal'] {
+    if (error instanceof Refusal) return error.refusal
+    if (error instanceof SignOnFault || error instanceof ProviderAway) {
+      log.warn({ requestId, reason: error.message.slice(0, 500) }, 'a sign-on was refused')
+      return error instanceof SignOnFault ? 'signOnFailed' : 'signOnUnavailable'
+    }
+    log.error({ requestId, err: error }, 'a sign-on failed')
+    return databaseRefusal(error)?.refusal ?? 'internalFault'
+  }
+
+  return [
+    handle(contract.getSignOn, async () => ({
+      enabled: provider !== undefined,
+      name: config.oidcName,
+      passwords: config.passwords,
+      passkeys: relyingPartyOf(config.publicUrl) !== undefined,
+    })),
+
+    handle(contract.startSignOn, async ({ body, requestId, ...source }) => {
+      const to = requireProvider()
+      const { purpose } = body
+      const setUpToken = given(body.setUpToken)
+      if (purpose === 'setUp' && setUpToken === null) throw invalidRequest([missingToken])
+      const setUpHash = purpose === 'setUp' && setUpToken !== null ? hashSecret(setUpToken) : null
+      if (setUpHash !== null) await requireSetUp(sql, setUpHash)
+      const session = needsSession(purpose) ? await requireSession(purpose, source.header) : nobodysSession
+      const flow: SealedFlow = {
+        ...{ state: newSecret(), nonce: newSecret(), verifier: newSecret() },
+        ...{ purpose, setUpHash, startedAt: Math.floor(Date.now() / 1000), returnTo: given(body.returnTo), ...session },
+      }
+      const authorizationUrl = await to.authorizationUrl(flow, purpose === 'confirm').catch((error: unknown) => {
+        if (!(error instanceof ProviderAway)) throw error
+        throw new Refusal(refusalOf(error, requestId), { headers: { 'retry-after': '5' } })
+      })
+      const ticket = sealTicket(secrets, ticketPurpose, flow, limits.signOnSeconds)
+      const headers = { 'cache-control': 'no-store' }
+      return new JsonText(JSON.stringify({ authorizationUrl }), headers, [flowCookie(source, publicUrl, ticket)])
+    }),
+
+    handle(contract.finishSignOn, finish),
+
+    handle(
+      contract.logOutByProvider,
+      async ({ body, requestId, sourceAddress }) => {
+        const from = requireProvider()
+        const token = body.logout_token
+        if (typeof token !== 'string') throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
+        const named = await from.readLogout(token).catch((error: unknown) => {
+          refusalOf(error, requestId)
+          throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
+        })
+        await transaction(sql, async (tx) => {
+          const ids = await store.sessionsOf(tx, { issuer: from.issuer, ...named })
+          await endSessions(tx, ids, parts, { actor: 'platform:signOn', address: sourceAddress() })
+        })
+        await callers.noteChange(operators)
+        return new Reply({
+          status: 200,
+          headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+          body: '{"code":0,"msg":"success","data":{}}',
+        })
+      },
+      {
+        refusalMembers: ({ refusal }) => ({
+          error: refusal === 'invalidRequest' ? 'invalid_request' : 'server_error',
+          error_description: refusals[refusal].en,
+        }),
+      },
+    ),
+
+    handle(contract.unlinkSignOn, async ({ body, caller, actor, sourceAddress }) => {
+      const { operatorId, sessionId, role } = caller as OperatorCaller
+      const id = given(body.id) ?? operatorId
+      if (id === null || (id !== operatorId && role !== 'admin')) throw new Refusal('notPermitted')
+      const address = sourceAddress()
+      const record = await transaction(sql, async (tx) => {
+        await lockOperators(tx)
+        const { source } = await requireOperator(tx, id, parts.showMoment)
+        if (source === 2) throw new Refusal('managedBySignOn')
+        const isUnlinked = await store.unlink(tx, id)
+        const after = await requireOperator(tx, id, parts.showMoment)
+        if (!isUnlinked) return after
+        const ids = await store.signOnSessionsOf(tx, id, id === operatorId ? sessionId : null)
+        await endSessions(tx, ids, parts, { actor, address })
+        await insertPlatformEvent(tx, { type: 'operator.updated', actor, subject: id, address, data: after })
+        return after
+      })
+      await callers.noteChange(operators)
+      return record
+    }),
+  ]
+}
+
+const needsSession = (purpose: contract.Purpose): purpose is 'link' | 'confirm' =>
+  purpose === 'link' || purpose === 'confirm'
+
+const nobodysSession = { sessionId: null, operatorId: null }
+const missingToken: FieldFault = {
+  field: 'setUpToken',
+  reason: { en: 'is required where the purpose is setUp', zh: '用途为 setUp 时必填' },
+}
+const wrongToken = { en: 'must be a logout token of the provider', zh: '必须是提供方签发的注销令牌' }
+
+function seeOther(location: string, cookies: string[]): Reply {
+  const headers = { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+  return new Reply({ status: 303, headers, cookies, body: '' })
+}

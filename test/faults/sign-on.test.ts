@@ -1,0 +1,555 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:net'
+import { pageAudit } from '../../src/events/contract.ts'
+import {
+  changePassword,
+  createOperator,
+  createOperatorKey,
+  deleteOperator,
+  getOperator,
+  pageOperators,
+  resetOperator,
+  updateOperator,
+} from '../../src/people/operators/contract.ts'
+import { confirmSession, createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
+import {
+  finishSignOn,
+  getSignOn,
+  logOutByProvider,
+  startSignOn,
+  unlinkSignOn,
+} from '../../src/people/sign-on/contract.ts'
+import { Client, runServiceToItsEnd } from '../harness.ts'
+import { codeOf, newGenerator, newPerson, type Person, signIn } from '../people.ts'
+import { type Lies, TestProvider } from '../provider.ts'
+import { type OwnDatabase, sleep, Workplace } from './support.ts'
+
+// Single sign-on against a provider that tells the truth, and then lies in one thing at a time.
+
+const place = new Workplace()
+const provider = new TestProvider()
+let database: OwnDatabase
+let client: Client
+/** The same service with our second factor, passwords for admins alone, and no roles. */
+let strict: Client
+let env: Record<string, string>
+afterAll(async () => {
+  provider.stop()
+  await place.clear()
+}, 60_000)
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+beforeAll(async () => {
+  await provider.start()
+  database = await place.findDatabase()
+  env = {
+    DATABASE_URL: database.url(),
+    FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
+    FORECOURT_PUBLIC_URL: `http://127.0.0.1:${await freePort()}`,
+    FORECOURT_OIDC_ISSUER: provider.issuer,
+    FORECOURT_OIDC_CLIENT_ID: provider.clientId,
+    FORECOURT_OIDC_CLIENT_SECRET: provider.clientSecret,
+  }
+  const roles = { FORECOURT_OIDC_ROLES: 'admin=chiefs;operator=ops,duty;viewer=guests' }
+  client = new Client(await place.startService({ env: { ...env, ...roles, FORECOURT_OIDC_SESSION_HOURS: '2' } }))
+  strict = new Client(
+    await place.startService({
+      env: {
+        ...env,
+        FORECOURT_SIGN_ON_SECOND_FACTOR: 'ours',
+        FORECOURT_PASSWORDS: 'admins',
+        FORECOURT_OIDC_NAME: 'Corp',
+      },
+    }),
+  )
+}, 120_000)
+beforeEach(() => {
+  provider.lies = {}
+  provider.asked = []
+})
+
+const newSubject = () => `person-${randomBytes(6).toString('hex')}`
+
+interface Way {
+  purpose?: string
+  setUpToken?: string | undefined
+  returnTo?: string
+  headers?: Record<string, string>
+  service?: Client
+}
+
+async function begin({ purpose = 'signIn', setUpToken, returnTo, headers = {}, service = client }: Way = {}) {
+  const answer = await service.call(startSignOn, { purpose, setUpToken, returnTo }, { headers })
+  const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+  return { answer, cookie, url: answer.data?.authorizationUrl ?? '' }
+}
+
+async function callBack(query: Record<string, string>, cookie: string, service = client, headers = {}) {
+  const url = `${service.url}${finishSignOn.path}?${new URLSearchParams(query)}`
+  const { status, headers: told } = await fetch(url, { redirect: 'manual', headers: { cookie, ...headers } })
+  const location = new URL(told.get('location') ?? '', 'http://console')
+  const session = told
+    .getSetCookie()
+    .map((each) => each.split(';')[0] ?? '')
+    .find((each) => each.startsWith('forecourt_session='))
+  return {
+    status,
+    path: location.pathname,
+    refusal: Number(location.searchParams.get('refusal')),
+    location,
+    session,
+    told,
+  }
+}
+
+/** The whole way of a person to the provider and back. */
+async function comes(claims: Record<string, unknown>, lies: Lies = {}, way: Way = {}) {
+  const { answer, cookie, url } = await begin(way)
+  if (answer.code !== 0) throw new Error(answer.text)
+  return callBack(provider.issue(url, claims, lies), cookie, way.service)
+}
+
+const ofSession = async (session: string | undefined, service = client) =>
+  (await service.call(getSession, {}, { headers: { cookie: session ?? '' } })).data
+
+describe('signing in', () => {
+  test('says what is offered', async () => {
+    expect((await client.call(getSignOn, {})).data).toEqual({
+      enabled: true,
+      name: 'Single sign-on',
+      passwords: 'everyone',
+      passkeys: false,
+    })
+    expect((await strict.call(getSignOn, {})).data).toMatchObject({ name: 'Corp', passwords: 'admins' })
+  })
+
+  test('asks for code, PKCE, state and nonce, and keeps nothing for strangers', async () => {
+    const { answer, cookie, url } = await begin()
+    const query = Object.fromEntries(new URL(url).searchParams)
+    expect(query).toMatchObject({
+      response_type: 'code',
+      client_id: 'forecourt',
+      redirect_uri: `${env.FORECOURT_PUBLIC_URL}/api/platform/v1/signOn/callback`,
+      scope: 'openid profile',
+      code_challenge_method: 'S256',
+    })
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(query[name]).toMatch(/^[\w-]{43}$/)
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^forecourt_sign_on=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/,
+    )
+    for (const secret of [query.state, query.nonce])
+      expect(Buffer.from(cookie, 'base64url').toString()).not.toContain(secret)
+    provider.asked = []
+    for (let time = 0; time < 5; time++) await begin()
+    expect(provider.asked).toEqual([])
+    expect(await database.run(async (sql) => (await sql`select * from used_ticket`).length)).toBe(0)
+  })
+
+  test('makes an account by the claims, and takes its role anew each time', async () => {
+    const sub = newSubject()
+    const back = await comes(
+      { sub, name: `Li Lei ${sub}`, groups: ['duty', 'other'] },
+      {},
+      { returnTo: '/console/sites?x=1' },
+    )
+    expect([back.status, back.location.pathname + back.location.search]).toEqual([303, '/console/sites?x=1'])
+    expect(back.told.getSetCookie().join()).toContain('forecourt_sign_on=; Path=/')
+    const session = await ofSession(back.session)
+    expect(session).toMatchObject({ name: `Li Lei ${sub}`, role: 'operator', method: 'signOn', isLimited: false })
+    const account = async () => (await client.operate(getOperator, { id: session.operatorId })).data
+    expect(await account()).toMatchObject({ source: 2, isLinked: true, isSetUp: true, status: 1, role: 'operator' })
+    expect(session.expireTime?.slice(0, 10)).toBeTruthy()
+    const again = await comes({ sub, name: 'Another name', groups: 'chiefs' })
+    expect((await ofSession(again.session)).operatorId).toBe(session.operatorId)
+    expect(await account()).toMatchObject({ role: 'admin', name: `Li Lei ${sub}` })
+  })
+
+  test('reads the roles of userinfo where the ID token has none', async () => {
+    const back = await comes({ sub: newSubject(), userInfo: { groups: ['guests'], name: newSubject() } })
+    expect((await ofSession(back.session)).role).toBe('viewer')
+    const lie = await comes({ sub: newSubject(), userInfo: { groups: ['guests'], sub: 'somebody else' } })
+    expect(lie.refusal).toBe(10061)
+  })
+
+  test('finds nobody by a name, and makes a name that is free and fits', async () => {
+    const person = await newPerson(client, 'admin')
+    const back = await comes({ sub: newSubject(), name: ` ${person.name}\u200b#1: `, groups: ['guests'] })
+    const session = await ofSession(back.session)
+    expect(session.operatorId).not.toBe(person.id)
+    expect(session.name).not.toBe(person.name)
+    const names = await Promise.all(
+      [1, 2, 3].map(
+        async () => (await ofSession((await comes({ sub: newSubject(), name: 'Same', groups: 'ops' })).session)).name,
+      ),
+    )
+    expect(new Set(names).size).toBe(3)
+  })
+
+  test('of one new person many times at once makes one account', async () => {
+    const sub = newSubject()
+    const backs = await Promise.all(Array.from({ length: 8 }, () => comes({ sub, name: sub, groups: ['ops'] })))
+    const ids = await Promise.all(backs.map(async ({ session }) => (await ofSession(session)).operatorId))
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  test('is refused without a role, and ends what there was', async () => {
+    expect((await comes({ sub: newSubject(), name: 'x', groups: ['nothing'] })).refusal).toBe(10062)
+    const sub = newSubject()
+    const first = await comes({ sub, name: sub, groups: ['chiefs'] })
+    const headers = { cookie: first.session ?? '' }
+    const key = (await client.call(createOperatorKey, { name: newSubject(), role: 'viewer' }, { headers })).data
+      .operatorKey
+    expect((await client.call(pageOperators, {}, { headers })).code).toBe(0)
+    expect((await comes({ sub, name: sub, groups: [] })).refusal).toBe(10062)
+    await sleep(1000)
+    expect((await client.call(getSession, {}, { headers })).code).toBe(10002)
+    expect((await client.call(getSession, {}, { token: key ?? '' })).code).toBe(10002)
+    expect((await ofSession((await comes({ sub, groups: ['chiefs'] })).session)).role).toBe('admin')
+    await sleep(1000)
+    expect((await client.call(getSession, {}, { token: key ?? '' })).code).toBe(0)
+    await database.run((sql) => sql`update operator set signed_in_at = now() - interval '31 days' where source = 2`)
+    await sleep(1000)
+    expect((await client.call(getSession, {}, { token: key ?? '' })).code).toBe(10002)
+  })
+
+  test('does not enable a disabled account', async () => {
+    const sub = newSubject()
+    const { operatorId } = await ofSession((await comes({ sub, name: sub, groups: ['ops'] })).session)
+    expect((await client.operate(updateOperator, { id: operatorId, status: 2 })).code).toBe(0)
+    expect((await comes({ sub, groups: ['ops'] })).refusal).toBe(10062)
+  })
+
+  test('makes accounts whose role, password and link the provider keeps', async () => {
+    const sub = newSubject()
+    const back = await comes({ sub, name: sub, groups: ['ops'] })
+    const headers = { cookie: back.session ?? '' }
+    const { operatorId: id } = await ofSession(back.session)
+    const refused = [
+      await client.operate(updateOperator, { id, role: 'admin' }),
+      await client.operate(resetOperator, { id }),
+      await client.operate(unlinkSignOn, { id }),
+      await client.call(changePassword, { password: 'x', newPassword: randomBytes(9).toString('hex') }, { headers }),
+      (await begin({ purpose: 'link', headers })).answer,
+    ]
+    expect(refused.map(({ status, code }) => [status, code])).toEqual(Array(5).fill([409, 10065]))
+    expect((await client.operate(updateOperator, { id, name: newSubject() })).code).toBe(0)
+    expect((await client.operate(deleteOperator, { id })).code).toBe(0)
+  })
+})
+
+describe('a callback', () => {
+  test('without its cookie, with another state, a second time or too late asks nobody and spoils nothing', async () => {
+    const { cookie, url } = await begin()
+    const query = provider.issue(url, { sub: newSubject(), name: newSubject(), groups: ['ops'] })
+    provider.asked = []
+    const early = await callBack(query, '')
+    expect([early.status, early.path, early.refusal]).toEqual([303, '/console/sign-in', 10061])
+    expect(early.location.searchParams.get('request')).toBe(early.told.get('x-request-id'))
+    expect((await callBack({ ...query, state: 'x' }, cookie)).refusal).toBe(10061)
+    expect((await callBack(query, `${cookie.slice(0, -3)}AAA`)).refusal).toBe(10061)
+    expect(provider.asked).toEqual([])
+    expect((await callBack(query, cookie)).session).toBeDefined()
+    provider.asked = []
+    expect((await callBack(query, cookie)).refusal).toBe(10061)
+    expect(provider.asked).toEqual([])
+  })
+
+  test('takes what providers add, and no error’s words', async () => {
+    const { cookie, url } = await begin()
+    const { state } = provider.issue(url, {})
+    const denied = await callBack({ error: 'access_denied', error_description: 'Bad <b>words</b>', state }, cookie)
+    expect([denied.refusal, denied.location.href.includes('words')]).toEqual([10061, false])
+    const flow = await begin()
+    const code = provider.issue(flow.url, { sub: newSubject(), name: 'x', groups: ['ops'] })
+    const back = await callBack({ ...code, session_state: 'x', iss: provider.issuer }, flow.cookie)
+    expect(back.session).toBeDefined()
+  })
+
+  test('refuses the iss of another issuer (RFC 9207)', async () => {
+    const { cookie, url } = await begin()
+    const query = provider.issue(url, { sub: newSubject(), groups: ['ops'] })
+    expect((await callBack({ ...query, iss: 'https://evil.example' }, cookie)).refusal).toBe(10061)
+  })
+
+  const now = () => Math.floor(Date.now() / 1000)
+  test.each<[string, Lies]>([
+    ['no signature', { signature: 'none' }],
+    ['a signature by the client’s secret', { signature: 'hmac' }],
+    ['the signature of a stranger', { signature: 'stranger' }],
+    ['a key that nobody knows', { signature: 'unknown key' }],
+    ['another issuer', { claims: { iss: 'https://evil.example' } }],
+    ['another audience', { claims: { aud: 'another' } }],
+    ['several audiences and another azp', { claims: { aud: ['forecourt', 'another'], azp: 'another' } }],
+    ['another azp', { claims: { azp: 'another' } }],
+    ['another nonce', { claims: { nonce: 'another' } }],
+    ['no nonce', { claims: { nonce: undefined } }],
+    ['an end that is past', { claims: { exp: now() - 20 } }],
+    ['a beginning in the future', { claims: { iat: now() + 600 } }],
+    ['no subject', { claims: { sub: undefined } }],
+    ['an empty subject', { claims: { sub: '' } }],
+    ['no ID token', { noIdToken: true }],
+    ['a refusal', { tokenStatus: 400 }],
+  ])('is refused with %s', async (_, lies) => {
+    const back = await comes({ sub: newSubject(), name: 'x', groups: ['chiefs'] }, lies)
+    expect([back.status, back.path, back.refusal, back.session]).toEqual([303, '/console/sign-in', 10061, undefined])
+  })
+
+  test('allows a clock that is a minute ahead', async () => {
+    const back = await comes({ sub: newSubject(), name: 'x', groups: ['ops'] }, { claims: { iat: now() + 40 } })
+    expect(back.session).toBeDefined()
+  })
+
+  test.each<[string, Lies]>([
+    ['fails', { tokenStatus: 503, tokenBody: '{}' }],
+    ['answers no JSON', { tokenBody: '<html>' }],
+    ['sends elsewhere', { tokenRedirect: 'http://127.0.0.1:1/' }],
+    ['answers too much', { tokenBody: 'x'.repeat(1024 * 1024 + 10) }],
+  ])('of a provider that %s says that it is away', async (_, lies) => {
+    expect((await comes({ sub: newSubject(), groups: ['ops'] }, lies)).refusal).toBe(10063)
+  })
+
+  test('fetches new keys for an unknown one, once a minute', async () => {
+    await comes({ sub: newSubject(), name: 'x', groups: ['ops'] })
+    provider.asked = []
+    await comes({ sub: newSubject(), groups: ['ops'] }, { signature: 'unknown key' })
+    await comes({ sub: newSubject(), groups: ['ops'] }, { signature: 'unknown key' })
+    expect(provider.asked.filter((path) => path === '/keys').length).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('linking', () => {
+  test('gives an account of ours a way in, and keeps its role', async () => {
+    const person = await newPerson(client, 'viewer')
+    const headers = await signIn(client, person)
+    const sub = newSubject()
+    const linked = await comes(
+      { sub, name: 'x', groups: ['chiefs'] },
+      {},
+      { purpose: 'link', headers, returnTo: '/console/account' },
+    )
+    expect([linked.path, linked.refusal, linked.session]).toEqual(['/console/account', 0, undefined])
+    expect((await client.operate(getOperator, { id: person.id })).data).toMatchObject({ source: 1, isLinked: true })
+    const back = await comes({ sub, name: 'x', groups: ['chiefs'] })
+    expect(await ofSession(back.session)).toMatchObject({ operatorId: person.id, role: 'viewer', name: person.name })
+    const other = await signIn(client, await newPerson(client, 'viewer'))
+    const taken = await comes({ sub, groups: [] }, {}, { purpose: 'link', headers: other })
+    expect([taken.path, taken.refusal]).toEqual(['/console/account', 10064])
+    expect((await comes({ sub: newSubject() }, {}, { purpose: 'link', headers })).refusal).toBe(10064)
+    expect((await client.call(unlinkSignOn, { id: person.id }, { headers: other })).code).toBe(10003)
+    expect((await client.call(unlinkSignOn, {}, { headers })).data.isLinked).toBe(false)
+    await sleep(1000)
+    expect((await client.call(getSession, {}, { headers: { cookie: back.session ?? '' } })).code).toBe(10002)
+    expect((await comes({ sub, groups: [] })).refusal).toBe(10062)
+  })
+
+  test('asks for a session, and for a proof that is not old', async () => {
+    expect((await begin({ purpose: 'link' })).answer.code).toBe(10002)
+    expect(
+      (await begin({ purpose: 'link', headers: { authorization: `Bearer ${client.operatorKey}` } })).answer.code,
+    ).toBe(10003)
+    const headers = await signIn(client, await newPerson(client, 'viewer'))
+    await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
+    expect((await begin({ purpose: 'link', headers })).answer.code).toBe(10035)
+  })
+
+  test('with a set-up link takes the place of a password', async () => {
+    const made = (await client.operate(createOperator, { name: newSubject(), role: 'operator' })).data
+    const way = { purpose: 'setUp', setUpToken: made.setUpPath?.split('#')[1] }
+    const sub = newSubject()
+    const back = await comes({ sub, groups: [] }, {}, way)
+    expect(await ofSession(back.session)).toMatchObject({ operatorId: made.id, role: 'operator', method: 'signOn' })
+    expect((await begin(way)).answer.code).toBe(10052)
+    expect((await begin({ purpose: 'setUp' })).answer.code).toBe(10001)
+    expect((await client.operate(getOperator, { id: made.id })).data).toMatchObject({ source: 1, isSetUp: true })
+  })
+
+  test('takes only pages of the console to come back to', async () => {
+    for (const returnTo of [
+      'https://evil.example',
+      '//evil.example',
+      '/console//evil',
+      '/console/..',
+      '/console\\x',
+      '/docs',
+      '/console/ x',
+    ]) {
+      expect([returnTo, (await begin({ returnTo })).answer.code]).toEqual([returnTo, 10001])
+    }
+  })
+})
+
+describe('a confirmation', () => {
+  test('is taken of the same person, signed in anew', async () => {
+    const sub = newSubject()
+    const first = await comes({ sub, name: sub, groups: ['chiefs'] })
+    const headers = { cookie: first.session ?? '' }
+    const confirm = (claims: object, lies: Lies = {}) =>
+      comes({ sub, groups: ['chiefs'], ...claims }, lies, { purpose: 'confirm', headers })
+    await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
+    await sleep(1000)
+    expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10035)
+    expect(new URL((await begin({ purpose: 'confirm', headers })).url).searchParams.get('max_age')).toBe('0')
+    const old = Math.floor(Date.now() / 1000) - 600
+    expect((await confirm({}, { claims: { auth_time: old } })).refusal).toBe(10061)
+    expect((await confirm({}, { claims: { auth_time: undefined } })).refusal).toBe(10061)
+    expect((await confirm({ sub: newSubject() })).refusal).toBe(10061)
+    expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10035)
+    const done = await confirm({})
+    expect([done.refusal, done.session]).toEqual([0, undefined])
+    expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10001)
+  })
+})
+
+describe('signing out', () => {
+  test('ends our session first, and names the provider’s end', async () => {
+    const back = await comes({ sub: newSubject(), name: 'x', groups: ['ops'] })
+    const headers = { cookie: back.session ?? '' }
+    const { ended, signOutUrl } = (await client.call(deleteSession, {}, { headers })).data
+    const url = new URL(signOutUrl ?? '')
+    expect([ended, url.pathname, url.searchParams.get('id_token_hint')?.split('.').length]).toEqual([true, '/end', 3])
+    const byPassword = await signIn(client, await newPerson(client, 'viewer'))
+    expect((await client.call(deleteSession, {}, { headers: byPassword })).data).toEqual({
+      ended: true,
+      signOutUrl: null,
+    })
+  })
+
+  const logout = (token: string) =>
+    client.send<object>(logOutByProvider.path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ logout_token: token }).toString(),
+    })
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  const claimsOf = (more: object) => {
+    const iat = Math.floor(Date.now() / 1000)
+    return { iss: provider.issuer, aud: provider.clientId, iat, exp: iat + 60, jti: newSubject(), events, ...more }
+  }
+
+  test('at the provider ends the session of its sid, else those of its sub', async () => {
+    const sub = newSubject()
+    const [first, second] = [
+      await comes({ sub, name: sub, groups: ['ops'], sid: `${sub}-1` }),
+      await comes({ sub, groups: ['ops'], sid: `${sub}-2` }),
+    ]
+    const state = async () =>
+      Promise.all(
+        [first, second].map(
+          async ({ session }) => (await client.call(getSession, {}, { headers: { cookie: session ?? '' } })).code,
+        ),
+      )
+    expect(
+      (await logout(await provider.sign(claimsOf({ sub, sid: `${sub}-1` }), undefined, 'logout+jwt'))).status,
+    ).toBe(200)
+    await sleep(1000)
+    expect(await state()).toEqual([10002, 0])
+    expect((await logout(await provider.sign(claimsOf({ sub })))).status).toBe(200)
+    await sleep(1000)
+    expect(await state()).toEqual([10002, 10002])
+  })
+
+  test.each<[string, object, Lies['signature']]>([
+    ['of a stranger', { sub: 'x' }, 'stranger'],
+    ['without a signature', { sub: 'x' }, 'none'],
+    ['with a nonce', { sub: 'x', nonce: 'n' }, undefined],
+    ['without its event', { sub: 'x', events: {} }, undefined],
+    ['that names nobody', {}, undefined],
+    ['for another client', { sub: 'x', aud: 'another' }, undefined],
+  ])('a logout token %s is refused', async (_, claims, signature) => {
+    const { status, text } = await logout(await provider.sign(claimsOf(claims), signature))
+    expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
+  })
+})
+
+describe('the settings', () => {
+  test('may ask people who come by sign-on for our second factor', async () => {
+    const person = await newPerson(strict, 'admin')
+    const headers = await signIn(strict, person)
+    const { secret } = await newGenerator(strict, headers)
+    const sub = newSubject()
+    await comes({ sub }, {}, { purpose: 'link', headers, service: strict })
+    const back = await comes({ sub }, {}, { service: strict })
+    const own = { cookie: back.session ?? '' }
+    expect(await ofSession(back.session, strict)).toMatchObject({ method: 'signOn', isLimited: true })
+    expect((await strict.call(pageOperators, {}, { headers: own })).code).toBe(10034)
+    expect((await strict.call(confirmSession, { code: '000000' }, { headers: own })).code).toBe(10033)
+    const shown = await strict.call(confirmSession, { code: codeOf(secret) }, { headers: own })
+    expect(shown.data).toMatchObject({ method: 'signOn+code', isLimited: false })
+    expect((await strict.call(pageOperators, {}, { headers: own })).code).toBe(0)
+  })
+
+  test('may leave passwords to admins', async () => {
+    const enter = ({ name, password }: Person) => strict.call(createSession, { name, password })
+    const viewer = await newPerson(strict, 'viewer')
+    expect((await enter(viewer)).code).toBe(10066)
+    expect((await enter({ ...viewer, password: 'wrong' })).code).toBe(10031)
+    expect((await enter(await newPerson(strict, 'admin'))).code).toBe(0)
+  })
+
+  test('without roles give nobody an account', async () => {
+    expect((await comes({ sub: newSubject(), name: 'x', groups: ['chiefs'] }, {}, { service: strict })).refusal).toBe(
+      10062,
+    )
+  })
+
+  test.each<[string, Record<string, string>, string]>([
+    ['no client', { FORECOURT_OIDC_CLIENT_ID: '' }, 'FORECOURT_OIDC_CLIENT_ID'],
+    ['no address', { FORECOURT_PUBLIC_URL: '' }, 'FORECOURT_PUBLIC_URL'],
+    ['plain http', { FORECOURT_OIDC_ISSUER: 'http://login.example.com' }, 'FORECOURT_OIDC_ISSUER'],
+    ['a role that there is not', { FORECOURT_OIDC_ROLES: 'boss=a' }, 'FORECOURT_OIDC_ROLES'],
+    ['roles without an issuer', { FORECOURT_OIDC_ISSUER: '', FORECOURT_OIDC_ROLES: 'admin=a' }, 'FORECOURT_OIDC_ROLES'],
+    ['an unknown role for a factor', { FORECOURT_REQUIRE_SECOND_FACTOR: 'boss' }, 'FORECOURT_REQUIRE_SECOND_FACTOR'],
+    ['a proof of no time', { FORECOURT_CONFIRM_SECONDS: '0' }, 'FORECOURT_CONFIRM_SECONDS'],
+  ])('with %s end the start with one sentence', async (_, wrong, named) => {
+    const { code, stderr } = await runServiceToItsEnd({ env: { ...env, ...wrong } })
+    expect(code).toBe(1)
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(named)])
+  })
+
+  test('with a provider that is away let the service start, and passwords work', async () => {
+    const service = await place.startService({ env: { ...env, FORECOURT_OIDC_ISSUER: 'http://127.0.0.1:1' } })
+    const away = new Client(service)
+    expect((await away.send('/readyz', {})).status).toBe(200)
+    await signIn(away, await newPerson(away, 'viewer'))
+    const { answer } = await begin({ service: away })
+    expect([answer.status, answer.code]).toEqual([503, 10063])
+    await service.stop()
+  })
+})
+
+test('a service without a provider says so', async () => {
+  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+  const off = new Client(service)
+  expect((await off.call(getSignOn, {})).data).toMatchObject({ enabled: false, passkeys: false })
+  expect((await begin({ service: off })).answer.code).toBe(10060)
+  expect((await callBack({ code: 'x', state: 'y' }, '', off)).refusal).toBe(10060)
+  await service.stop()
+})
+
+test('what a provider changes is in the audit trail', async () => {
+  const sub = newSubject()
+  await comes({ sub, name: sub, groups: ['ops'] })
+  const { list } = (await client.operate(pageAudit, { type: 'operator.created' })).data
+  expect(list[0]).toMatchObject({ actor: 'platform:signOn', data: { name: sub, source: 2 } })
+  const sessions = (await client.operate(pageAudit, { type: 'session.created' })).data.list
+  expect(sessions[0]?.data).toMatchObject({ method: 'signOn', name: sub })
+  expect(JSON.stringify(sessions)).not.toContain('eyJ')
+})
+
+test('cookies of a service behind https are of this host alone', async () => {
+  const service = await place.startService({ env: { ...env, FORECOURT_PUBLIC_URL: 'https://forecourt.example' } })
+  const behind = new Client(service)
+  const { answer, cookie, url } = await begin({ service: behind })
+  expect(answer.headers.get('set-cookie')).toMatch(/^__Host-forecourt_sign_on=.*; Secure$/)
+  const back = await callBack(provider.issue(url, { sub: newSubject() }), cookie, behind)
+  expect(back.told.getSetCookie().join()).toContain('__Host-forecourt_sign_on=;')
+  await service.stop()
+})
