@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import OpenIdProvider from 'oidc-provider'
+import { createOperatorKey } from '../../src/people/operators/contract.ts'
+import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
+import { logOutByProvider, startSignOn } from '../../src/people/sign-on/contract.ts'
+import { Client } from '../harness.ts'
+import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
+
+// Single sign-on at a provider that others wrote (oidc-provider), by a browser of few words: it follows redirects, keeps cookies
+// and sends forms.
+
+const place = new Workplace()
+let database: OwnDatabase
+let client: Client
+let publicUrl: string
+let server: Server
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  await place.clear()
+}, 60_000)
+
+async function listening(): Promise<{ server: Server; port: number }> {
+  const opened = createServer()
+  await new Promise<void>((resolve) => opened.listen(0, '127.0.0.1', resolve))
+  return { server: opened, port: (opened.address() as AddressInfo).port }
+}
+
+beforeAll(async () => {
+  const opened = await listening()
+  server = opened.server
+  const issuer = `http://127.0.0.1:${opened.port}`
+  const own = await listening()
+  own.server.close()
+  publicUrl = `http://127.0.0.1:${own.port}`
+  const provider = new OpenIdProvider(issuer, {
+    clients: [
+      {
+        client_id: 'forecourt',
+        client_secret: 'a secret of the client: with signs + and %',
+        redirect_uris: [`${publicUrl}/api/platform/v1/signOn/callback`],
+        backchannel_logout_uri: `${publicUrl}${logOutByProvider.path}`,
+        backchannel_logout_session_required: true,
+      },
+    ],
+    claims: { openid: ['sub'], profile: ['name', 'groups'] },
+    cookies: { keys: ['a key of the cookies'] },
+    features: { devInteractions: { enabled: true }, backchannelLogout: { enabled: true } },
+    pkce: { required: () => true },
+    findAccount: (_: unknown, id: string) => ({
+      accountId: id,
+      claims: () => ({ sub: id, name: `Person ${id}`, groups: ['duty'] }),
+    }),
+  })
+  server.on('request', provider.callback())
+  database = await place.findDatabase()
+  const env = {
+    DATABASE_URL: database.url(),
+    FORECOURT_PORT: String(own.port),
+    FORECOURT_PUBLIC_URL: publicUrl,
+    FORECOURT_OIDC_ISSUER: issuer,
+    FORECOURT_OIDC_CLIENT_ID: 'forecourt',
+    FORECOURT_OIDC_CLIENT_SECRET: 'a secret of the client: with signs + and %',
+    FORECOURT_OIDC_ROLES: 'operator=ops,duty',
+  }
+  client = new Client(await place.startService({ env }))
+}, 120_000)
+
+class Browser {
+  private readonly cookies = new Map<string, string>()
+
+  /** Goes on from an address until it comes to the service, or to a page without a form. */
+  async visit(address: string): Promise<{ url: string; text: string }> {
+    let url = address
+    let form: URLSearchParams | undefined
+    for (let step = 0; step < 20; step++) {
+      const answer = await this.load(url, form)
+      const location = answer.headers.get('location')
+      if (location !== null) {
+        url = new URL(location, url).href
+        form = undefined
+        if (url.startsWith(publicUrl)) return { url, text: '' }
+        continue
+      }
+      const text = await answer.text()
+      const action = /<form[^>]* action="([^"]+)"/.exec(text)?.[1]
+      if (action === undefined) return { url, text }
+      const hidden = [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)]
+      const members = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]))
+      form = new URLSearchParams({ ...members, login: 'alice', password: 'x', logout: 'yes' })
+      url = new URL(action, url).href
+    }
+    throw new Error(`the provider leads nowhere: ${url}`)
+  }
+
+  private async load(url: string, form: URLSearchParams | undefined): Promise<Response> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const post = form === undefined ? {} : { method: 'POST', body: form }
+    const answer = await fetch(url, { redirect: 'manual', headers: { cookie }, ...post })
+    for (const set of answer.headers.getSetCookie()) {
+      const [name = '', value = ''] = set.split(';')[0]?.split('=') ?? []
+      this.cookies.set(name, value)
+    }
+    return answer
+  }
+}
+
+/** Signs in, or confirms a session; returns where the service sends the browser, and the session's cookie. */
+async function signOn(browser: Browser, purpose: string, session = '') {
+  const started = await client.call(startSignOn, { purpose }, { headers: { cookie: session } })
+  const [flow = ''] = (started.headers.get('set-cookie') ?? '').split(';')
+  const { url } = await browser.visit(started.data.authorizationUrl)
+  const back = await fetch(url, { redirect: 'manual', headers: { cookie: flow } })
+  const cookies = back.headers.getSetCookie().map((set) => set.split(';')[0] ?? '')
+  return {
+    location: back.headers.get('location'),
+    session: cookies.find((cookie) => cookie.startsWith('forecourt_session=')) ?? '',
+  }
+}
+
+const codeOf = async (session: string) => (await client.call(getSession, {}, { headers: { cookie: session } })).code
+
+test('a person signs in at it, confirms, and signs out there and everywhere', async () => {
+  const browser = new Browser()
+  const first = await signOn(browser, 'signIn')
+  expect(first.location).toBe('/console')
+  const { data } = await client.call(getSession, {}, { headers: { cookie: first.session } })
+  // Its claims of roles are in userinfo alone.
+  expect(data).toMatchObject({ name: 'Person alice', role: 'operator', method: 'signOn' })
+  const second = await signOn(browser, 'signIn')
+  expect(await codeOf(second.session)).toBe(0)
+
+  await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
+  await sleep(1000)
+  const headers = { cookie: second.session }
+  expect((await signOn(browser, 'confirm', second.session)).location).toBe('/console')
+  const { confirmedUntil, createTime } = (await client.call(getSession, {}, { headers })).data
+  expect((confirmedUntil ?? '') > (createTime ?? '')).toBe(true)
+  expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10003)
+
+  const { signOutUrl } = (await client.call(deleteSession, {}, { headers: { cookie: first.session } })).data
+  await browser.visit(signOutUrl ?? '')
+  // The provider tells the service of the other session's end.
+  expect(await becomesTrue(async () => (await codeOf(second.session)) === 10002)).toBe(true)
+}, 60_000)
