@@ -139,6 +139,17 @@ describe('which devices stand at which site', () => {
     await page.getByText(deviceNo).first().waitFor()
     await expectFramed(visited, `操作 ${begun.id}：修改设备`)
     await picture(page, 'act-phone')
+    await leadTo(page, `/console/devices?deviceNo=${deviceNo}`)
+    const card = page.getByRole('row').filter({ hasText: deviceNo })
+    await card.getByRole('link', { name: 'East gate barrier' }).waitFor()
+    expect((await card.boundingBox())?.height).toBeLessThanOrEqual(96)
+    // The buttons stand in one row.
+    const tops = await page
+      .locator('.page-actions > *')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
+    expect(new Set(tops).size).toBe(1)
+    await expectFramed(visited, '设备')
+    await picture(page, 'devices-phone')
     await leadTo(page, `/console/devices?appId=${app.appId}`)
     await page.getByRole('button', { name: '符合条件的 1 条…' }).click()
     await page.getByRole('dialog').getByText('转移设备').waitFor()

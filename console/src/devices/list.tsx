@@ -195,6 +195,7 @@ function DeviceRecords({ appId }: { appId: string }) {
     <Records
       name="devices"
       operation={pageDevices}
+      isBrief
       exportKind="devices"
       input={{ appId, ...values }}
       columns={columns}
@@ -249,17 +250,28 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'deviceNo',
       title: devices('deviceNo'),
       dataIndex: 'deviceNo',
-      className: 'mono',
+      className: 'mono brief-line',
       most: 140,
     },
-    ...application,
+    ...application.map((column) => ({ ...column, className: 'brief-beside' })),
     {
       key: 'onlineStatus',
       title: devices('onlineStatus'),
+      className: 'brief-state',
       render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
     },
-    { key: 'status', title: devices('status'), render: (_, { status }) => <HealthState status={status} /> },
-    { key: 'runStatus', title: devices('runStatus'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
+    {
+      key: 'status',
+      title: devices('status'),
+      className: 'brief-state',
+      render: (_, { status }) => <HealthState status={status} />,
+    },
+    {
+      key: 'runStatus',
+      title: devices('runStatus'),
+      className: 'brief-state',
+      render: (_, { runStatus }) => <RunState status={runStatus} />,
+    },
     {
       key: 'lastReportTime',
       title: devices('lastReport'),
@@ -274,11 +286,13 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     },
     {
       key: 'battery',
+      isExtra: 'phone',
       title: devices('battery'),
       render: (_, { DeviceBatteryOutput }) => <Battery isShort battery={DeviceBatteryOutput} />,
     },
     {
       key: 'modelName',
+      isExtra: 'phone',
       title: devices('model'),
       most: 112,
       render: (_, { modelName }) => orUnknown(modelName),
@@ -303,14 +317,25 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       isExtra: true,
       render: (_, { tag }) => <OneLine text={tag ?? common('unknown')} most={200} />,
     },
-    { key: 'version', title: devices('version'), isExtra: true, render: (_, { version }) => orUnknown(version) },
+    {
+      key: 'version',
+      title: devices('version'),
+      isExtra: true,
+      render: (_, { version }) => orUnknown(version),
+    },
     {
       key: 'statusRemark',
       title: devices('statusRemark'),
       isExtra: true,
       render: (_, { statusRemark }) => <OneLine text={statusRemark ?? common('unknown')} most={200} />,
     },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 'narrow' },
+    {
+      key: 'createTime',
+      title: t('created'),
+      dataIndex: 'createTime',
+      className: 'number',
+      isExtra: 'narrow',
+    },
   ]
 }
 

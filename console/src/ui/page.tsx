@@ -35,7 +35,7 @@ export function Page({ title, beside, actions, operation, needs = operation, chi
         <h1>{title}</h1>
         {beside}
         <span className="spacer" />
-        {isOpen && actions}
+        {isOpen && actions && <div className="page-actions">{actions}</div>}
         {operation && (
           <a href={referenceOf(operation)} target="_blank" rel="noreferrer" title={`${operation.path}`}>
             <ReadOutlined aria-hidden /> {t('reference')}

@@ -33,8 +33,8 @@ interface PageData<Item> {
 }
 
 export interface Column<Item> extends RowsColumn<Item> {
-  /** Hidden until the user chooses it; `narrow`: hidden only in a narrow window. */
-  isExtra?: boolean | 'narrow'
+  /** Hidden until the user chooses it; `narrow`: only in a window that is not wide; `phone`: only in that of a phone. */
+  isExtra?: boolean | 'narrow' | 'phone'
   /** Always shown, because it identifies the row. */
   isFixed?: boolean
 }
@@ -63,6 +63,8 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   refetchInterval?: number
   onRow?: (item: Item) => { onClick: () => void }
   selection?: { keys: (string | number)[]; onChange: (keys: (string | number)[]) => void }
+  /** Whether a row is a card of three lines in a narrow window. */
+  isBrief?: boolean
   /** For several tables on a page: the name of this one's cursor in the address. */
   cursorName?: string
   /** Buttons to the left of the pager; a function of what the filters match. */
@@ -82,8 +84,10 @@ function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
   const [hidden, setHidden] = useState<string[]>(() => {
     const stored = localStorage.getItem(storageKey(name))
     if (stored !== null) return stored.split(',')
-    const hasRoom = matchMedia('(min-width: 1600px)').matches
-    return columns.filter(({ isExtra }) => isExtra === true || (isExtra && !hasRoom)).map(({ key }) => key)
+    const hasRoom = { narrow: '(min-width: 1600px)', phone: '(min-width: 641px)' }
+    const isHidden = ({ isExtra = false }: Column<Item>) =>
+      typeof isExtra === 'boolean' ? isExtra : !matchMedia(hasRoom[isExtra]).matches
+    return columns.filter(isHidden).map(({ key }) => key)
   })
   function choose(shown: string[]): void {
     const now = columns.map(({ key }) => key).filter((key) => !shown.includes(key))
@@ -108,6 +112,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   refetchInterval,
   onRow,
   selection,
+  isBrief,
   cursorName = 'cursor',
   footer,
   orderedBy,
@@ -146,6 +151,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
         isBusy={isFetching && isPlaceholderData}
         rowProps={onRow && ((item) => rowProps(onRow(item).onClick))}
         selection={selection}
+        isBrief={isBrief}
         sort={
           orderedBy === undefined
             ? undefined

@@ -27,6 +27,8 @@ interface RowsProps<Item> {
   /** Whether other rows are loading. */
   isBusy?: boolean
   isSmall?: boolean
+  /** In a narrow window: a card of three lines, by the classes `brief-line`, `brief-beside` and `brief-state` of its columns. */
+  isBrief?: boolean | undefined
   rowProps?: ((item: Item) => React.HTMLAttributes<HTMLElement>) | undefined
   selection?: { keys: Key[]; onChange: (keys: Key[]) => void } | undefined
   /** The column by which the rows are sorted; its heading reverses the order. */
@@ -38,8 +40,8 @@ interface RowsProps<Item> {
  * their headings beside them.
  */
 export function Rows<Item extends object>({ label, columns, rows, rowKey, empty, ...options }: RowsProps<Item>) {
-  const { isBusy = false, isSmall, rowProps, selection, sort } = options
-  const names = ['rows', isBusy && 'rows-busy', isSmall && 'rows-small']
+  const { isBusy = false, isSmall, isBrief, rowProps, selection, sort } = options
+  const names = ['rows', isBusy && 'rows-busy', isSmall && 'rows-small', isBrief && 'rows-brief']
   return (
     <Wide label={label}>
       <table className={names.filter(Boolean).join(' ')} aria-busy={isBusy}>
