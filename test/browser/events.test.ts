@@ -83,6 +83,9 @@ describe('events', () => {
     )
     await client.call(updateBillingRule, { appId, id: rule.data.id, unitPrice: '1.5' }, { headers })
     await client.call(updateApplication, { appId, appName: 'renamed' }, { headers })
+    const { deviceNo, ...device } = deviceBody(appId)
+    await client.call(createDevice, { ...device, deviceNo }, { token: app.token })
+    await client.call(reportDeviceState, { appId, deviceNo, status: 2 }, { headers })
     await client.call(freezeApplication, { appId, reason: 'unpaid' }, { headers })
     const visited = await visit('/console/events', { role: 'operator' })
     const { page } = visited
@@ -94,6 +97,7 @@ describe('events', () => {
     const trail = await client.operate(pageAudit, { actor: `operator:${person.name}` })
     expect(trail.data.list.map(({ type }) => type)).toEqual([
       'application.frozen',
+      'device.stateChanged',
       'application.updated',
       'billingRule.updated',
       'billingRule.created',
@@ -127,9 +131,19 @@ describe('events', () => {
     await open(/^Billing rule created, /)
     await drawer.getByText('The record began with this event').waitFor()
     await close()
+    // Changes of state would drown the rest, so they are shown when they are asked for.
+    expect(await page.getByRole('button', { name: /^Device state changed, / }).count()).toBe(0)
+    const heights = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
+    expect(Math.max(...heights)).toBeLessThanOrEqual(52)
     await page.getByRole('combobox', { name: 'What' }).click()
-    await page.locator('.ant-select-item-option').getByText('Billing rule changed', { exact: true }).click()
+    const option = (text: string) => page.locator('.ant-select-item-option').getByText(text, { exact: true }).click()
+    await option('All, changes of state too')
+    await page.getByRole('button', { name: /^Device state changed, / }).waitFor()
+    await option('Billing rule changed')
+    await option('Billing rule created')
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^Application frozen, / }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /^Billing rule created, / }).waitFor()
     await open(/^Billing rule changed, /)
     await drawer
       .getByRole('row', { name: /unitPrice/ })

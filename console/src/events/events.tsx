@@ -1,15 +1,18 @@
 import { Button, Empty, Tabs } from 'antd'
+import { useId } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
 import { useMay } from '../session.tsx'
-import { actorColumn } from '../ui/actor.tsx'
+import { Actor } from '../ui/actor.tsx'
 import { useChangeSearch } from '../ui/address.ts'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
+import { Select } from '../ui/fields.tsx'
+import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { useCommon } from '../ui/texts.ts'
 import { EventDrawer } from './drawer.tsx'
 import { type AnyEvent, type EventName, eventInAddress, keyOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
@@ -70,8 +73,12 @@ function Audit() {
   const application: Column<AnyEvent> = {
     key: 'application',
     title: t('application'),
-    most: 120,
-    render: (_, { appId }) => appId !== null && <ApplicationName appId={appId} />,
+    render: (_, { appId }) =>
+      appId !== null && (
+        <span className="one-line" style={{ maxWidth: 140 }}>
+          <ApplicationName appId={appId} />
+        </span>
+      ),
   }
   const address: Column<AnyEvent> = {
     key: 'address',
@@ -98,6 +105,7 @@ function Audit() {
           types={[...eventTypes, ...platformEventTypes]}
           value={values.type}
           onChange={(type) => set({ type })}
+          hasStates
         />
         <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
         <TextFilter label={t('subject')} value={values.subject} onChange={(subject) => set({ subject })} />
@@ -111,7 +119,7 @@ function Audit() {
       <Records<AnyEvent, NonNullable<typeof pageAudit.body>, NonNullable<typeof pageAudit.query>, typeof pageAudit.data>
         name="audit"
         operation={pageAudit}
-        input={narrowing}
+        input={{ ...narrowing, type: auditTypesOf(narrowing.type) }}
         columns={[...columns, application, address]}
         rowKey={keyOf}
         isNarrowed={filters.isNarrowed(['tab'])}
@@ -187,23 +195,55 @@ function Feed() {
   )
 }
 
-interface TypeFilterProps {
-  types: readonly string[]
-  value: string
-  onChange: (type: string) => void
+/** In the address: every type, changes of state too. */
+const everyType = 'all'
+const stateChanged = 'device.stateChanged'
+
+/** The types to ask for: by default all but changes of state, which drown what people did. */
+function auditTypesOf(asked: string): string {
+  if (asked === everyType) return ''
+  return asked === '' ? [...eventTypes, ...platformEventTypes].filter((type) => type !== stateChanged).join(',') : asked
 }
 
-function TypeFilter({ types, value, onChange }: TypeFilterProps) {
+const isType = (chosen: string) => chosen !== everyType
+
+interface TypeFilterProps {
+  types: readonly string[]
+  /** The chosen types, with commas between them. */
+  value: string
+  onChange: (type: string) => void
+  /** Whether changes of state are left out unless they are asked for. */
+  hasStates?: boolean
+}
+
+/** Chooses one type of event or several. */
+function TypeFilter({ types, value, onChange, hasStates = false }: TypeFilterProps) {
   const t = useTexts()
+  const common = useCommon()
+  const id = useId()
   const words = useTypeWords()
   return (
-    <ChoiceFilter
-      label={t('type')}
-      width={200}
-      value={value}
-      onChange={onChange}
-      choices={types.map((type) => ({ value: type, label: words(type) }))}
-    />
+    <label htmlFor={id}>
+      {t('type')}
+      <Select<string[]>
+        id={id}
+        aria-label={t('type')}
+        mode="multiple"
+        allowClear
+        maxTagCount={1}
+        style={{ minWidth: 220, maxWidth: 320 }}
+        popupMatchSelectWidth={false}
+        placeholder={hasStates ? t('allButStates') : common('all')}
+        value={value === '' ? [] : value.split(',')}
+        // Every type is chosen alone.
+        onChange={(chosen) => onChange(chosen.at(-1) === everyType ? everyType : chosen.filter(isType).join(','))}
+        showSearch={{ optionFilterProp: 'label' }}
+        options={[
+          ...(hasStates ? [{ value: everyType, label: t('everyType') }] : []),
+          ...types.map((type) => ({ value: type, label: words(type) })),
+        ]}
+      />
+    </label>
   )
 }
 
@@ -232,10 +272,21 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
     {
       key: 'about',
       title: t('about'),
-      most: 200,
-      render: (_, event) => <SubjectLink event={event} />,
+      render: (_, event) => (
+        <span className="one-line" style={{ maxWidth: 220 }}>
+          <SubjectLink event={event} />
+        </span>
+      ),
     },
-    actorColumn(t('actor')),
+    {
+      key: 'actor',
+      title: t('actor'),
+      render: (_, { actor }) => (
+        <span className="one-line" style={{ maxWidth: 180 }}>
+          <Actor actor={actor} />
+        </span>
+      ),
+    },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
   ]
 }
