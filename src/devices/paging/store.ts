@@ -128,9 +128,9 @@ export function lookStatement(filter: DeviceFilter): Statement {
       with walked as materialized (
         select app_id, device_no from device where ${conditionsSql(others, add)} limit ${limits.joinedDevicesLookedAt}
       )
-      select count(*) as counted from ${walkedReportsSql(filter, add)}
-      where (select count(*) from walked) = ${limits.joinedDevicesLookedAt}
-        and coalesce(${lastReportConditions(filter, add).join(' and ')}, false)`,
+      select case when (select count(*) from walked) = ${limits.joinedDevicesLookedAt} then (
+        select count(*) from ${walkedReportsSql(filter, add)}
+        where coalesce(${lastReportConditions(filter, add).join(' and ')}, false)) else 0 end as counted`,
   )
 }
 
