@@ -18,7 +18,13 @@ export function whenSignedOut(run: () => void): void {
   onSignedOut = run
 }
 
-/** Calls an operation. Throws `ForecourtError`. */
+/** Called when an act asks for a fresh proof of the person (10035). Resolves with whether it was given. */
+let askForProof: () => Promise<boolean> = async () => false
+export function whenProofIsWanted(ask: () => Promise<boolean>): void {
+  askForProof = ask
+}
+
+/** Calls an operation; again, once its caller has given the proof that it asks for. Throws `ForecourtError`. */
 export async function call<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -32,6 +38,9 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
   } catch (error) {
     // `getSession` asks whether anybody is signed in, so its caller handles this refusal itself.
     if (error instanceof ForecourtError && error.code === 10002 && operation.id !== getSession.id) onSignedOut()
+    if (error instanceof ForecourtError && error.code === 10035 && (await askForProof())) {
+      return call(operation, input, headers)
+    }
     throw error
   }
 }

@@ -18,13 +18,13 @@ import {
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { pageDeviceModels } from '../../src/devices/models/contract.ts'
 import { pageOperators } from '../../src/people/operators/contract.ts'
 import { deleteSession } from '../../src/people/sessions/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
-import { call } from './api.ts'
+import { call, whenProofIsWanted } from './api.ts'
 import { defineTexts } from './language/index.ts'
 import { paths } from './paths.ts'
 import { afterSessionChange, SignedIn, useMay, useSession } from './session.tsx'
@@ -92,6 +92,30 @@ interface Entry {
 
 const Drawer = lazy(() => import('antd/es/drawer'))
 
+const ProofDialog = lazy(() => import('./account/proof.tsx').then((module) => ({ default: module.ProofDialog })))
+
+/** The dialog for the proof that an act asks for. Acts that ask side by side share it. */
+function Proof() {
+  const [asked, setAsked] = useState<(isGiven: boolean) => void>()
+  useEffect(() => {
+    let current: Promise<boolean> | undefined
+    whenProofIsWanted(() => {
+      current ??= new Promise<boolean>((resolve) => setAsked(() => resolve)).finally(() => {
+        current = undefined
+        setAsked(undefined)
+      })
+      return current
+    })
+    return () => whenProofIsWanted(async () => false)
+  }, [])
+  if (asked === undefined) return null
+  return (
+    <Suspense fallback={null}>
+      <ProofDialog onEnd={asked} />
+    </Suspense>
+  )
+}
+
 /** The frame of all pages behind sign-in: navigation at the left, or in a drawer on a narrow screen. */
 export function Shell() {
   return (
@@ -141,6 +165,7 @@ function Frame() {
         <LeaveGuard />
         <Outlet />
       </main>
+      <Proof />
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { pageSites } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, type TestApplication } from '../harness.ts'
 import { Hand } from './hand.ts'
 import { newRule, newSite } from './site-support.ts'
-import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+import { browserTest, client, expectSound, longBrowserTest, narrow, newSerial, picture, visit } from './support.ts'
 
 async function newDevices(app: TestApplication, count: number, members = {}): Promise<string[]> {
   const { appId: _, ...row } = deviceBody(app.appId, members)
@@ -67,7 +67,7 @@ describe('acts on everything that matches', () => {
     },
   )
 
-  browserTest('with another number than was counted nothing is done, and the refusal says so', async () => {
+  longBrowserTest('with another number than was counted nothing is done, and the refusal says so', async () => {
     const app = await newApplication(client, { appName: newSerial('Counted') })
     await newDevices(app, 3)
     const { page } = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
@@ -84,7 +84,7 @@ describe('acts on everything that matches', () => {
     expect(await dialog.getByRole('button', { name: /^Go on/ }).count()).toBe(0)
   })
 
-  browserTest('sites of a city get another billing rule', async () => {
+  longBrowserTest('sites of a city get another billing rule', async () => {
     const app = await newApplication(client, { appName: newSerial('Priced') })
     const rule = await newRule(app, 1, newSerial('Night'))
     for (const siteName of ['One', 'Two']) await newSite(app, { siteName })

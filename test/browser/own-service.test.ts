@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
-import { newPassword } from '../people.ts'
+import { newGenerator, newPassword, newPerson, signIn } from '../people.ts'
 import { expectFramed, leadTo, longBrowserTest, newSerial, picture, visit } from './support.ts'
 
 // Tests that the shared service cannot run: they need other settings, or a single admin.
@@ -154,4 +154,41 @@ describe('a service of its own', () => {
     await page.getByRole('row').filter({ hasText: name }).getByText('Active').waitFor()
     expect(faults).toEqual([])
   })
+
+  longBrowserTest(
+    'asks for a code at sign-in, and for a proof where an act wants one, and then does the act',
+    async () => {
+      const through = new Client(await startOwn({ FORECOURT_CONFIRM_SECONDS: '1' }))
+      const person = await newPerson(through, 'admin')
+      const { recoveryCodes } = await newGenerator(through, await signIn(through, person))
+      const { page, faults } = await visit('/console/people', { through })
+      await page.getByLabel('Name').fill(person.name)
+      await page.getByLabel('Password').fill(person.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('alert').getByText('Code 10032').waitFor()
+      await page.getByLabel(/^Code of/).fill('000000')
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('alert').getByText('Code 10033').waitFor()
+      await page.getByLabel(/^Code of/).fill(String(recoveryCodes[0]))
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      // The proof of the sign-in lasts a second.
+      const name = newSerial('proven')
+      await page.getByRole('button', { name: 'New operator' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill(name)
+      await Bun.sleep(1_100)
+      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+      const proof = page.getByRole('dialog', { name: 'Is it you?' })
+      await proof.getByLabel('Password').fill('not the password')
+      await proof.getByRole('button', { name: 'Confirm' }).click()
+      await proof.getByText('Code 10031').waitFor()
+      await proof.getByLabel('Password').fill(person.password)
+      await proof.getByRole('button', { name: 'Confirm' }).click()
+      await proof.getByText('Code 10032').waitFor()
+      await proof.getByLabel(/^Code of/).fill(String(recoveryCodes[1]))
+      await picture(page, 'proof')
+      await proof.getByRole('button', { name: 'Confirm' }).click()
+      await page.getByRole('row').filter({ hasText: name }).waitFor()
+      expect(faults).toEqual([])
+    },
+  )
 })

@@ -6,7 +6,18 @@ import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import { Hand } from './hand.ts'
 import { newSite } from './site-support.ts'
-import { browserTest, client, expectFramed, expectSound, leadTo, narrow, newSerial, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  leadTo,
+  longBrowserTest,
+  narrow,
+  newSerial,
+  picture,
+  visit,
+} from './support.ts'
 
 const coordinates = '115.899918,28.676493'
 
@@ -58,7 +69,7 @@ describe('which devices stand at which site', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('the page of a device shows its site, and what is nearby while it stands nowhere', async () => {
+  longBrowserTest('the page of a device shows its site, and what is nearby while it stands nowhere', async () => {
     const app = await newApplication(client, { appName: newSerial('Standing') })
     const site = await newSite(app, { siteName: newSerial('Park'), contacts: 'Zhang Wei', coordinates })
     const deviceNo = await newDevice(app)
@@ -103,7 +114,7 @@ describe('which devices stand at which site', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('sites, devices and acts fit a phone, in Chinese', async () => {
+  longBrowserTest('sites, devices and acts fit a phone, in Chinese', async () => {
     const app = await newApplication(client, { appName: newSerial('Phone') })
     const site = await newSite(app, { siteName: newSerial('Park'), coordinates })
     const deviceNo = await newDevice(app)

@@ -4,7 +4,18 @@ import { pagePriceChanges, schedulePriceChange, undoPriceChange } from '../../sr
 import { newApplication, type TestApplication } from '../harness.ts'
 import { Hand } from './hand.ts'
 import { newRule, newSite } from './site-support.ts'
-import { browserTest, client, expectFramed, expectSound, leadTo, narrow, newSerial, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  leadTo,
+  longBrowserTest,
+  narrow,
+  newSerial,
+  picture,
+  visit,
+} from './support.ts'
 
 /** The most clicks of a task, starting from any page. */
 const mostClicks = 8
@@ -17,54 +28,57 @@ async function begin(role: 'operator' | 'viewer' = 'operator') {
 }
 
 describe('prices from a date on', () => {
-  browserTest('a rule gets other prices from tomorrow on, which wait with a countdown, and are cancelled', async () => {
-    const app = await newApplication(client, { appName: newSerial('Priced') })
-    const name = newSerial('Fast')
-    const rule = await newRule(app, 1, name)
-    await newSite(app, { fastChargeBillRuleId: rule })
-    const visited = await begin()
-    const { page, hand } = visited
-    await hand.go('Billing rules')
-    await hand.type(page.getByLabel('Name', { exact: true }), name)
-    await page.getByText('1 in all').waitFor()
-    await hand.click(page.getByRole('link', { name, exact: true }))
-    await page.getByText('Sites that follow: 1.').waitFor()
-    await hand.click(page.getByRole('link', { name: 'Prices from…' }))
-    await page.getByRole('heading', { level: 1, name: `Prices from a date on: ${name}` }).waitFor()
-    await page.getByRole('button', { name: 'Tomorrow', pressed: true }).waitFor()
-    await hand.type(page.getByRole('textbox', { name: 'Electricity of period 1' }), '0.85')
-    await page.getByRole('region', { name: 'Old and new prices' }).getByText('1.25 yuan/kWh').waitFor()
-    await page.getByText('Sites that follow: 1.').waitFor()
-    await expectSound(visited, `Prices from a date on: ${name}`)
-    await picture(page, 'prices-new')
-    await hand.press('Schedule')
-    await page.getByText(/^in \d+ (h|min) \d+ (min|s)$/).waitFor()
-    expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
-    const [change] = await changesOf(app)
-    expect(change).toMatchObject({ billingRuleId: rule, status: 1 })
-    expect(change?.effectiveTime).toEndWith(' 00:00:00')
-    expect((await client.operate(getBillingRule, { appId: app.appId, id: rule })).data.periods?.[0]).toMatchObject({
-      electricityPrice: '0.6',
-    })
-    await expectSound(visited, name)
-    await picture(page, 'rule-line')
+  longBrowserTest(
+    'a rule gets other prices from tomorrow on, which wait with a countdown, and are cancelled',
+    async () => {
+      const app = await newApplication(client, { appName: newSerial('Priced') })
+      const name = newSerial('Fast')
+      const rule = await newRule(app, 1, name)
+      await newSite(app, { fastChargeBillRuleId: rule })
+      const visited = await begin()
+      const { page, hand } = visited
+      await hand.go('Billing rules')
+      await hand.type(page.getByLabel('Name', { exact: true }), name)
+      await page.getByText('1 in all').waitFor()
+      await hand.click(page.getByRole('link', { name, exact: true }))
+      await page.getByText('Sites that follow: 1.').waitFor()
+      await hand.click(page.getByRole('link', { name: 'Prices from…' }))
+      await page.getByRole('heading', { level: 1, name: `Prices from a date on: ${name}` }).waitFor()
+      await page.getByRole('button', { name: 'Tomorrow', pressed: true }).waitFor()
+      await hand.type(page.getByRole('textbox', { name: 'Electricity of period 1' }), '0.85')
+      await page.getByRole('region', { name: 'Old and new prices' }).getByText('1.25 yuan/kWh').waitFor()
+      await page.getByText('Sites that follow: 1.').waitFor()
+      await expectSound(visited, `Prices from a date on: ${name}`)
+      await picture(page, 'prices-new')
+      await hand.press('Schedule')
+      await page.getByText(/^in \d+ (h|min) \d+ (min|s)$/).waitFor()
+      expect(hand.clicks).toBeLessThanOrEqual(mostClicks)
+      const [change] = await changesOf(app)
+      expect(change).toMatchObject({ billingRuleId: rule, status: 1 })
+      expect(change?.effectiveTime).toEndWith(' 00:00:00')
+      expect((await client.operate(getBillingRule, { appId: app.appId, id: rule })).data.periods?.[0]).toMatchObject({
+        electricityPrice: '0.6',
+      })
+      await expectSound(visited, name)
+      await picture(page, 'rule-line')
 
-    // Lists mark the rule, and the site that names it.
-    await hand.go('Billing rules')
-    await page.getByLabel('Name', { exact: true }).fill(name)
-    await page.getByTitle(`Other prices from ${change?.effectiveTime} on`).waitFor()
-    await leadTo(page, `/console/sites?appId=${app.appId}`)
-    await page.getByTitle(`Other prices from ${change?.effectiveTime} on`).waitFor()
+      // Lists mark the rule, and the site that names it.
+      await hand.go('Billing rules')
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByTitle(`Other prices from ${change?.effectiveTime} on`).waitFor()
+      await leadTo(page, `/console/sites?appId=${app.appId}`)
+      await page.getByTitle(`Other prices from ${change?.effectiveTime} on`).waitFor()
 
-    await leadTo(page, `/console/billing-rules/${app.appId}/${rule}`)
-    await page.getByRole('button', { name: `Cancel the change of ${change?.effectiveTime}` }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Reason').fill('A mistake')
-    await dialog.getByRole('button', { name: 'Cancel the price change' }).click()
-    await page.getByText('The price change is cancelled.').waitFor()
-    expect(await changesOf(app)).toMatchObject([{ status: 3 }])
-    expect(visited.faults).toEqual([])
-  })
+      await leadTo(page, `/console/billing-rules/${app.appId}/${rule}`)
+      await page.getByRole('button', { name: `Cancel the change of ${change?.effectiveTime}` }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Reason').fill('A mistake')
+      await dialog.getByRole('button', { name: 'Cancel the price change' }).click()
+      await page.getByText('The price change is cancelled.').waitFor()
+      expect(await changesOf(app)).toMatchObject([{ status: 3 }])
+      expect(visited.faults).toEqual([])
+    },
+  )
 
   browserTest('all sites of a city get another rule from next Monday on, counted before', async () => {
     const appName = newSerial('City')
@@ -110,7 +124,7 @@ describe('prices from a date on', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('prices that somebody changed are put back, and the dialog says which', async () => {
+  longBrowserTest('prices that somebody changed are put back, and the dialog says which', async () => {
     const app = await newApplication(client, { appName: newSerial('Undone') })
     const name = newSerial('Changed')
     const id = await newRule(app, 1, name)
@@ -168,7 +182,7 @@ describe('prices from a date on', () => {
     },
   )
 
-  browserTest('what was undone already is refused, and the dialog says so', async () => {
+  longBrowserTest('what was undone already is refused, and the dialog says so', async () => {
     const app = await newApplication(client, { appName: newSerial('Twice') })
     const id = await newRule(app, 1, 'Twice')
     const effectiveTime = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 1_000).toISOString()

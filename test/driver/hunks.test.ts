@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { type OwnDatabase, Workplace } from '../faults/support.ts'
+import { isLong, type OwnDatabase, Workplace } from '../faults/support.ts'
 import { driverWithout, patchHunks } from './variants.ts'
 
 // Every hunk of the patch for the database driver has a scenario that fails with a driver without that hunk.
@@ -60,7 +60,7 @@ test('every hunk has its scenario', () => {
   expect(named).toEqual(hunks.map(({ number }) => number))
 })
 
-describe.each(['bun', 'node'])('on %s', (name) => {
+describe.each(isLong ? ['bun', 'node'] : ['bun'])('on %s', (name) => {
   const runtime = name === 'bun' ? process.execPath : 'node'
 
   test.each(runnable)(

@@ -3,6 +3,7 @@ import { type ActRecord, createAct, getAct, getActResult } from '../../src/bulk/
 import { createImport, getImport } from '../../src/bulk/contract.ts'
 import { updateDevice } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { Striker } from './strikes.ts'
 import {
   atScale,
@@ -65,48 +66,53 @@ const resultOf = async (id: number): Promise<string[]> =>
     .map((line) => JSON.parse(line).deviceNo)
     .sort()
 
-test(`acts whose process is killed or stands still, ${rounds} times, do each row once and leave none out`, async () => {
-  let inMiddle = 0
-  for (let round = 0; round < rounds || (inMiddle === 0 && round < rounds + 5); round++) {
-    const isStill = round % 4 === 3
-    const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
-    const client = new Client(victim)
-    const [updated, from, to] = [
-      await newApplication(survivor),
-      await newApplication(survivor),
-      await newApplication(survivor),
-    ]
-    const [ofUpdate, ofTransfer] = [await fill(updated, rows), await fill(from, rows)]
-    const all = { kind: 'devices', filter: { all: true }, expectedRows: rows }
-    const begun = await Promise.all([
-      client.call(createAct, { ...all, act: 'update', set: { tag: 'struck' } }, updated),
-      client.operate(createAct, {
-        ...all,
-        appId: from.appId,
-        act: 'transfer',
-        targetAppId: to.appId,
-        reason: 'struck',
-      }),
-    ])
-    const ids = begun.map(({ data }) => data.id)
-    if (round % 2 === 0) await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ done }) => done > 0))
-    else await sleep(random() * 200)
-    await striker.strike(victim, isStill)
-    const struck = await Promise.all(ids.map(told))
-    inMiddle += struck.filter(({ status, done }) => status === 2 && done > 0).length
-    await becomesTrue(async () => (await Promise.all(ids.map(told))).every(({ status }) => status === 3), 180_000)
-    if (isStill) await victim.stop()
-    for (const id of ids)
-      expect(await told(id), said).toMatchObject({ rows, done: rows, unchanged: 0, refused: 0, error: null })
-    expect(await eventsOf(updated.appId, 'device.updated'), said).toEqual(ofUpdate.toSorted())
-    expect(await eventsOf(from.appId, 'device.transferred'), said).toEqual(ofTransfer.toSorted())
-    expect(await eventsOf(to.appId, 'device.transferred'), said).toEqual(ofTransfer.toSorted())
-    expect(await resultOf(ids[0] as number), said).toEqual(ofUpdate.toSorted())
-    expect(await resultOf(ids[1] as number), said).toEqual(ofTransfer.toSorted())
-  }
-  expect(inMiddle, said).toBeGreaterThan(0)
-  tell(`${inMiddle} of ${2 * rounds} acts were struck in the middle`)
-}, 900_000)
+longTest(
+  `acts whose process is killed or stands still, ${rounds} times, do each row once and leave none out`,
+  async () => {
+    let inMiddle = 0
+    for (let round = 0; round < rounds || (inMiddle === 0 && round < rounds + 5); round++) {
+      const isStill = round % 4 === 3
+      const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
+      const client = new Client(victim)
+      const [updated, from, to] = [
+        await newApplication(survivor),
+        await newApplication(survivor),
+        await newApplication(survivor),
+      ]
+      const [ofUpdate, ofTransfer] = [await fill(updated, rows), await fill(from, rows)]
+      const all = { kind: 'devices', filter: { all: true }, expectedRows: rows }
+      const begun = await Promise.all([
+        client.call(createAct, { ...all, act: 'update', set: { tag: 'struck' } }, updated),
+        client.operate(createAct, {
+          ...all,
+          appId: from.appId,
+          act: 'transfer',
+          targetAppId: to.appId,
+          reason: 'struck',
+        }),
+      ])
+      const ids = begun.map(({ data }) => data.id)
+      if (round % 2 === 0)
+        await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ done }) => done > 0))
+      else await sleep(random() * 200)
+      await striker.strike(victim, isStill)
+      const struck = await Promise.all(ids.map(told))
+      inMiddle += struck.filter(({ status, done }) => status === 2 && done > 0).length
+      await becomesTrue(async () => (await Promise.all(ids.map(told))).every(({ status }) => status === 3), 180_000)
+      if (isStill) await victim.stop()
+      for (const id of ids)
+        expect(await told(id), said).toMatchObject({ rows, done: rows, unchanged: 0, refused: 0, error: null })
+      expect(await eventsOf(updated.appId, 'device.updated'), said).toEqual(ofUpdate.toSorted())
+      expect(await eventsOf(from.appId, 'device.transferred'), said).toEqual(ofTransfer.toSorted())
+      expect(await eventsOf(to.appId, 'device.transferred'), said).toEqual(ofTransfer.toSorted())
+      expect(await resultOf(ids[0] as number), said).toEqual(ofUpdate.toSorted())
+      expect(await resultOf(ids[1] as number), said).toEqual(ofTransfer.toSorted())
+    }
+    expect(inMiddle, said).toBeGreaterThan(0)
+    tell(`${inMiddle} of ${2 * rounds} acts were struck in the middle`)
+  },
+  900_000,
+)
 
 test('a row that no longer matches when an act comes to it is in no count', async () => {
   const app = await newApplication(survivor)

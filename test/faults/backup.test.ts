@@ -41,6 +41,7 @@ import {
   becomesTrue,
   databaseProcesses,
   embeddedConnection,
+  isLong,
   type OwnDatabase,
   seed,
   staysTrue,
@@ -361,7 +362,7 @@ async function newEndpoint(client: Client) {
   return { ...app, path, secret: String(data.callbackSecret) }
 }
 
-test.skipIf(!hasOldestPostgres)(
+test.skipIf(!hasOldestPostgres || !isLong)(
   'from the embedded database to a server of an older PostgreSQL and back, with callbacks paused meanwhile',
   async () => {
     const embedded = await place.startService({ env: allow })

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { join } from 'node:path'
 import { getBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
@@ -7,6 +7,7 @@ import { getPriceChange, schedulePriceChange } from '../../src/sites/price-chang
 import { getSitePrices } from '../../src/sites/prices/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { type Answer, Client, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { sleep, Workplace } from './support.ts'
 
 // Price changes whose moment comes while no process runs, and in a copy that is restored from a backup of before it.
@@ -88,29 +89,37 @@ async function expectInForce(client: Client, { app, rules, site, moments, change
   expect(await fastAt(three)).toEqual([rules[1], '0.3', changes[2]])
 }
 
-test('what came due while no process ran is written down before any says that it is ready, once, in the order of the moments', async () => {
-  const database = await place.startDatabase()
-  const env = { DATABASE_URL: database.url() }
-  const before = await place.startService({ env })
-  const waiting = await newWaiting(new Client(before), 2_500)
-  await before.kill('SIGKILL')
-  expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
-  await sleepUntil(waiting.moments[2] + 100)
-  const services: Service[] = await Promise.all([place.startService({ env }), place.startService({ env })])
-  // The first request of each: nothing is left to be done by then.
-  for (const service of services) await expectInForce(new Client(service), waiting)
-}, 120_000)
+longTest(
+  'what came due while no process ran is written down before any says that it is ready, once, in the order of the moments',
+  async () => {
+    const database = await place.startDatabase()
+    const env = { DATABASE_URL: database.url() }
+    const before = await place.startService({ env })
+    const waiting = await newWaiting(new Client(before), 2_500)
+    await before.kill('SIGKILL')
+    expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
+    await sleepUntil(waiting.moments[2] + 100)
+    const services: Service[] = await Promise.all([place.startService({ env }), place.startService({ env })])
+    // The first request of each: nothing is left to be done by then.
+    for (const service of services) await expectInForce(new Client(service), waiting)
+  },
+  120_000,
+)
 
-test('a copy that is restored from a backup of before the moment has the change in force from the same moment on, once', async () => {
-  const source = await place.startService()
-  const waiting = await newWaiting(new Client(source), 6_000)
-  const file = join(place.home, 'before-the-moment')
-  expect(await forecourt(['backup', file], { FORECOURT_DATA_DIR: source.dataDir })).toMatchObject({ code: 0 })
-  expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
-  await sleepUntil(waiting.moments[2] + 2_000)
-  await expectInForce(new Client(source), waiting)
-  await source.stop()
-  const dataDir = place.newFolder()
-  expect(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir })).toMatchObject({ code: 0 })
-  await expectInForce(new Client(await place.startService({ dataDir })), waiting)
-}, 120_000)
+longTest(
+  'a copy that is restored from a backup of before the moment has the change in force from the same moment on, once',
+  async () => {
+    const source = await place.startService()
+    const waiting = await newWaiting(new Client(source), 6_000)
+    const file = join(place.home, 'before-the-moment')
+    expect(await forecourt(['backup', file], { FORECOURT_DATA_DIR: source.dataDir })).toMatchObject({ code: 0 })
+    expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
+    await sleepUntil(waiting.moments[2] + 2_000)
+    await expectInForce(new Client(source), waiting)
+    await source.stop()
+    const dataDir = place.newFolder()
+    expect(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir })).toMatchObject({ code: 0 })
+    await expectInForce(new Client(await place.startService({ dataDir })), waiting)
+  },
+  120_000,
+)

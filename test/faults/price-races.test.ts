@@ -20,6 +20,7 @@ import {
   siteBody,
   type TestApplication,
 } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { fakeClock, libfaketime } from './clocks.ts'
 import { type Asked, type Ended, priceFaults, type Seen } from './price-story.ts'
 import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
@@ -309,9 +310,13 @@ async function runWaves(name: string, run: () => Promise<Map<string, number>>): 
   expect(wasRaced(), said).toBe(true)
 }
 
-test(`around ${waves} moments, each change takes effect once or was cancelled, and no read is late`, async () => {
-  await runWaves('two processes', () => wave(clients))
-}, 1_800_000)
+longTest(
+  `around ${waves} moments, each change takes effect once or was cancelled, and no read is late`,
+  async () => {
+    await runWaves('two processes', () => wave(clients))
+  },
+  1_800_000,
+)
 
 const hasFaketime = existsSync(libfaketime)
 if (!hasFaketime) tell(`without libfaketime (${libfaketime}) no process has a clock of its own`)

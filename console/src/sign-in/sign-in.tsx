@@ -3,6 +3,7 @@ import { Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import { createSession } from '../../../src/people/sessions/contract.ts'
+import { asksForCode } from '../account/code.ts'
 import { call } from '../api.ts'
 import { paths } from '../paths.ts'
 import { afterSessionChange } from '../session.tsx'
@@ -15,6 +16,7 @@ import { useTexts } from './texts.ts'
 interface Entered {
   name?: string
   password?: string
+  code?: string
   operatorKey?: string
 }
 
@@ -28,16 +30,21 @@ export function Page() {
   const [way, setWay] = useState<'account' | 'key'>('account')
   const [error, setError] = useState<Error>()
   const [isRunning, setRunning] = useState(false)
+  const [wantsCode, setWantsCode] = useState(false)
 
-  async function signIn({ name, password, operatorKey }: Entered): Promise<void> {
+  async function signIn({ name, password, code, operatorKey }: Entered): Promise<void> {
     setRunning(true)
     setError(undefined)
     try {
-      await call(createSession, way === 'key' ? { operatorKey: operatorKey?.trim() } : { name: name?.trim(), password })
+      await call(
+        createSession,
+        way === 'key' ? { operatorKey: operatorKey?.trim() } : { name: name?.trim(), password, code },
+      )
       afterSessionChange(queries)
       await navigate((state as { from?: string } | null)?.from ?? paths.overview(), { replace: true })
     } catch (refusal) {
       setError(refusal as Error)
+      if (asksForCode(refusal)) setWantsCode(true)
       setRunning(false)
     }
   }
@@ -65,6 +72,11 @@ export function Page() {
             <Form.Item name="password" label={t('password')} rules={needed}>
               <Input.Password autoComplete="current-password" />
             </Form.Item>
+            {wantsCode && (
+              <Form.Item name="code" label={t('code')} rules={needed}>
+                <Input autoComplete="one-time-code" autoFocus />
+              </Form.Item>
+            )}
           </>
         ) : (
           <Form.Item name="operatorKey" label={t('key')} rules={needed}>
