@@ -80,8 +80,9 @@ test('what waits is counted and shown, with a next attempt that is not past, and
     const isIdle = waitingEvents === 0 && waitingSince === null && heldUntil === null
     return isIdle && list.every(({ status }) => status === 2)
   }
-  expect(await becomesTrue(isDone)).toBe(true)
-}, 200_000)
+  // On a busy machine more attempts have failed by then, and the next of these are further away.
+  expect(await becomesTrue(isDone, 150_000)).toBe(true)
+}, 300_000)
 
 test('operators see attempts, waiting and dead deliveries in the metrics, and logs hold no secret', async () => {
   const app = await unhurried.newEndpoint(answerWith(500))
