@@ -106,14 +106,18 @@ async function rest(seat: Seat): Promise<void> {
 }
 
 /** Sessions for tests that do not change the account; a test that changes an account creates its own. */
-const sessions = new Map<Role, Promise<{ cookie: string }>>()
+const sessions = new Map<Role, { begunAt: number; session: Promise<{ cookie: string }> }>()
+/** Its proof, which some acts ask for, lasts ten minutes. */
+const sessionLastsMs = 300_000
 
 /** The headers of a session of a person with that role, created through the API. */
 function sessionOf(role: Role, appIds: string[], through: Client): Promise<{ cookie: string }> {
   const make = async () => signIn(through, await newPerson(through, role, appIds))
   if (through !== client || role === 'developer') return make()
-  const session = sessions.get(role) ?? make()
-  sessions.set(role, session)
+  const known = sessions.get(role)
+  if (known !== undefined && performance.now() - known.begunAt < sessionLastsMs) return known.session
+  const session = make()
+  sessions.set(role, { begunAt: performance.now(), session })
   return session
 }
 
