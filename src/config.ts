@@ -165,12 +165,12 @@ export const settings = {
       zh: '向提供方请求的范围；始终包含 `openid`。',
     },
   ),
-  /** Which values of the claim make a role; when undefined, nobody gets an account by signing on. */
+  /** The values of the claim that make a role; without them single sign-on makes no account. */
   oidcRoles: setting(
     'FORECOURT_OIDC_ROLES',
     { fallback: undefined, parse: readRoleRules },
     {
-      en: 'Which values of the claim make a role: `admin=ops-admins;operator=ops,duty;viewer=*`, `*` for everyone; the first that fits, in the order admin, operator, viewer, developer. Without it nobody gets an account by signing on.',
+      en: 'Which values of the claim make a role: `admin=ops-admins;operator=ops,duty;viewer=*`, `*` for everyone; the first that fits, in the order admin, operator, viewer, developer. Without it single sign-on makes no account.',
       zh: '声明的哪些值对应哪个角色：`admin=ops-admins;operator=ops,duty;viewer=*`，`*` 表示所有人；按 admin、operator、viewer、developer 的顺序取第一个符合的。未设置时不会通过单点登录创建账号。',
     },
   ),

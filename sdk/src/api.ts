@@ -2492,7 +2492,7 @@ export interface SitePrices {
   /** The site. */
   siteId: number
   appId: string
-  /** The moment that is told of. */
+  /** The moment at which these rules are in force. */
   time: string
   /** The instant of `time` in RFC 3339. */
   at: string
@@ -2932,7 +2932,7 @@ export interface Methods {
   getSite: Method<GetSiteQuery, Site>
   /** Pages through an application’s sites, newest first; those of several applications are sorted by `appId` first. */
   pageSites: PageMethod<PageSitesQuery, SitePage>
-  /** Answers what was, is or will be in force at a site at a moment, exact to the second: the rule and its terms for each kind of use. What waits is told for a moment of the future. */
+  /** Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment of the future, the price changes that wait count. */
   getSitePrices: Method<GetSitePricesQuery, SitePrices>
   /** Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices. */
   saveBillingRule: Method<SaveBillingRuleRequest, BillingRule>

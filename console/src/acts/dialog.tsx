@@ -6,6 +6,7 @@ import { type ActKind, type ActName, createAct, getAct } from '../../../src/bulk
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, readAnew, useRead, useWrite } from '../api.ts'
 import { useDeviceTexts } from '../devices/texts.ts'
+import { isUnderWay } from '../imports/parts.tsx'
 import { paths } from '../paths.ts'
 import { RulePicker } from '../sites/rule-picker.tsx'
 import { useTexts as useSiteTexts } from '../sites/texts.ts'
@@ -14,7 +15,7 @@ import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { actFilter, ruleTypes, settable } from './filter-values.ts'
-import { ActCounts, decidedOf, isUnderWay, percentOf } from './parts.tsx'
+import { ActCounts, decidedOf, percentOf } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
 interface ActDialogProps {

@@ -1,7 +1,7 @@
 import { Empty } from 'antd'
 import { Link } from 'react-router'
 import { type ActRecord, pageActs } from '../../../src/bulk/acts/contract.ts'
-import { ImportState } from '../imports/parts.tsx'
+import { ImportState, isUnderWay } from '../imports/parts.tsx'
 import { useTexts as useImportTexts } from '../imports/texts.ts'
 import { paths } from '../paths.ts'
 import { actorColumn } from '../ui/actor.tsx'
@@ -12,7 +12,7 @@ import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { isUnderWay, percentOf, useActName } from './parts.tsx'
+import { percentOf, useActName } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
 const filterNames = ['appId', 'kind', 'status'] as const

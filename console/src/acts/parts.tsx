@@ -1,11 +1,7 @@
 import type { ActKind, ActName, ActRecord } from '../../../src/bulk/acts/contract.ts'
-import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
 import { paths } from '../paths.ts'
 import { Figure } from '../ui/figure.tsx'
 import { useTexts } from './texts.ts'
-
-export const isUnderWay = ({ status }: Pick<ActRecord, 'status'>) =>
-  status === jobStatus.waiting || status === jobStatus.running
 
 /** How many of an act's rows have an outcome. */
 export const decidedOf = ({ done, unchanged, refused }: ActRecord) => done + unchanged + refused

@@ -15,7 +15,9 @@ export function ImportState({ status }: Pick<ImportRecord, 'status'>) {
   return <State tone={tones[status - 1] ?? 'idle'}>{t(`status_${status}` as 'status_1')}</State>
 }
 
-export const isUnderWay = ({ status }: ImportRecord) => status === jobStatus.waiting || status === jobStatus.running
+/** Whether a job, an import or an act, has not ended. */
+export const isUnderWay = ({ status }: Pick<ImportRecord, 'status'>) =>
+  status === jobStatus.waiting || status === jobStatus.running
 
 /** How much of the file is processed, in whole per cent. */
 export const percentOf = ({ bytes, bytesRead }: ImportRecord) => Math.floor((bytesRead / Math.max(1, bytes)) * 100)

@@ -50,7 +50,7 @@ export function useSummary({ appId, id }: { appId: string; id: number }, isWante
 const isShut = ({ entrances, entrancesOnline, exits, exitsOnline }: SiteSummary) =>
   (entrances > 0 && entrancesOnline === 0) || (exits > 0 && exitsOnline === 0)
 
-/** How many of a site's devices are online; red where nobody gets in, or out. */
+/** How many of a site's devices are online; red where no entrance, or no exit, is. */
 export function SiteDevices({ site }: { site: { appId: string; id: number } }) {
   const t = useTexts()
   const common = useCommon()

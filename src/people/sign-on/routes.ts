@@ -132,7 +132,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     }
   }
 
-  /** The refusal that a browser is told; the words of a provider go to the log alone. */
+  /** The refusal for the browser. A provider's own words go to the log alone. */
   function refusalOf(error: unknown, requestId: string): Refusal['refusal'] {
     if (error instanceof Refusal) return error.refusal
     if (error instanceof SignOnFault || error instanceof ProviderAway) {

@@ -44,7 +44,7 @@ export const getSitePrices = operation({
   id: 'getSitePrices',
   group: 'sites',
   summary:
-    'Answers what was, is or will be in force at a site at a moment, exact to the second: the rule and its terms for each kind of use. What waits is told for a moment of the future.',
+    'Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment of the future, the price changes that wait count.',
   method: 'GET',
   path: '/api/charging/v1/siteManageThird/prices',
   callers: ['application', 'operator'],
@@ -58,7 +58,7 @@ export const getSitePrices = operation({
     Type.Object({
       siteId: Type.Integer({ description: 'The site.' }),
       appId: Type.String(),
-      time: described(moment, 'The moment that is told of.'),
+      time: described(moment, 'The moment at which these rules are in force.'),
       at: instant('The instant of `time` in RFC 3339.'),
       fast: nullable(described(PriceInForce, 'Fast charging; null for no rule.')),
       slow: nullable(described(PriceInForce, 'Slow charging; null for no rule.')),
