@@ -8,6 +8,7 @@ import { answerWith, type Received, Receiver, verify } from '../faults/receiver.
 import { freePort } from '../faults/replicated.ts'
 import { becomesTrue } from '../faults/support.ts'
 import { Client, deviceBody, newApplication, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { forecourt, startForecourt } from './support.ts'
 
 // The commands for callbacks: `listen` brings them to a developer's machine, `delivery replay` sends them again.
@@ -78,31 +79,34 @@ test('listen posts the events from now on, once and in order, each as its callba
   expect(bed.receiver.at(path)).toHaveLength(3)
 })
 
-test('listen goes on after an event, with chosen types, by an operator key; it prints the secret that it makes', async () => {
-  const app = await newApplication(bed.client)
-  const [, second = '', third = ''] = await bed.createDevicesOf(app, 3)
-  const [, first] = (await feedOf(app)).filter(({ type }) => type === 'device.bound')
-  const unbound = await bed.client.call(unbindDevice, { deviceNo: second }, { token: app.token })
-  expect(unbound.code).toBe(0)
-  const { path, url } = newUrl()
-  const asked = ['--app', app.appId, '--after', String(first?.id), '--types', 'device.unbound,device.updated']
-  const env = { APP_ID: '', APP_SECRET: '', CALLBACK_SECRET: '', FORECOURT_OPERATOR_KEY: bed.service.operatorKey }
-  const listener = await startListening(app, ['--forward', url, ...asked, '--json'], env)
-  const [received] = await bed.receiver.waitFor(path, 1)
-  const { code, stdout, stderr } = await listener.end()
-  const { secret: made, ...outcome } = JSON.parse(stdout)
-  expect({ code, ...outcome }).toEqual({
-    code: 0,
-    appId: app.appId,
-    forward: url,
-    posted: 1,
-    lastId: (await feedOf(app)).at(-1)?.id,
-  })
-  expect(received?.body).toMatchObject({ type: 'device.unbound', data: { deviceNo: second } })
-  verify(received as Received, made)
-  expect(stderr).toContain(`The callbacks are signed with ${made}\n`)
-  expect(third).not.toBe('')
-})
+longTest(
+  'listen goes on after an event, with chosen types, by an operator key; it prints the secret that it makes',
+  async () => {
+    const app = await newApplication(bed.client)
+    const [, second = '', third = ''] = await bed.createDevicesOf(app, 3)
+    const [, first] = (await feedOf(app)).filter(({ type }) => type === 'device.bound')
+    const unbound = await bed.client.call(unbindDevice, { deviceNo: second }, { token: app.token })
+    expect(unbound.code).toBe(0)
+    const { path, url } = newUrl()
+    const asked = ['--app', app.appId, '--after', String(first?.id), '--types', 'device.unbound,device.updated']
+    const env = { APP_ID: '', APP_SECRET: '', CALLBACK_SECRET: '', FORECOURT_OPERATOR_KEY: bed.service.operatorKey }
+    const listener = await startListening(app, ['--forward', url, ...asked, '--json'], env)
+    const [received] = await bed.receiver.waitFor(path, 1)
+    const { code, stdout, stderr } = await listener.end()
+    const { secret: made, ...outcome } = JSON.parse(stdout)
+    expect({ code, ...outcome }).toEqual({
+      code: 0,
+      appId: app.appId,
+      forward: url,
+      posted: 1,
+      lastId: (await feedOf(app)).at(-1)?.id,
+    })
+    expect(received?.body).toMatchObject({ type: 'device.unbound', data: { deviceNo: second } })
+    verify(received as Received, made)
+    expect(stderr).toContain(`The callbacks are signed with ${made}\n`)
+    expect(third).not.toBe('')
+  },
+)
 
 test('listen waits for a local program that is down or fails, says so once, and leaves out no event', async () => {
   const app = await newApplication(bed.client)
@@ -130,27 +134,30 @@ test('listen waits for a local program that is down or fails, says so once, and 
   }
 })
 
-test('listen ends cleanly while the local program is down, and tells where to go on; quietly if asked to', async () => {
-  const app = await newApplication(bed.client)
-  const before = (await feedOf(app)).at(-1)?.id ?? 0
-  const listener = await startListening(app, ['--forward', `http://127.0.0.1:${await freePort()}`, '--json'])
-  const deviceNo = await bed.createDeviceOf(app)
-  await listener.says('is not taken')
-  const { code, stdout } = await listener.end()
-  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, posted: 0, lastId: before, secret: null })
+longTest(
+  'listen ends cleanly while the local program is down, and tells where to go on; quietly if asked to',
+  async () => {
+    const app = await newApplication(bed.client)
+    const before = (await feedOf(app)).at(-1)?.id ?? 0
+    const listener = await startListening(app, ['--forward', `http://127.0.0.1:${await freePort()}`, '--json'])
+    const deviceNo = await bed.createDeviceOf(app)
+    await listener.says('is not taken')
+    const { code, stdout } = await listener.end()
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, posted: 0, lastId: before, secret: null })
 
-  const { path, url } = newUrl()
-  const quiet = await startListening(app, ['--forward', url, '--after', String(before), '--quiet'])
-  expect(serials(await bed.receiver.waitFor(path, 1))).toEqual([deviceNo])
-  const lastId = (await feedOf(app)).at(-1)?.id
-  expect(await quiet.end()).toEqual({
-    code: 0,
-    stdout: `1 event was posted. To go on from here: --after ${lastId}\n`,
-    stderr: '',
-  })
-})
+    const { path, url } = newUrl()
+    const quiet = await startListening(app, ['--forward', url, '--after', String(before), '--quiet'])
+    expect(serials(await bed.receiver.waitFor(path, 1))).toEqual([deviceNo])
+    const lastId = (await feedOf(app)).at(-1)?.id
+    expect(await quiet.end()).toEqual({
+      code: 0,
+      stdout: `1 event was posted. To go on from here: --after ${lastId}\n`,
+      stderr: '',
+    })
+  },
+)
 
-test('listen waits for a callback under way when it is interrupted', async () => {
+longTest('listen waits for a callback under way when it is interrupted', async () => {
   const app = await newApplication(bed.client)
   let respond = () => {}
   const { path, url } = newUrl((_, response) => {
@@ -166,7 +173,7 @@ test('listen waits for a callback under way when it is interrupted', async () =>
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, posted: 1, lastId })
 })
 
-test('listen outlives a rate limit, the end of its token and a restart of the service', async () => {
+longTest('listen outlives a rate limit, the end of its token and a restart of the service', async () => {
   const dataDir = bed.place.preparedFolder()
   const port = String(await freePort())
   const start = () => bed.place.startService({ dataDir, env: { FORECOURT_PORT: port } })

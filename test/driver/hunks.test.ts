@@ -67,7 +67,8 @@ describe.each(isLong ? ['bun', 'node'] : ['bun'])('on %s', (name) => {
     '$scenario',
     ({ scenario, numbers }) => {
       expect(run(runtime, scenario, [])).toEqual({ passed: true, stderr: '' })
-      for (const number of numbers) {
+      // That it fails without its hunk changes with the patch alone: the long run looks.
+      for (const number of isLong ? numbers : []) {
         expect([number, run(runtime, scenario, [number]).passed]).toEqual([number, !isNeeded(number, name)])
       }
     },

@@ -32,6 +32,7 @@ import { getReadiness } from '../../src/service/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { forecourt, startForecourt } from '../cli/support.ts'
 import { Client, deviceBody, type Ended, hasOldestPostgres, newApplication, projectFolder } from '../harness.ts'
+import { longTest } from '../long.ts'
 import type { Killed, KillOrder } from './killer.ts'
 import { OldestServer } from './oldest-server.ts'
 import { Receiver, verify } from './receiver.ts'
@@ -322,23 +323,27 @@ describe('killed', () => {
     expect(existsSync(`${file}.partial`)).toBe(false)
   }, 300_000)
 
-  test(`${rounds} times, a restore leaves the database empty`, async () => {
-    const file = newFile()
-    expectDone(await forecourt(['backup', file], source.env))
-    const takes = await timed(['restore', file], (await newDatabase()).env)
-    let killed = 0
-    for (let round = 0; round < rounds; round++) {
-      const { env, look } = await newDatabase()
-      if (!(await killWithin(['restore', file], env, takes))) continue
-      killed++
-      const again = await forecourt(['restore', file], env)
-      // A restore that was killed just after its commit is complete, so a second one is refused.
-      if (again.code !== 0) expectRefused(again, 'The database holds data already')
-      const [events] = await look((sql) => sql`select count(*)::int as count from event where app_id = 'many'`)
-      expect(events?.count).toBe(20_000)
-    }
-    tell(`${killed} of ${rounds} kills came before the end of a restore`)
-  }, 300_000)
+  longTest(
+    `${rounds} times, a restore leaves the database empty`,
+    async () => {
+      const file = newFile()
+      expectDone(await forecourt(['backup', file], source.env))
+      const takes = await timed(['restore', file], (await newDatabase()).env)
+      let killed = 0
+      for (let round = 0; round < rounds; round++) {
+        const { env, look } = await newDatabase()
+        if (!(await killWithin(['restore', file], env, takes))) continue
+        killed++
+        const again = await forecourt(['restore', file], env)
+        // A restore that was killed just after its commit is complete, so a second one is refused.
+        if (again.code !== 0) expectRefused(again, 'The database holds data already')
+        const [events] = await look((sql) => sql`select count(*)::int as count from event where app_id = 'many'`)
+        expect(events?.count).toBe(20_000)
+      }
+      tell(`${killed} of ${rounds} kills came before the end of a restore`)
+    },
+    300_000,
+  )
 })
 
 const allow = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
@@ -421,32 +426,36 @@ test.skipIf(!hasOldestPostgres || !isLong)(
   180_000,
 )
 
-test('a key that was in a file of its own is not in the backup, and is asked for before anything is written', async () => {
-  const key = newFile()
-  writeFileSync(key, `${newKey()}\n`)
-  const named = { FORECOURT_SECRETS_KEY_FILE: key }
-  const from = await newDatabase('forecourt')
-  const service = await place.startService({ env: { ...from.env, ...named, ...allow } })
-  const { appId, path, secret } = await newEndpoint(new Client(service))
-  await service.stop()
-  const file = newFile()
-  const taken = await forecourt(['backup', file], from.env)
-  expect(taken.code).toBe(0)
-  expect(taken.stderr).toContain('The key for callback secrets is not in it')
-  expect(gunzipSync(readFileSync(file)).toString()).not.toContain(readFileSync(key, 'utf8').trim())
+longTest(
+  'a key that was in a file of its own is not in the backup, and is asked for before anything is written',
+  async () => {
+    const key = newFile()
+    writeFileSync(key, `${newKey()}\n`)
+    const named = { FORECOURT_SECRETS_KEY_FILE: key }
+    const from = await newDatabase('forecourt')
+    const service = await place.startService({ env: { ...from.env, ...named, ...allow } })
+    const { appId, path, secret } = await newEndpoint(new Client(service))
+    await service.stop()
+    const file = newFile()
+    const taken = await forecourt(['backup', file], from.env)
+    expect(taken.code).toBe(0)
+    expect(taken.stderr).toContain('The key for callback secrets is not in it')
+    expect(gunzipSync(readFileSync(file)).toString()).not.toContain(readFileSync(key, 'utf8').trim())
 
-  const to = await newDatabase()
-  expectRefused(await forecourt(['restore', file], to.env), /FORECOURT_SECRETS_KEY_FILE\. Nothing was written\.$/m)
-  expect(await to.look((sql) => sql`select 1 from pg_class where relname = 'application'`)).toHaveLength(0)
-  // The file's first key seals new secrets; its second, the backup's key, still opens the restored ones.
-  writeFileSync(key, `${newKey()}\n${readFileSync(key, 'utf8')}`)
-  expectDone(await forecourt(['restore', file], { ...to.env, ...named }))
-  writeFileSync(key, `${readFileSync(key, 'utf8').split('\n')[0]}\n`)
-  expectDone(await forecourt(['callbacks', 'resume'], to.env))
-  const restored = await place.startService({ env: { ...to.env, ...named, ...allow } })
-  await expectSigned(new Client(restored), appId, path, secret)
-  await restored.stop()
-}, 120_000)
+    const to = await newDatabase()
+    expectRefused(await forecourt(['restore', file], to.env), /FORECOURT_SECRETS_KEY_FILE\. Nothing was written\.$/m)
+    expect(await to.look((sql) => sql`select 1 from pg_class where relname = 'application'`)).toHaveLength(0)
+    // The file's first key seals new secrets; its second, the backup's key, still opens the restored ones.
+    writeFileSync(key, `${newKey()}\n${readFileSync(key, 'utf8')}`)
+    expectDone(await forecourt(['restore', file], { ...to.env, ...named }))
+    writeFileSync(key, `${readFileSync(key, 'utf8').split('\n')[0]}\n`)
+    expectDone(await forecourt(['callbacks', 'resume'], to.env))
+    const restored = await place.startService({ env: { ...to.env, ...named, ...allow } })
+    await expectSigned(new Client(restored), appId, path, secret)
+    await restored.stop()
+  },
+  120_000,
+)
 
 test('a backup of an older schema is restored into it, and brought up to date with its rows', async () => {
   const migrationsFolder = newFile()

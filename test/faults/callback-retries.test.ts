@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
+import { longTest } from '../long.ts'
 import { CallbackBed } from './callback-bed.ts'
 import { answerWith } from './receiver.ts'
 import { becomesTrue, sleep } from './support.ts'
@@ -42,47 +43,51 @@ test('with Retry-After, which leaves one attempt a visit, retries and new events
   expect((await attempts()).length).toBeGreaterThan(2)
 }, 120_000)
 
-test('what waits is counted and shown, with a next attempt that is not past, and is sent when the endpoint is back', async () => {
-  const app = await unhurried.newEndpoint(answerWith(500))
-  await unhurried.createDevicesOf(app, 20)
-  // After three failures the endpoint is held: it gets single attempts with pauses between them.
-  const isHeld = async () => (await unhurried.pageOf(app)).heldUntil !== null
-  for (let looks = 0; looks < 3; looks++) {
-    expect(await becomesTrue(isHeld)).toBe(true)
-    const before = new Date(Math.floor(Date.now() / 1000) * 1000)
-    const page = await unhurried.pageOf(app, { status: 1 })
-    expect(page.waitingEvents).toBeGreaterThan(5)
-    // The waiting events and the list are read one after the other, and an attempt may happen in between.
-    const counted = async () =>
-      unhurried.pageOf(app, { status: 1 }).then((now) => Number(now.waitingEvents) + now.total)
-    expect(await becomesTrue(async () => (await counted()) === 20)).toBe(true)
-    expect(page.waitingSince).not.toBeNull()
-    expect(page.callbacks).toBe('on')
-    for (const { nextAttemptTime } of page.list) {
-      const next = new Date(`${String(nextAttemptTime).replace(' ', 'T')}+08:00`)
-      expect(next.getTime()).toBeGreaterThanOrEqual(before.getTime())
+longTest(
+  'what waits is counted and shown, with a next attempt that is not past, and is sent when the endpoint is back',
+  async () => {
+    const app = await unhurried.newEndpoint(answerWith(500))
+    await unhurried.createDevicesOf(app, 20)
+    // After three failures the endpoint is held: it gets single attempts with pauses between them.
+    const isHeld = async () => (await unhurried.pageOf(app)).heldUntil !== null
+    for (let looks = 0; looks < 3; looks++) {
+      expect(await becomesTrue(isHeld)).toBe(true)
+      const before = new Date(Math.floor(Date.now() / 1000) * 1000)
+      const page = await unhurried.pageOf(app, { status: 1 })
+      expect(page.waitingEvents).toBeGreaterThan(5)
+      // The waiting events and the list are read one after the other, and an attempt may happen in between.
+      const counted = async () =>
+        unhurried.pageOf(app, { status: 1 }).then((now) => Number(now.waitingEvents) + now.total)
+      expect(await becomesTrue(async () => (await counted()) === 20)).toBe(true)
+      expect(page.waitingSince).not.toBeNull()
+      expect(page.callbacks).toBe('on')
+      for (const { nextAttemptTime } of page.list) {
+        const next = new Date(`${String(nextAttemptTime).replace(' ', 'T')}+08:00`)
+        expect(next.getTime()).toBeGreaterThanOrEqual(before.getTime())
+      }
+      await sleep(1_500)
     }
-    await sleep(1_500)
-  }
-  expect(await becomesTrue(isHeld)).toBe(true)
-  const metrics = await unhurried.metrics()
-  expect(/^forecourt_callback_endpoints\{state="held"\} (\d+)$/m.exec(metrics)?.[1]).toBe('1')
-  expect(Number(/^forecourt_callback_waiting_events\{state="held"\} (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(5)
-  expect(Number(/^forecourt_callback_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1)
-  const { data } = await unhurried.client.operate(getOverview, {})
-  expect(data.callbacks).toBe('on')
-  expect(data.counts?.eventsWaiting).toBeGreaterThan(5)
-  // Saving the configuration again causes an attempt at once.
-  const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: unhurried.receiver.url(app.path) }
-  await unhurried.client.call(saveThirdPartyConfig, config, { token: app.token })
-  const isDone = async () => {
-    const { waitingEvents, waitingSince, heldUntil, list } = await unhurried.pageOf(app)
-    const isIdle = waitingEvents === 0 && waitingSince === null && heldUntil === null
-    return isIdle && list.every(({ status }) => status === 2)
-  }
-  // On a busy machine more attempts have failed by then, and the next of these are further away.
-  expect(await becomesTrue(isDone, 150_000)).toBe(true)
-}, 300_000)
+    expect(await becomesTrue(isHeld)).toBe(true)
+    const metrics = await unhurried.metrics()
+    expect(/^forecourt_callback_endpoints\{state="held"\} (\d+)$/m.exec(metrics)?.[1]).toBe('1')
+    expect(Number(/^forecourt_callback_waiting_events\{state="held"\} (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(5)
+    expect(Number(/^forecourt_callback_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1)
+    const { data } = await unhurried.client.operate(getOverview, {})
+    expect(data.callbacks).toBe('on')
+    expect(data.counts?.eventsWaiting).toBeGreaterThan(5)
+    // Saving the configuration again causes an attempt at once.
+    const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: unhurried.receiver.url(app.path) }
+    await unhurried.client.call(saveThirdPartyConfig, config, { token: app.token })
+    const isDone = async () => {
+      const { waitingEvents, waitingSince, heldUntil, list } = await unhurried.pageOf(app)
+      const isIdle = waitingEvents === 0 && waitingSince === null && heldUntil === null
+      return isIdle && list.every(({ status }) => status === 2)
+    }
+    // On a busy machine more attempts have failed by then, and the next of these are further away.
+    expect(await becomesTrue(isDone, 150_000)).toBe(true)
+  },
+  300_000,
+)
 
 test('operators see attempts, waiting and dead deliveries in the metrics, and logs hold no secret', async () => {
   const app = await unhurried.newEndpoint(answerWith(500))

@@ -183,10 +183,13 @@ test('an import gives way to what is written beside it, by another process and f
   const app = await newApplication(survivor)
   const elsewhere = new Client(other)
   let isOver = false
+  let made = 0
   const creating = [app, await newApplication(survivor)].map(async ({ appId, token }) => {
     const created = () => elsewhere.call(createDevice, deviceBody(appId), { token })
-    while (!isOver) if ((await created()).code !== 0) throw new Error('a device was refused')
+    for (; !isOver; made++) if ((await created()).code !== 0) throw new Error('a device was refused')
   })
+  // An import looks for others at its begin, and then three times a second.
+  expect(await becomesTrue(() => made > 10)).toBe(true)
   const portionsOf = async (id: number) => {
     await becomesTrue(async () => (await told(id)).status === 3)
     const rows = await database.run(

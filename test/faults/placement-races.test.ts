@@ -12,6 +12,7 @@ import {
   siteBody,
   type TestApplication,
 } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { placementFaults } from './placement-story.ts'
 import { atScale, type OwnDatabase, randomNumbers, seed, tell, Workplace } from './support.ts'
 
@@ -96,7 +97,7 @@ async function run(
 
 const minutes = (count: number) => count * 60_000
 
-test(
+longTest(
   'placing against unbinding: no placement of an unbound device lasts',
   async () => {
     const site = await newSite()
@@ -113,7 +114,7 @@ test(
   minutes(10),
 )
 
-test(
+longTest(
   'placing against a forced unbinding and a new owner: the next holder has no placement',
   async () => {
     const site = await newSite()
@@ -130,7 +131,7 @@ test(
   minutes(10),
 )
 
-test(
+longTest(
   'placing against a transfer: no placement lasts at the former owner’s site',
   async () => {
     const site = await newSite()
@@ -147,7 +148,7 @@ test(
   minutes(10),
 )
 
-test(
+longTest(
   'placing against the deletion of the site: no placement lasts at a site that is not there',
   async () => {
     const counts = await run('place, place by batch, delete the site', async () => {
@@ -164,7 +165,7 @@ test(
   minutes(10),
 )
 
-test(
+longTest(
   'placing against placing and removing: a device stands at one site at most, and its times do not overlap',
   async () => {
     const sites = [await newSite(), await newSite(), await newSite()] as const

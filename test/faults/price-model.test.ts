@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { existsSync } from 'node:fs'
 import {
   deleteBillingRule,
@@ -16,6 +16,7 @@ import {
 } from '../../src/sites/price-changes/contract.ts'
 import { getSitePrices } from '../../src/sites/prices/contract.ts'
 import { type Answer, Client, newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { fakeClock, libfaketime } from './clocks.ts'
 import { Timeline, type Turn, type When } from './price-timeline.ts'
 import { atScale, randomNumbers, seed, sleep, tell, untilAdmitted, Workplace } from './support.ts'
@@ -392,18 +393,22 @@ function expectWithin(told: string | null | undefined, { from, to }: Turn<unknow
   expect(moment >= second(from) && moment <= second(to), `${words}, not ${from} to ${to}`).toBe(true)
 }
 
-test(`${walks} random walks of ${steps} steps each are answered as the model says (FORECOURT_TEST_SEED=${seed})`, async () => {
-  const counts = new Map<string, number>()
-  let uncertain = 0
-  await Promise.all(
-    Array.from({ length: walks }, async (_, index) => {
-      const walk = new Walk(await newApplication(clients[0] as Client), seed + index)
-      await walk.run().catch((error) => {
-        if (!(error instanceof Uncertain)) throw error
-        uncertain++
-      })
-      for (const [name, count] of walk.counts) counts.set(name, (counts.get(name) ?? 0) + count)
-    }),
-  )
-  tell(`${uncertain} walks ended early; ${[...counts].map(([name, count]) => `${count} × ${name}`).join(', ')}`)
-}, 1_200_000)
+longTest(
+  `${walks} random walks of ${steps} steps each are answered as the model says (FORECOURT_TEST_SEED=${seed})`,
+  async () => {
+    const counts = new Map<string, number>()
+    let uncertain = 0
+    await Promise.all(
+      Array.from({ length: walks }, async (_, index) => {
+        const walk = new Walk(await newApplication(clients[0] as Client), seed + index)
+        await walk.run().catch((error) => {
+          if (!(error instanceof Uncertain)) throw error
+          uncertain++
+        })
+        for (const [name, count] of walk.counts) counts.set(name, (counts.get(name) ?? 0) + count)
+      }),
+    )
+    tell(`${uncertain} walks ended early; ${[...counts].map(([name, count]) => `${count} × ${name}`).join(', ')}`)
+  },
+  1_200_000,
+)

@@ -6,6 +6,7 @@ import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, saveSites, updateSites } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
 // Updates of many rows, by batches and by imports, beside what ends their devices and sites, on two processes: a row that
@@ -93,86 +94,98 @@ test('rows of updateBatch beside unbinds: each was there or is not found, and no
   tell(`${refused} of ${4 * serials.length} rows came after their device’s end`)
 }, 120_000)
 
-test('rows of updateBatch of sites beside deletions', async () => {
-  const app = await newApplication(each(0))
-  const { data } = await each(0).call(saveSites, { sites: Array.from({ length: 200 }, () => siteBody('')) }, app)
-  const ids = data.results.map((row) => (row.data as { id: number }).id)
-  const deleting = (async () => {
-    for (const id of ids.filter((_, index) => index % 2 === 0)) {
-      expect((await each(1).call(deleteSite, { id }, app)).code).toBe(0)
+longTest(
+  'rows of updateBatch of sites beside deletions',
+  async () => {
+    const app = await newApplication(each(0))
+    const { data } = await each(0).call(saveSites, { sites: Array.from({ length: 200 }, () => siteBody('')) }, app)
+    const ids = data.results.map((row) => (row.data as { id: number }).id)
+    const deleting = (async () => {
+      for (const id of ids.filter((_, index) => index % 2 === 0)) {
+        expect((await each(1).call(deleteSite, { id }, app)).code).toBe(0)
+      }
+    })()
+    const done = new Map<number, number>()
+    for (let round = 0; round < 6; round++) {
+      const sites = ids.map((id) => ({ id, siteName: `round ${round}` }))
+      const answer = await each(round).call(updateSites, { sites }, app)
+      for (const { id, code } of answer.data.results) {
+        expect([0, 30002], said).toContain(code)
+        if (code === 0) done.set(id ?? 0, (done.get(id ?? 0) ?? 0) + 1)
+      }
     }
-  })()
-  const done = new Map<number, number>()
-  for (let round = 0; round < 6; round++) {
-    const sites = ids.map((id) => ({ id, siteName: `round ${round}` }))
-    const answer = await each(round).call(updateSites, { sites }, app)
-    for (const { id, code } of answer.data.results) {
-      expect([0, 30002], said).toContain(code)
-      if (code === 0) done.set(id ?? 0, (done.get(id ?? 0) ?? 0) + 1)
+    await deleting
+    const events = await typesBySubject(app)
+    for (const id of ids) {
+      const types = events.get(String(id)) ?? []
+      expect(types.filter((type) => type === 'site.updated').length, said).toBe(done.get(id) ?? 0)
+      expect(types.slice(0, -1), said).not.toContain('site.deleted')
     }
-  }
-  await deleting
-  const events = await typesBySubject(app)
-  for (const id of ids) {
-    const types = events.get(String(id)) ?? []
-    expect(types.filter((type) => type === 'site.updated').length, said).toBe(done.get(id) ?? 0)
-    expect(types.slice(0, -1), said).not.toContain('site.deleted')
-  }
-}, 120_000)
+  },
+  120_000,
+)
 
-test('an import that updates beside unbinds and updates: what it says of a row is what the row’s events tell', async () => {
-  const app = await newApplication(each(0))
-  const serials = await newDevices(app, count)
-  const cell = (deviceNo: string) => `${deviceNo},Imported,360102,"115.899918,28.676493"`
-  const file = ['deviceNo,deviceName,districtCode,coordinates', ...serials.map(cell)].join('\n')
-  const sending = each(0).call(
-    createImport,
-    { kind: 'devices', mode: 'upsert', file },
-    { ...app, headers: { 'content-type': 'text/csv' } },
-  )
-  const unbound = new Set<string>()
-  for (const [index, deviceNo] of serials.toReversed().entries()) {
-    if (index % 3 === 0) {
-      await sleep(random() * 2)
-      expect((await each(1).call(unbindDevice, { deviceNo }, app)).code).toBe(0)
-      unbound.add(deviceNo)
+longTest(
+  'an import that updates beside unbinds and updates: what it says of a row is what the row’s events tell',
+  async () => {
+    const app = await newApplication(each(0))
+    const serials = await newDevices(app, count)
+    const cell = (deviceNo: string) => `${deviceNo},Imported,360102,"115.899918,28.676493"`
+    const file = ['deviceNo,deviceName,districtCode,coordinates', ...serials.map(cell)].join('\n')
+    const sending = each(0).call(
+      createImport,
+      { kind: 'devices', mode: 'upsert', file },
+      { ...app, headers: { 'content-type': 'text/csv' } },
+    )
+    const unbound = new Set<string>()
+    for (const [index, deviceNo] of serials.toReversed().entries()) {
+      if (index % 3 === 0) {
+        await sleep(random() * 2)
+        expect((await each(1).call(unbindDevice, { deviceNo }, app)).code).toBe(0)
+        unbound.add(deviceNo)
+      }
+      if (index % 3 === 1) await each(index).call(updateDevice, { deviceNo, tag: 'beside' }, app)
     }
-    if (index % 3 === 1) await each(index).call(updateDevice, { deviceNo, tag: 'beside' }, app)
-  }
-  const { id } = (await sending).data
-  await becomesTrue(async () => (await each(0).call(getImport, { id }, app)).data.status > 2)
-  const { text } = await each(0).call(getImportResult, { id }, app)
-  const lines: { deviceNo: string; outcome: string; code: number }[] = text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  expect(
-    lines.map(({ deviceNo }) => deviceNo),
-    said,
-  ).toEqual(serials)
-  const events = await typesBySubject(app)
-  for (const { deviceNo, outcome, code } of lines) {
-    const types = events.get(deviceNo) ?? []
-    expect(code, said).toBe(0)
-    // A device that was unbound before its row was created anew.
-    expect(types.filter((type) => type === 'device.bound').length, said).toBe(outcome === 'created' ? 2 : 1)
-    if (outcome === 'updated') expect(types, said).toContain('device.updated')
-    if (outcome === 'created') expect(unbound.has(deviceNo), said).toBe(true)
-  }
-}, 120_000)
+    const { id } = (await sending).data
+    await becomesTrue(async () => (await each(0).call(getImport, { id }, app)).data.status > 2)
+    const { text } = await each(0).call(getImportResult, { id }, app)
+    const lines: { deviceNo: string; outcome: string; code: number }[] = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(
+      lines.map(({ deviceNo }) => deviceNo),
+      said,
+    ).toEqual(serials)
+    const events = await typesBySubject(app)
+    for (const { deviceNo, outcome, code } of lines) {
+      const types = events.get(deviceNo) ?? []
+      expect(code, said).toBe(0)
+      // A device that was unbound before its row was created anew.
+      expect(types.filter((type) => type === 'device.bound').length, said).toBe(outcome === 'created' ? 2 : 1)
+      if (outcome === 'updated') expect(types, said).toContain('device.updated')
+      if (outcome === 'created') expect(unbound.has(deviceNo), said).toBe(true)
+    }
+  },
+  120_000,
+)
 
-test('a state that is reported while the device is updated is lost by neither', async () => {
-  const app = await newApplication(each(0))
-  const [deviceNo] = (await newDevices(app, 1)) as [string]
-  for (let round = 0; round < atScale(20, 200); round++) {
-    const [version, tag] = [`version ${round}`, `tag ${round}`]
-    await Promise.all([
-      each(0).call(reportDeviceState, { deviceNo, version }, app),
-      each(1).call(updateDevices, { devices: [{ deviceNo, tag }] }, app),
-    ])
-    const { data } = await each(round).call(getDevice, { deviceNo }, app)
-    expect(data as DeviceRecord, said).toMatchObject({ version, tag })
-  }
-  const query = { deviceNo, type: 'device.updated', pageSize: '100' }
-  expect((await each(0).call(pageEvents, query, app)).data.total).toBe(atScale(20, 200))
-}, 120_000)
+longTest(
+  'a state that is reported while the device is updated is lost by neither',
+  async () => {
+    const app = await newApplication(each(0))
+    const [deviceNo] = (await newDevices(app, 1)) as [string]
+    for (let round = 0; round < atScale(20, 200); round++) {
+      const [version, tag] = [`version ${round}`, `tag ${round}`]
+      await Promise.all([
+        each(0).call(reportDeviceState, { deviceNo, version }, app),
+        each(1).call(updateDevices, { devices: [{ deviceNo, tag }] }, app),
+      ])
+      const { data } = await each(round).call(getDevice, { deviceNo }, app)
+      expect(data as DeviceRecord, said).toMatchObject({ version, tag })
+    }
+    const query = { deviceNo, type: 'device.updated', pageSize: '100' }
+    expect((await each(0).call(pageEvents, query, app)).data.total).toBe(atScale(20, 200))
+  },
+  120_000,
+)
