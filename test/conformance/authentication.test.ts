@@ -1,6 +1,15 @@
 import { expect, test } from 'bun:test'
 import { createApplication, updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import {
+  deleteTotp,
+  getSecondFactors,
+  renewRecoveryCodes,
+  startPasskey,
+  startTotp,
+} from '../../src/people/second-factor/contract.ts'
+import { confirmSession } from '../../src/people/sessions/contract.ts'
+import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, deviceBody, newApplication, siteBody, takeOffline } from '../harness.ts'
@@ -116,6 +125,13 @@ for (const { operation, body } of documented) {
   })
 }
 
+/** Operations on the caller's own account or session, which a key has not. */
+const ofAccounts = new Set(
+  [confirmSession, unlinkSignOn, getSecondFactors, startTotp, deleteTotp, startPasskey, renewRecoveryCodes].map(
+    ({ id }) => id,
+  ),
+)
+
 const guarded = operations.filter((operation) => operation.callers.length > 0)
 
 for (const { id, method, path, callers } of guarded) {
@@ -128,9 +144,10 @@ for (const { id, method, path, callers } of guarded) {
     expectChallenge(await send({ authorization: `Bearer ${client.operatorKey}x` }), 'invalid_token')
   })
 
-  test(`${id} admits operators`, async () => {
+  test(`${id} ${ofAccounts.has(id) ? 'does not admit keys' : 'admits operators'}`, async () => {
     const answer = await send({ authorization: `Bearer ${client.operatorKey}` })
-    expect([200, 400]).toContain(answer.status)
+    if (ofAccounts.has(id)) expectRefusal(answer, 'notPermitted')
+    else expect([200, 400]).toContain(answer.status)
   })
 
   test(`${id} ${callers.includes('application') ? 'admits' : 'does not admit'} applications`, async () => {

@@ -92,7 +92,9 @@ test('a query beside a write is refused, each member by its name', async () => {
 })
 
 test('a query that an operation doesn’t know is refused by every one under /api/, and by no probe', async () => {
-  for (const { method, path, callers } of operations) {
+  // A provider of single sign-on adds members of its own.
+  const strict = operations.filter(({ takesAnyQuery }) => takesAnyQuery !== true)
+  for (const { method, path, callers } of strict) {
     const headers = callers.length === 0 ? {} : { authorization: `Bearer ${client.operatorKey}` }
     const url = `${path}?coluor=red&__proto__=x`
     const answer = await client.send<{ errors: { field: string }[] } | null>(url, {

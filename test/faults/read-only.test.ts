@@ -18,7 +18,9 @@ test('readiness says that nothing can be written, or that nobody is let in, and 
     const ready = await fetch(`${service.url}/readyz`)
     const { data } = (await ready.json()) as { data: { checks: { name: string; ok: boolean }[] } }
     const { code } = await client.call(createDevice, deviceBody(appId), { token })
-    return [ready.status, code, ...data.checks.filter(({ ok }) => !ok).map(({ name }) => name)]
+    // Prices are behind from the applier's next look on, which comes when it comes.
+    const failed = data.checks.filter(({ name, ok }) => !ok && name !== 'prices')
+    return [ready.status, code, ...failed.map(({ name }) => name)]
   }
   const isBack = () => becomesTrue(async () => (await outcome()).join() === '200,0')
   const staysAt = async (expected: (string | number)[]) => {
