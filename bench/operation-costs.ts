@@ -10,7 +10,7 @@ const many = process.argv.includes('--devices') ? Number(given) : manyInGate
 const noted = (cost: Cost) =>
   cost.isOpen ?? cost.allowed?.because ?? (mostOf(cost) > boundOf(cost, many) ? 'grows' : '')
 const changed = (cost: Cost) => Math.max(cost.small.dirtied, cost.large.dirtied, cost.analysed.dirtied)
-const costs = await measureOperations(many)
+const costs = await measureOperations(many, { precise: true })
 const shown = (count: number) => count.toLocaleString('en')
 const rows = costs
   .filter(({ small, large, analysed }) => small.read + large.read + analysed.read > 0)

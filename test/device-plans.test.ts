@@ -33,7 +33,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-const total = atScale(80_000, 200_000)
+const total = atScale(40_000, 200_000)
 /** The number of devices of each of the 80 other applications. */
 const few = total / 80
 

@@ -4,7 +4,7 @@ import type postgres from 'postgres'
 import { type Rests, runUpkeep } from '../src/service/upkeep.ts'
 import { MeasuredDatabase } from './costs/measured-database.ts'
 import { Meter } from './costs/meter.ts'
-import { sleep, tell, Workplace } from './faults/support.ts'
+import { isLong, sleep, tell, Workplace } from './faults/support.ts'
 import { hasOldestPostgres } from './harness.ts'
 
 // What an idle service costs its database, with ten applications and with thousands.
@@ -38,7 +38,7 @@ async function fill(sql: postgres.Sql, from: number, to: number): Promise<void> 
 const walkBlocks = 900
 const seconds = 6
 
-test.if(hasOldestPostgres)(
+test.if(isLong && hasOldestPostgres)(
   'an idle service costs its database the same with 10 applications and with 20,000',
   async () => {
     const database = await MeasuredDatabase.start(place.newFolder(), ['autovacuum=off'])

@@ -24,6 +24,7 @@ import { saveSite, saveSites, updateSite, updateSites } from '../src/sites/contr
 import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { shownKey } from '../src/vocabulary/values.ts'
+import { atScale } from './faults/support.ts'
 import {
   Client,
   deviceBody,
@@ -176,7 +177,10 @@ async function namesWithin(): Promise<string[]> {
 }
 
 const names = await namesWithin()
-const values = ['planted', 1, null, '2020-01-01T00:00:00Z', ['planted'], { planted: true }, 'a\0b']
+const values = atScale(
+  [1, 'a\0b', { planted: true }],
+  ['planted', 1, null, '2020-01-01T00:00:00Z', ['planted'], { planted: true }, 'a\0b'],
+)
 
 interface Shape {
   properties?: Record<string, TSchema>

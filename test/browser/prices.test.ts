@@ -165,6 +165,8 @@ describe('prices from a date on', () => {
       await dialog.getByText('全天 1 个时段，1.00 元/千瓦时').waitFor()
       await dialog.getByLabel('原因').fill('改错了')
       await dialog.getByRole('button', { name: /^撤\s?销$/ }).click()
+      // The reason stands in the dialog too, until the undo is answered.
+      await dialog.waitFor({ state: 'hidden' })
       await page.getByText('改错了').waitFor()
       await expectFramed(visited, 'Line')
       await picture(page, 'rule-line-phone')

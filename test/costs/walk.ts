@@ -6,14 +6,16 @@ import { fill } from './fill.ts'
 import { MeasuredDatabase } from './measured-database.ts'
 import { type Blocks, Meter } from './meter.ts'
 
+type Found = Blocks & { dearest: string }
+
 /** The blocks of 8 kB that one operation, or one variant of it, reads and is the first to change. */
 export interface Cost extends Pick<Measured, 'allowed' | 'isOpen'> {
   name: string
   small: Blocks
   /** Without statistics, with plans that were made while the tables were empty. */
-  large: Blocks & { dearest: string }
+  large: Found
   /** After `vacuum analyze`. */
-  analysed: Blocks & { dearest: string }
+  analysed: Found
 }
 
 /**
@@ -27,9 +29,10 @@ export const few = 1_000
 /**
  * Calls every operation of one running service: while its database is empty, with few devices of an application and the
  * rows that belong to them, and with `many`, first without statistics and then with them. Each figure is the least of
- * several calls, because the service's background work adds to some of them.
+ * several calls, because the service's background work adds to some of them. Unless the figures are to be `precise`, an operation
+ * beside many rows is called again only while it reads more than its bound.
  */
-export async function measureOperations(many: number): Promise<Cost[]> {
+export async function measureOperations(many: number, { precise = false } = {}): Promise<Cost[]> {
   const place = new Workplace()
   const database = await MeasuredDatabase.start(place.newFolder(), ['autovacuum=off'])
   const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(null, { status: 204 }) })
@@ -44,16 +47,16 @@ export async function measureOperations(many: number): Promise<Cost[]> {
     const meter = await Meter.open(sql)
     const world = await makeWorld(new Client(service), sql, `http://127.0.0.1:${receiver.port}/`)
     await meter.learnIdle(() => Bun.sleep(2_500))
-    const walk = async (calls: number) => {
-      const costs = new Map<string, Blocks & { dearest: string }>()
+    const walk = async (calls: number, isLittle: (read: number, name: string) => boolean = () => false) => {
+      const costs = new Map<string, Found>()
       for (const { name, operation, call } of all()) {
-        const found = []
-        for (let made = 0; made < calls; made++) {
+        let least: Found | undefined
+        for (let made = 0; made < calls && !(least && isLittle(least.read, name)); made++) {
           const next = await call(world)
-          found.push(await meter.blocksOf(() => send(world, operation, next)))
+          const found = await meter.blocksOf(() => send(world, operation, next))
+          if (least === undefined || found.read < least.read) least = found
         }
-        found.sort((a, b) => a.read - b.read)
-        costs.set(name, found[0] as Blocks & { dearest: string })
+        costs.set(name, least as Found)
       }
       return costs
     }
@@ -61,12 +64,13 @@ export async function measureOperations(many: number): Promise<Cost[]> {
       for (let made = 0; made < callsWhenEmpty; made++) await send(world, operation, await call(world))
     }
     await fill(sql, world.owner, 1, few + 1)
-    const small = await walk(3)
+    const small = await walk(2)
+    const isWithin = (read: number, name: string) => !precise && read <= growthBound((small.get(name) as Found).read)
     await fill(sql, world.owner, few + 1, many + 1)
-    const large = await walk(3)
+    const large = await walk(3, isWithin)
     await sql`vacuum analyze`
-    const analysed = await walk(4)
-    const of = <Found>(found: Map<string, Found>, name: string) => found.get(name) as Found
+    const analysed = await walk(4, isWithin)
+    const of = (costs: Map<string, Found>, name: string) => costs.get(name) as Found
     return all().map(({ name, allowed, isOpen }) => ({
       name,
       ...(allowed && { allowed }),
@@ -101,8 +105,10 @@ function all() {
 /** The number of rows in the short run, for which the allowances are defined. */
 export const manyInGate = 30_000
 
+const growthBound = (readWithFew: number): number => 1.5 * readWithFew + 40
+
 /** The most that an operation may read with many rows: a little more than with few, because indexes are deeper. */
 export const boundOf = ({ small, allowed }: Cost, many: number): number =>
-  Math.max(1.5 * small.read + 40, ((allowed?.blocks ?? 0) * many) / manyInGate)
+  Math.max(growthBound(small.read), ((allowed?.blocks ?? 0) * many) / manyInGate)
 
 export const mostOf = ({ large, analysed }: Cost): number => Math.max(large.read, analysed.read)

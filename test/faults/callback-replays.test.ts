@@ -3,6 +3,7 @@ import { saveThirdPartyConfig } from '../../src/applications/third-party-config/
 import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { newApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
 import { answerWith, verify } from './receiver.ts'
 import { atScale, becomesTrue, embeddedConnection, withSql } from './support.ts'
@@ -199,14 +200,18 @@ describe.concurrent('a test', () => {
     expect(await receiver.waitFor(app.path, 3)).toHaveLength(3)
   })
 
-  test('of an endpoint that never answers is answered after its 15 seconds, and there is one at a time', async () => {
-    const app = await bed.newEndpoint(() => {})
-    const asked = client.call(testDelivery, {}, { token: app.token })
-    await receiver.waitFor(app.path, 2)
-    const second = await client.call(testDelivery, {}, { token: app.token })
-    expect([second.status, second.code]).toEqual([429, 10007])
-    expect(second.headers.get('retry-after')).toMatch(/^\d+$/)
-    const answer = await asked
-    expect(answer.data).toMatchObject({ status: 3, responseStatus: null, error: 'no answer in time' })
-  }, 120_000)
+  longTest(
+    'of an endpoint that never answers is answered after its 15 seconds, and there is one at a time',
+    async () => {
+      const app = await bed.newEndpoint(() => {})
+      const asked = client.call(testDelivery, {}, { token: app.token })
+      await receiver.waitFor(app.path, 2)
+      const second = await client.call(testDelivery, {}, { token: app.token })
+      expect([second.status, second.code]).toEqual([429, 10007])
+      expect(second.headers.get('retry-after')).toMatch(/^\d+$/)
+      const answer = await asked
+      expect(answer.data).toMatchObject({ status: 3, responseStatus: null, error: 'no answer in time' })
+    },
+    120_000,
+  )
 })

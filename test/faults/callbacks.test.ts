@@ -10,7 +10,7 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication } from '../harness.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
 import { answerWith, verify } from './receiver.ts'
-import { becomesTrue, staysTrue } from './support.ts'
+import { atScale, becomesTrue, staysTrue } from './support.ts'
 
 const bed = await CallbackBed.start()
 const { client, receiver } = bed
@@ -139,10 +139,11 @@ describe.concurrent('a callback that fails', () => {
     expect(delivered?.attemptLog.map(({ responseStatus }) => responseStatus)).toEqual([500, 200])
   }, 120_000)
 
-  test.each([
+  const refusals = [
     { status: 503, header: () => '8' },
     { status: 429, header: () => new Date(Date.now() + 9_000).toUTCString() },
-  ])(
+  ]
+  test.each(atScale(refusals.slice(1), refusals))(
     'with $status is not tried again before its Retry-After',
     async ({ status, header }) => {
       let first = true

@@ -63,33 +63,37 @@ const bodies = atScale(50, 100)
 /** A list of the received pieces would need some hundred bytes for each byte of a body. */
 const grownAtMostMegabytes = 1.6 * bodies
 
-test('bodies in chunks of one byte take no more memory than others', async () => {
-  const service = await place.startService()
-  const before = megabytesOf(service.process.pid)
-  const { hostname, port } = new URL(service.url)
-  const lines = [`POST ${issueToken.path} HTTP/1.1`, `Host: ${hostname}`, 'Content-Type: application/json']
-  const unfinished = `${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n0\r\n'.repeat(60_000)}`
-  const sockets = Array.from({ length: bodies }, () => connect(Number(port), hostname))
-  let closed = 0
-  for (const socket of sockets) {
-    socket.on('error', () => {})
-    socket.on('close', () => closed++)
-    socket.resume()
-    socket.write(unfinished)
-  }
-  let most = 0
-  const isOver = becomesTrue(() => {
-    most = Math.max(most, megabytesOf(service.process.pid))
-    return closed === sockets.length
-  })
-  await Promise.race([isOver, sleep(10_000)])
-  tell(`memory grew by ${(most - before).toFixed(0)} MB`)
-  expect(most - before).toBeLessThan(grownAtMostMegabytes)
-  for (const socket of sockets) socket.destroy()
-  await isOver
-  expect((await new Client(service).call(getHealth, {})).status).toBe(200)
-  expect(await service.stop()).toBe(0)
-}, 120_000)
+longTest(
+  'bodies in chunks of one byte take no more memory than others',
+  async () => {
+    const service = await place.startService()
+    const before = megabytesOf(service.process.pid)
+    const { hostname, port } = new URL(service.url)
+    const lines = [`POST ${issueToken.path} HTTP/1.1`, `Host: ${hostname}`, 'Content-Type: application/json']
+    const unfinished = `${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n0\r\n'.repeat(60_000)}`
+    const sockets = Array.from({ length: bodies }, () => connect(Number(port), hostname))
+    let closed = 0
+    for (const socket of sockets) {
+      socket.on('error', () => {})
+      socket.on('close', () => closed++)
+      socket.resume()
+      socket.write(unfinished)
+    }
+    let most = 0
+    const isOver = becomesTrue(() => {
+      most = Math.max(most, megabytesOf(service.process.pid))
+      return closed === sockets.length
+    })
+    await Promise.race([isOver, sleep(10_000)])
+    tell(`memory grew by ${(most - before).toFixed(0)} MB`)
+    expect(most - before).toBeLessThan(grownAtMostMegabytes)
+    for (const socket of sockets) socket.destroy()
+    await isOver
+    expect((await new Client(service).call(getHealth, {})).status).toBe(200)
+    expect(await service.stop()).toBe(0)
+  },
+  120_000,
+)
 
 /** Sends health requests until the response has arrived, and checks that none of them waited long. */
 async function holdsNobodyUp<Answer extends { status: number }>(

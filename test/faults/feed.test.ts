@@ -187,11 +187,12 @@ test('followers of the feed skip nothing that commits late and see nothing twice
   tell(`${slowFeed.all.length} and ${neighbourFeed.all.length} events followed in ${slowFeed.followed.length} ways`)
 }, 120_000)
 
-test('without the lock they would skip them: the followers notice every one', async () => {
+test('without the lock they would skip them: the followers notice', async () => {
   const { slow, slowFeed, neighbourFeed } = await followWhileWritten(false)
-  for (const { name, seen } of slowFeed.followed) {
-    const skipped = slowFeed.all.filter((id) => !seen.includes(id))
-    expect(skipped, `${said}: ${name}`).toEqual(slow)
-  }
+  // One that lags by more than a slow transaction lasts reads its event in time: not all of them skip all.
+  const skipped = slowFeed.followed.map(({ seen }) => slowFeed.all.filter((id) => !seen.includes(id)))
+  for (const [index, { name }] of slowFeed.followed.entries())
+    expect(slow, `${said}: ${name}`).toEqual(expect.arrayContaining(skipped[index] ?? []))
+  expect(skipped.flat().length, said).toBeGreaterThan(0)
   for (const { name, seen } of neighbourFeed.followed) expect(seen, `${said}: ${name}`).toEqual(neighbourFeed.all)
 }, 120_000)

@@ -3,7 +3,7 @@ import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { Client, deviceBody, hasOldestPostgres, newApplication } from '../harness.ts'
 import { type Host, startPair } from './replicated.ts'
-import { becomesTrue, sleep, tell, Workplace } from './support.ts'
+import { becomesTrue, isLong, sleep, tell, Workplace } from './support.ts'
 
 // A former primary that still runs, and a service process that only reads.
 
@@ -18,7 +18,7 @@ afterAll(async () => {
 const oldReadsEndWithinMs = 3_000
 const readingMs = 1_200
 
-test.skipIf(!hasOldestPostgres)(
+test.skipIf(!isLong || !hasOldestPostgres)(
   'no process believes a former primary that woke up, was asked late, or was never told',
   async () => {
     let { primary, standby } = await startPair(place.newFolder())

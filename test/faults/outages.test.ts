@@ -70,7 +70,7 @@ const parts: { what: string; choose: (processes: ProcessId[], postmaster: number
   },
 ]
 
-describe.each(parts)('while $what stands still', ({ what, choose }) => {
+describe.each(atScale(parts.slice(0, 1), parts))('while $what stands still', ({ what, choose }) => {
   test('every operation is told 503 in time, and all goes on when it moves again', async () => {
     const database = await place.startDatabase()
     const service = await serviceOn(database)

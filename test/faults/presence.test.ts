@@ -182,35 +182,39 @@ test('a device that keeps reporting what is known stays online; its row stays as
   expect(await becomesTrue(async () => (await readStateEvents([deviceNo])).length === 2)).toBe(true)
 }, 120_000)
 
-test('a report that changes nothing writes its time, and touches no index while the last sign of life is fresh', async () => {
-  // A separate database: processes on the shared one take silent devices offline after their short timeout, and a busy
-  // machine can delay reports that long.
-  const own = await place.findDatabase()
-  const service = await place.startService({ env: { DATABASE_URL: own.url() } })
-  const client = new Client(service)
-  const app = await newApplication(client)
-  const serials = await newDevices(app, 20, () => client)
-  const state = { onlineStatus: 1, status: 2, version: '3', batteryStatus: 4 }
-  for (const deviceNo of serials) await report(client, app, deviceNo, state)
-  await own.run(async (sql) => {
-    const updates = async () => {
-      const [row] = await sql`
+longTest(
+  'a report that changes nothing writes its time, and touches no index while the last sign of life is fresh',
+  async () => {
+    // A separate database: processes on the shared one take silent devices offline after their short timeout, and a busy
+    // machine can delay reports that long.
+    const own = await place.findDatabase()
+    const service = await place.startService({ env: { DATABASE_URL: own.url() } })
+    const client = new Client(service)
+    const app = await newApplication(client)
+    const serials = await newDevices(app, 20, () => client)
+    const state = { onlineStatus: 1, status: 2, version: '3', batteryStatus: 4 }
+    for (const deviceNo of serials) await report(client, app, deviceNo, state)
+    await own.run(async (sql) => {
+      const updates = async () => {
+        const [row] = await sql`
         select coalesce(sum(n_tup_upd) filter (where relname = 'device_presence'), 0)::int as written,
           coalesce(sum(n_tup_upd - n_tup_hot_upd) filter (where relname = 'device_presence'), 0)::int as indexed,
           coalesce(sum(n_tup_upd) filter (where relname = 'device'), 0)::int as devices from pg_stat_user_tables`
-      return row as { written: number; indexed: number; devices: number }
-    }
-    // PostgreSQL reports a session's statistics once it is idle.
-    expect(await becomesTrue(async () => (await updates()).devices === serials.length)).toBe(true)
-    const before = await updates()
-    for (const deviceNo of serials) {
-      for (const same of [state, {}, { version: '3' }]) await report(client, app, deviceNo, same)
-    }
-    expect(await becomesTrue(async () => (await updates()).written === before.written + 60)).toBe(true)
-    expect(await updates(), said).toEqual({ ...before, written: before.written + 60 })
-  })
-  await service.stop()
-}, 120_000)
+        return row as { written: number; indexed: number; devices: number }
+      }
+      // PostgreSQL reports a session's statistics once it is idle.
+      expect(await becomesTrue(async () => (await updates()).devices === serials.length)).toBe(true)
+      const before = await updates()
+      for (const deviceNo of serials) {
+        for (const same of [state, {}, { version: '3' }]) await report(client, app, deviceNo, same)
+      }
+      expect(await becomesTrue(async () => (await updates()).written === before.written + 60)).toBe(true)
+      expect(await updates(), said).toEqual({ ...before, written: before.written + 60 })
+    })
+    await service.stop()
+  },
+  120_000,
+)
 
 longTest(
   'a batch of reports that broke off is carried on by its retry, and what was reported since stays',

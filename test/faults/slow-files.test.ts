@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createImport, getImport, pageImports } from '../../src/bulk/contract.ts'
 import { deleteOldJobs } from '../../src/bulk/jobs/store.ts'
 import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { newPerson, signIn } from '../people.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
@@ -44,19 +45,23 @@ async function sendSlowly({ appId, token }: TestApplication) {
   return { id, answer, send, pieces, end: () => writer.close() }
 }
 
-test('a file of which something comes is taken, however long a piece of it takes', async () => {
-  const file = await sendSlowly(await newApplication(client))
-  await database.run((sql) => sql`update import set lease_until = now() + interval '8 s' where id = ${file.id}`)
-  for (let second = 0; second < 9; second++) {
-    await file.send(1)
-    await sleep(1_000)
-  }
-  await database.run((sql) => deleteOldJobs(sql, 1))
-  await file.end()
-  const { status, text, data } = await file.answer
-  expect(status, text).toBe(200)
-  expect(data.rows).toBe(10)
-}, 60_000)
+longTest(
+  'a file of which something comes is taken, however long a piece of it takes',
+  async () => {
+    const file = await sendSlowly(await newApplication(client))
+    await database.run((sql) => sql`update import set lease_until = now() + interval '8 s' where id = ${file.id}`)
+    for (let second = 0; second < 9; second++) {
+      await file.send(1)
+      await sleep(1_000)
+    }
+    await database.run((sql) => deleteOldJobs(sql, 1))
+    await file.end()
+    const { status, text, data } = await file.answer
+    expect(status, text).toBe(200)
+    expect(data.rows).toBe(10)
+  },
+  60_000,
+)
 
 test('those who dally with files keep nobody else from theirs', async () => {
   const dawdlers = await Promise.all([1, 2].map(async () => signIn(client, await newPerson(client, 'operator'))))
