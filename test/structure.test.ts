@@ -42,3 +42,12 @@ const common = ['vocabulary', 'runtime', 'database', 'embedded', 'callers', 'htt
 test.each(common)('src/%s knows no feature', (folder) => {
   expect([...reachableFrom(folder)].filter((below) => !common.includes(below))).toEqual([])
 })
+
+test('no file of the console has the path of a file of the service', () => {
+  const pathsIn = (folder: string) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file))
+      .map((file) => file.replace(/\.tsx?$/, ''))
+  const ofService = new Set(pathsIn(root))
+  expect(pathsIn(join(projectFolder, 'console', 'src')).filter((path) => ofService.has(path))).toEqual([])
+})

@@ -7,7 +7,7 @@ import {
   repeatedSerials,
   tidyPair,
   toRegistration,
-} from '../../console/src/devices/rows.ts'
+} from '../../console/src/devices/row-faults.ts'
 import { readTable, tableText } from '../../console/src/devices/table-text.ts'
 import { DeviceRegistration } from '../../src/devices/contract.ts'
 import { validator } from '../../src/http/validate.ts'

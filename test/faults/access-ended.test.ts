@@ -27,7 +27,7 @@ import {
   type TestApplication,
 } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
-import { becomesTrue, sleep, staysTrue, Workplace } from './support.ts'
+import { atScale, becomesTrue, sleep, staysTrue, Workplace } from './support.ts'
 
 // An upload, a running import and an export each end within a second after their caller has lost access.
 
@@ -278,7 +278,16 @@ test('the connection of a reader who has stood still for long closes as well', a
   expect(await read.isWhole()).toBe(false)
 }, 60_000)
 
-describe.each(Object.keys(losses))('what has begun ends with %s', (loss) => {
+/** One loss of each kind of caller, and of the application. */
+const lossesInGate = [
+  'the membership of a developer',
+  'an account that is disabled',
+  'a key whose owner is disabled',
+  'a token that is revoked',
+  'an application that is frozen',
+]
+
+describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends with %s', (loss) => {
   const newHolder = losses[loss] as (app: TestApplication) => Promise<Holder>
 
   test('an import that is worked off', async () => {

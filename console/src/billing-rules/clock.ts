@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead } from '../api.ts'
-import { secondsOfDay } from './rules.ts'
+import { secondsOfDay } from './day-periods.ts'
 
 /** The service's time of day, in seconds since midnight, and its zone; undefined until the zone is known. */
 export function useServiceClock(): { seconds: number; timeZone: string } | undefined {

@@ -12,7 +12,7 @@ import {
   showTime,
   spansOf,
   splitPoint,
-} from './rules.ts'
+} from './day-periods.ts'
 import { useTexts } from './texts.ts'
 
 const percent = (seconds: number) => `${(seconds / daySeconds) * 100}%`

@@ -13,7 +13,7 @@ import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useServiceClock } from './clock.ts'
-import { periodAt, showMoney, totalPrice } from './rules.ts'
+import { periodAt, showMoney, totalPrice } from './day-periods.ts'
 import { TermsInShort } from './terms.tsx'
 import { useTexts } from './texts.ts'
 

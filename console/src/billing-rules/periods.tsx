@@ -14,7 +14,7 @@ import {
   spansOf,
   splitPoint,
   totalPrice,
-} from './rules.ts'
+} from './day-periods.ts'
 import { useTexts } from './texts.ts'
 
 /** A period while it is edited. Its key stays the same when periods move. */

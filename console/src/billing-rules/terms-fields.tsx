@@ -2,7 +2,7 @@ import { Form, Input, InputNumber } from 'antd'
 import { type BillingRuleRecord, mostMinutes } from '../../../src/billing-rules/contract.ts'
 import { useCommon } from '../ui/texts.ts'
 import { type EditedPeriod, firstPeriods, keyed, PeriodsEditor, toSend } from './periods.tsx'
-import { isSound, money } from './rules.ts'
+import { isSound, money } from './day-periods.ts'
 import { useTexts } from './texts.ts'
 
 /** The terms of a rule while they are edited. */

@@ -1,6 +1,6 @@
 import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
 import { SmallDayBar } from './day-bar.tsx'
-import { showMoney, totalPrice } from './rules.ts'
+import { showMoney, totalPrice } from './day-periods.ts'
 import { useTexts } from './texts.ts'
 
 type Terms = Pick<BillingRuleRecord, 'freeMinutes' | 'unitMinutes' | 'unitPrice' | 'dailyCap'>

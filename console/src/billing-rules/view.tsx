@@ -3,7 +3,7 @@ import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contr
 import { Rows } from '../ui/rows.tsx'
 import { useServiceClock } from './clock.ts'
 import { DayBar } from './day-bar.tsx'
-import { showMoney, totalPrice } from './rules.ts'
+import { showMoney, totalPrice } from './day-periods.ts'
 import { OccupancyTerms } from './terms.tsx'
 import { useTexts } from './texts.ts'
 

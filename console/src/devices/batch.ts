@@ -3,7 +3,7 @@ import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { createDevices } from '../../../src/devices/contract.ts'
 import { newIdempotencyKey, useWrite } from '../api.ts'
 import { swapped } from '../map/point.ts'
-import { type Draft, type Faults, faultsOf, repeatedSerials, toRegistration } from './rows.ts'
+import { type Draft, type Faults, faultsOf, repeatedSerials, toRegistration } from './row-faults.ts'
 
 /** The service's outcome of a row. */
 export interface Outcome {

@@ -16,7 +16,7 @@ import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordForm, type RecordFormProps, useEdited } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Advice, Fields } from './fields.tsx'
-import { blankDraft, type Draft, toRegistration } from './rows.ts'
+import { blankDraft, type Draft, toRegistration } from './row-faults.ts'
 import { Several } from './several.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 

@@ -10,7 +10,7 @@ import { swapped } from '../map/point.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { useSeesAll } from './parts.tsx'
-import { type Draft, type FieldName, faultsOf, isNeeded, tidyPair } from './rows.ts'
+import { type Draft, type FieldName, faultsOf, isNeeded, tidyPair } from './row-faults.ts'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(

@@ -5,7 +5,7 @@ import { paths } from '../paths.ts'
 import { State } from '../ui/status.tsx'
 import { Wide } from '../ui/wide.tsx'
 import type { Batch, BatchRow } from './batch.ts'
-import { type FieldName, fieldNames } from './rows.ts'
+import { type FieldName, fieldNames } from './row-faults.ts'
 import { useTexts } from './several-texts.ts'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 

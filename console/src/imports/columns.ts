@@ -1,5 +1,5 @@
 import { type ImportKind, type ImportMode, ignoredColumns } from '../../../src/bulk/contract.ts'
-import { draftColumns, isNeeded } from '../devices/rows.ts'
+import { draftColumns, isNeeded } from '../devices/row-faults.ts'
 import type { TextColumn } from '../devices/table-text.ts'
 
 /** A column that a file of rows may have. */

@@ -5,7 +5,7 @@ import { importDeviceInventory } from '../../../src/devices/inventory/contract.t
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api.ts'
-import { isSerial } from '../devices/rows.ts'
+import { isSerial } from '../devices/row-faults.ts'
 import { readTable } from '../devices/table-text.ts'
 import { inventoryColumns } from '../imports/columns.ts'
 import { defineTexts } from '../language/index.ts'
