@@ -7,7 +7,7 @@ import { join } from 'node:path'
  * several processes.
  */
 export function bunTest(options: string[], env: Record<string, string>): number {
-  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined ? 5 : 2
+  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined ? 4 : 2
   const sideBySide = `--parallel=${process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? byDefault}`
   const ours = ['--timeout', '120000', sideBySide, '--no-isolate', '--timings=test/timings.json']
   const { status } = spawnSync('bun', ['test', ...ours, ...options], {

@@ -20,7 +20,7 @@ async function newDevices(app: TestApplication, count: number, members = {}): Pr
 }
 
 describe('acts on everything that matches', () => {
-  browserTest(
+  longBrowserTest(
     '2,000 devices are moved in 12 clicks and inputs, counted before, with the progress and what became of them',
     async () => {
       const name = newSerial('Moving')

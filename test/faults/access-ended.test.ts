@@ -292,7 +292,7 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
 
   test('an import that is worked off', async () => {
     const holder = await newHolder(await newApplication(client))
-    const id = await importRows(holder, 6_000)
+    const id = await importRows(holder, 20_000)
     await holder.lose()
     const detail = async () => (await client.operate(getImport, { id })).data
     expect(await becomesTrue(async () => (await detail()).status > 2)).toBe(true)
