@@ -96,14 +96,11 @@ test('a proxy that is not trusted is told once, and one that is never', async ()
 
 const unfit = ['https://forecourt.example/base', 'http://forecourt.example', 'ftp://localhost', 'forecourt.example']
 
-test.each(atScale(unfit.slice(0, 2), unfit))(
-  'a public address %p is one clear sentence, and no start',
-  async (url) => {
-    const { code, stdout, stderr } = await runServiceToItsEnd({ env: { FORECOURT_PUBLIC_URL: url } })
-    expect([code, stdout, stderr.trim()]).toEqual([
-      1,
-      '',
-      `FORECOURT_PUBLIC_URL must be https://HOST without a path (http only for localhost), but it is "${url}".`,
-    ])
-  },
-)
+test.each(atScale(unfit.slice(0, 2), unfit))('a public address %p is one clear sentence, and no start', async (url) => {
+  const { code, stdout, stderr } = await runServiceToItsEnd({ env: { FORECOURT_PUBLIC_URL: url } })
+  expect([code, stdout, stderr.trim()]).toEqual([
+    1,
+    '',
+    `FORECOURT_PUBLIC_URL must be https://HOST without a path (http only for localhost), but it is "${url}".`,
+  ])
+})

@@ -1,8 +1,8 @@
 import { Form, Input, InputNumber } from 'antd'
 import { type BillingRuleRecord, mostMinutes } from '../../../src/billing-rules/contract.ts'
 import { useCommon } from '../ui/texts.ts'
-import { type EditedPeriod, firstPeriods, keyed, PeriodsEditor, toSend } from './periods.tsx'
 import { isSound, money } from './day-periods.ts'
+import { type EditedPeriod, firstPeriods, keyed, PeriodsEditor, toSend } from './periods.tsx'
 import { useTexts } from './texts.ts'
 
 /** The terms of a rule while they are edited. */
