@@ -79,6 +79,8 @@ export class PriceApplier {
     let restMs = 0
     while (!this.isStopping) {
       await this.rests.rest(restMs)
+      // A database that does not answer would hold up the stop for as long as a round.
+      if (this.isStopping) return
       const outcomes = await this.round()
       restMs = outcomes.some((outcome) => outcome !== 'written') ? againAfterMs : await this.untilNext()
     }
