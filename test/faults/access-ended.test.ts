@@ -282,7 +282,7 @@ test('the connection of a reader who has stood still for long closes as well', a
 const lossesInGate = [
   'the membership of a developer',
   'an account that is disabled',
-  'a key whose owner is disabled',
+  'a key that is deleted',
   'a token that is revoked',
   'an application that is frozen',
 ]
