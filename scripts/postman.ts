@@ -74,6 +74,13 @@ const isOfOperators = (tag: string) => document['x-tagGroups'][1]?.tags.includes
 const takesAway =
   /^(delete|revoke|rotate|reset|unbind|forceUnbind|transfer|freeze|cancel|handOver|takeApplicationOffline)/
 
+/** Of parameters of which the service wants one, the one that is switched on. */
+const oneOf: Record<string, string> = {
+  getDeviceState: 'deviceNo',
+  pagePlacementHistory: 'deviceNo',
+  suggestPlacements: 'deviceNo',
+}
+
 /** The collection as text. */
 export function postmanCollection(): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -152,7 +159,8 @@ function requestOf(operation: DescribedOperation & { path: string; method: strin
             value: withVariables(String(example ?? schema.examples?.[0] ?? schema.default ?? firstValue(name, schema))),
             description,
             // An operator chooses the application.
-            disabled: required !== true && !(name === 'appId' && isOfOperators(tags[0] ?? '')),
+            disabled:
+              required !== true && name !== oneOf[operationId] && !(name === 'appId' && isOfOperators(tags[0] ?? '')),
           })),
       },
     },
