@@ -230,7 +230,7 @@ describe('a new device', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest(
+  longBrowserTest(
     'stands among several whose answer is lost, and is not registered twice; thousands are a file’s',
     async () => {
       const app = await newApplication(client)

@@ -71,7 +71,7 @@ describe('events', () => {
     await colleague.page.getByText('Nothing fits these filters.').waitFor()
   })
 
-  browserTest('of operators are shown from everywhere, and say what came before', async () => {
+  longBrowserTest('of operators are shown from everywhere, and say what came before', async () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
     const app = await newApplication(client)

@@ -133,7 +133,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   expect(visited.faults).toEqual([])
 })
 
-browserTest('imports are a viewer’s to read, also on a phone in Chinese', async () => {
+longBrowserTest('imports are a viewer’s to read, also on a phone in Chinese', async () => {
   const app = await newApplication(client)
   const file = `deviceNo,deviceName,districtCode,coordinates\nA B,x,360102,nowhere\n`
   await send(app, file)
@@ -177,7 +177,7 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   expect(visited.faults).toEqual([])
 })
 
-browserTest('a list is exported with its filters, as the API answers its rows', async () => {
+longBrowserTest('a list is exported with its filters, as the API answers its rows', async () => {
   const app = await newApplication(client)
   const prefix = newSerial()
   const devices = ['东门', '=1+1', 'West'].map((deviceName, index) => {

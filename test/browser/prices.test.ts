@@ -80,7 +80,7 @@ describe('prices from a date on', () => {
     },
   )
 
-  browserTest('all sites of a city get another rule from next Monday on, counted before', async () => {
+  longBrowserTest('all sites of a city get another rule from next Monday on, counted before', async () => {
     const appName = newSerial('City')
     const app = await newApplication(client, { appName })
     const rule = await newRule(app, 1, newSerial('Monday'))

@@ -17,6 +17,7 @@ import {
   expectFramed,
   expectSound,
   leadTo,
+  longBrowserTest,
   newSerial,
   picture,
   type Visit,
@@ -206,7 +207,7 @@ describe('the day’s tasks', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('a colleague gets an account by a one-time link, with the applications of a developer', async () => {
+  longBrowserTest('a colleague gets an account by a one-time link, with the applications of a developer', async () => {
     const appName = newSerial('parking')
     const { appId } = await newApplication(client, { appName })
     const visited = await begin({ role: 'admin' })

@@ -26,7 +26,7 @@ import {
 /**
  * The least number of kills. The test goes on until a kill has kept an outcome from being stored, up to `mostKills`.
  */
-const kills = atScale(2, 12)
+const kills = atScale(1, 12)
 const mostKills = 20
 /** A lease lasts 30 s; afterwards another process can use what a killed process had leased. */
 const leaseMs = 30_000
