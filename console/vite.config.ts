@@ -3,6 +3,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { componentStyles } from './component-styles.ts'
 import { compressed } from './compress.ts'
+import { slimContracts } from './contracts.ts'
 import { guides } from './guides.ts'
 import { pagePreloads } from './page-preloads.ts'
 
@@ -29,7 +30,7 @@ const groups = [
 export default defineConfig({
   root: here,
   base: '/console/',
-  plugins: [react(), guides(), componentStyles(), pagePreloads(), compressed()],
+  plugins: [react(), slimContracts(), guides(), componentStyles(), pagePreloads(), compressed()],
   resolve: {
     alias: {
       // The console calls operations by their paths; only the service checks their schemas.

@@ -4,6 +4,7 @@ import { ForecourtError } from '../../sdk/src/error.ts'
 import { type Answered, exchange } from '../../sdk/src/exchange.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
+import type { keptMembers } from '../contracts.ts'
 import { language } from './language/index.ts'
 
 // The console's only way to the service: the public API, with the session's cookie.
@@ -11,6 +12,12 @@ import { language } from './language/index.ts'
 /** The input of an operation: its body or its query, whichever it declares. */
 export type Input<Body extends TObject, Query extends TObject> = (TObject extends Body ? unknown : Static<Body>) &
   (TObject extends Query ? unknown : Static<Query>)
+
+/** An operation as the console's build has it: what it takes and answers are types alone. */
+type Called<Body extends TObject, Query extends TObject, Data extends TSchema> = Pick<
+  Operation<Body, Query, Data>,
+  (typeof keptMembers)[number] | 'body' | 'query' | 'data'
+>
 
 /** Called when the service responds that the session has ended. */
 let onSignedOut: () => void = () => {}
@@ -26,7 +33,7 @@ export function whenProofIsWanted(ask: () => Promise<boolean>): void {
 
 /** Calls an operation; again, once its caller has given the proof that it asks for. Throws `ForecourtError`. */
 export async function call<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  operation: Operation<Body, Query, Data>,
+  operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
   headers?: Record<string, string>,
 ): Promise<Answered<Static<Data>>> {
@@ -56,7 +63,7 @@ interface ReadOptions {
 
 /** The query of an operation for react-query: its function and its cache key. */
 export function reading<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  operation: Operation<Body, Query, Data>,
+  operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
 ) {
   return {
@@ -67,7 +74,7 @@ export function reading<Body extends TObject, Query extends TObject, Data extend
 
 /** Reads an operation while a component is mounted: `{ data, error, isPending, … }` of react-query. */
 export function useRead<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  operation: Operation<Body, Query, Data>,
+  operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
   { keepsPrevious, ...options }: ReadOptions = {},
 ) {
@@ -80,7 +87,7 @@ export function useRead<Body extends TObject, Query extends TObject, Data extend
 
 /** Like `useRead`, with the entity tag: `data` is `{ data, etag }`. For a form, which sends the tag when it saves. */
 export function useReadTagged<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  operation: Operation<Body, Query, Data>,
+  operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
   options: Pick<ReadOptions, 'enabled'> = {},
 ) {
@@ -103,7 +110,7 @@ interface WriteInput<Sent> {
  * shows.
  */
 export function useWrite<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  operation: Operation<Body, Query, Data>,
+  operation: Called<Body, Query, Data>,
 ) {
   const queries = useQueryClient()
   return useMutation<Static<Data>, ForecourtError, WriteInput<Input<Body, Query>>>({

@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import type { Plugin } from 'vite'
+import type { Operation } from '../src/vocabulary/operation.ts'
+
+/** The members of an operation that the console's build has. `Called` in src/api.ts holds the console to them. */
+export const keptMembers = ['id', 'method', 'path', 'callers', 'roles'] as const satisfies (keyof Operation)[]
+
+const contracts = join(import.meta.dirname, '..', 'src', '/')
+
+interface Node {
+  type: string
+  start: number
+  end: number
+  [member: string]: unknown
+}
+
+/**
+ * Takes out of the service's contracts what only the service and the reference read: schemas, summaries, refusals and
+ * examples. They are a fifth of the script that the console's first load would take.
+ */
+export function slimContracts(): Plugin {
+  return {
+    name: 'slim contracts',
+    apply: 'build',
+    enforce: 'post',
+    transform: {
+      filter: { id: /\/src\/.*\.ts$/ },
+      handler(code, id) {
+        if (!id.startsWith(contracts)) return
+        const edits: { start: number; end: number; text: string }[] = []
+        visit(this.parse(code) as unknown as Node, (node) => {
+          if (node.type !== 'CallExpression') return true
+          if (rootOf(node) === 'Type') {
+            edits.push({ start: node.start, end: node.end, text: 'Type' })
+            return false
+          }
+          if ((node.callee as Node).name !== 'operation') return true
+          const [declared] = node.arguments as Node[]
+          const kept = ((declared?.properties ?? []) as Node[]).filter((property) =>
+            (keptMembers as readonly unknown[]).includes((property.key as Node | undefined)?.name),
+          )
+          const members = kept.map(({ start, end }) => code.slice(start, end))
+          edits.push({ start: node.start, end: node.end, text: `{${members.join()}}` })
+          return false
+        })
+        return { code: edits.toReversed().reduce((text, edit) => replaced(text, edit), code), map: null }
+      },
+    },
+  }
+}
+
+const replaced = (code: string, { start, end, text }: { start: number; end: number; text: string }) =>
+  code.slice(0, start) + text + code.slice(end)
+
+/** The name that a chain of calls and members begins with: `Type` of `Type.Object({}).properties`. */
+function rootOf(node: Node): unknown {
+  if (node.type === 'Identifier') return node.name
+  const inner = node.type === 'CallExpression' ? node.callee : node.type === 'MemberExpression' ? node.object : undefined
+  return inner === undefined ? undefined : rootOf(inner as Node)
+}
+
+/** Calls `enter` for each node in its place, and goes into those for which it returns true. */
+function visit(node: Node, enter: (node: Node) => boolean): void {
+  if (!enter(node)) return
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (typeof (child as Node | null)?.type === 'string') visit(child as Node, enter)
+    }
+  }
+}
