@@ -55,7 +55,8 @@ const replaced = (code: string, { start, end, text }: { start: number; end: numb
 /** The name that a chain of calls and members begins with: `Type` of `Type.Object({}).properties`. */
 function rootOf(node: Node): unknown {
   if (node.type === 'Identifier') return node.name
-  const inner = node.type === 'CallExpression' ? node.callee : node.type === 'MemberExpression' ? node.object : undefined
+  const inner =
+    node.type === 'CallExpression' ? node.callee : node.type === 'MemberExpression' ? node.object : undefined
   return inner === undefined ? undefined : rootOf(inner as Node)
 }
 
