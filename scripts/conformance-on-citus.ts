@@ -17,9 +17,9 @@ const { data } = await new Client(service).call(getReadiness, {})
 if (!data.distributed) throw new Error('the service does not know that its database is distributed')
 const files = process.argv.slice(2)
 const everywhere = { FORECOURT_BASE_URL: service.url, FORECOURT_OPERATOR_KEY: service.operatorKey }
-let status = bunTest(files.length > 0 ? files : ['test/conformance', 'test/citus/'], everywhere)
+let status = await bunTest(files.length > 0 ? files : ['test/conformance', 'test/citus/'], everywhere)
 await service.stop()
 await cluster.clear()
 // In a run of its own: it kills the nodes.
-if (files.length === 0) status = bunTest(['test/faults/citus-kills.test.ts'], {}) || status
+if (files.length === 0) status = (await bunTest(['test/faults/citus-kills.test.ts'], {})) || status
 process.exit(status)

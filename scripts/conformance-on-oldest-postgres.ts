@@ -53,7 +53,7 @@ const ended = new Promise((resolve) => database.once('exit', resolve))
 
 const url = `postgres://forecourt@localhost/postgres?host=${encodeURIComponent(folder)}`
 const service = await whenReachable(() => startService({ env: { DATABASE_URL: url } }))
-const status = bunTest(['test/conformance'], {
+const status = await bunTest(['test/conformance'], {
   FORECOURT_BASE_URL: service.url,
   FORECOURT_OPERATOR_KEY: service.operatorKey,
 })

@@ -31,7 +31,7 @@ process.env.TMPDIR = folder
 
 // What most tests ask runs the source, as do those of starting, and everything in the long run.
 const { url, operatorKey, stop } = await startService()
-const status = bunTest(process.argv.slice(2), {
+const status = await bunTest(process.argv.slice(2), {
   FORECOURT_TEST_TARGET: JSON.stringify({ url, operatorKey }),
   FORECOURT_TEST_DATABASE: await makeTemplate(),
   ...(!isLong && { FORECOURT_TEST_BUNDLE: await bundle() }),
