@@ -319,7 +319,7 @@ describe('applications', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Deliveries')
   })
 
-  browserTest('fit a phone, in Chinese', async () => {
+  longBrowserTest('fit a phone, in Chinese', async () => {
     const name = newName()
     const { appId } = await newApplication(client, { appName: name })
     const visited = await visit(`/console/applications?appName=${name}`, {

@@ -141,7 +141,7 @@ describe('billing rules', () => {
     expect((await rulesOf(app)).map(({ ruleName }) => ruleName)).toEqual(['Once'])
   })
 
-  browserTest('are edited by the borders of their day, by keys and by hand', async () => {
+  longBrowserTest('are edited by the borders of their day, by keys and by hand', async () => {
     const app = await newApplication(client)
     const rule = await newRule(app)
     const visited = await visit(editOf(rule), { role: 'operator' })

@@ -77,7 +77,7 @@ describe('list of devices', () => {
       .waitFor()
   })
 
-  browserTest('finds who holds a serial number anywhere, and says when nobody does', async () => {
+  longBrowserTest('finds who holds a serial number anywhere, and says when nobody does', async () => {
     const app = await newApplication(client)
     const held = await newDevice(app, { deviceName: 'Held gate' })
     const free = await newDevice(app)
@@ -188,7 +188,7 @@ describe('a new device', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('stands among several, whose faults are marked, corrected and sent again', async () => {
+  longBrowserTest('stands among several, whose faults are marked, corrected and sent again', async () => {
     const [app, other] = [await newApplication(client), await newApplication(client)]
     const foreign = await newDevice(other)
     const [good, spare, swapped, late] = [newSerial(), newSerial(), newSerial(), newSerial()]

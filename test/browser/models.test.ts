@@ -32,7 +32,7 @@ const dot =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 describe('models', () => {
-  browserTest('are created, replaced only when that was said, changed and deleted', async () => {
+  longBrowserTest('are created, replaced only when that was said, changed and deleted', async () => {
     const taken = await newModel({ modelName: 'Taken gate' })
     const visited = await visit(`/console/models?serialPrefix=${taken.serialPrefix}`, { role: 'operator' })
     const { page } = visited

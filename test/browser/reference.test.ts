@@ -6,7 +6,7 @@ import { isLong } from '../faults/support.ts'
 import { newApplication } from '../harness.ts'
 import { browserTest, client, expectFramed, expectSound, longBrowserTest, narrow, picture, visit } from './support.ts'
 
-browserTest('the guides can be read, in the light, in the dark and on a phone', async () => {
+longBrowserTest('the guides can be read, in the light, in the dark and on a phone', async () => {
   const visited = await visit('/docs', { language: 'zh' })
   const { page } = visited
   await expectSound(visited, 'Forecourt 开发者文档')

@@ -155,7 +155,7 @@ describe('list of sites', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('fits a phone, in Chinese', async () => {
+  longBrowserTest('fits a phone, in Chinese', async () => {
     const app = await newApplication(client)
     const [site] = await newTown(app)
     const visited = await visit(listOf(app.appId, '&view=map'), { role: 'operator', language: 'zh', viewport: narrow })

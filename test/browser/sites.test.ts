@@ -113,7 +113,7 @@ describe('new site', () => {
     expect(data.list.map(({ businessClosingTime }) => businessClosingTime)).toEqual(['24:00:00'])
   })
 
-  browserTest('marks the fields that the service refuses', async () => {
+  longBrowserTest('marks the fields that the service refuses', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'developer', appIds: [app.appId] })
     await fillRequired(page, 'Far away')

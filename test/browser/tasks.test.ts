@@ -93,7 +93,7 @@ describe('the day’s tasks', () => {
     expect(await page.getByRole('columnheader', { name: 'Application' }).count()).toBe(0)
   })
 
-  browserTest('the sites of a city are on one map, with the names of their applications', async () => {
+  longBrowserTest('the sites of a city are on one map, with the names of their applications', async () => {
     const name = newSerial('Across')
     const city = { provinceCode: '620000', cityCode: '620200', districtCode: '620201', coordinates: '98.29,39.77' }
     const names = { provinceName: '甘肃省', cityName: '嘉峪关市', districtName: '嘉峪关市' }
@@ -129,7 +129,7 @@ describe('the day’s tasks', () => {
     await picture(page, 'refusals')
   })
 
-  browserTest('an application is frozen, with its reason, and unfrozen', async () => {
+  longBrowserTest('an application is frozen, with its reason, and unfrozen', async () => {
     const name = newSerial('Frozen')
     const { appId, appSecret } = await newApplication(client, { appName: name })
     const visited = await begin({})

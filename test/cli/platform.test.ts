@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createDevice } from '../../src/devices/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
 import { type Client, deviceBody, newApplication, newDataDir, newSerial, newToken, target } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { commandLine, forecourt } from './support.ts'
 
 // The commands that call the API, as a script and as a person use them.
@@ -146,7 +147,7 @@ test('who gives no key, or no address, used it wrongly', async () => {
   })
 })
 
-test('a service that is not there, or is another program, is told in a sentence', async () => {
+longTest('a service that is not there, or is another program, is told in a sentence', async () => {
   const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   const { port } = other.address() as { port: number }

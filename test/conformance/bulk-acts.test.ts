@@ -7,6 +7,7 @@ import { getDeviceHistory } from '../../src/devices/ownership/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { pageSites, saveSites } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { newPerson, signIn } from '../people.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
@@ -135,19 +136,23 @@ test('an update changes every device that matches and no other; each writes the 
   expect((await eventsOf(other, 'device.updated')).total).toBe(0)
 })
 
-test('more rows than one look finds, and than a page counts, are counted exactly and each done once', async () => {
-  const app = await newApplication(client)
-  const serials = Array.from({ length: 10_100 }, () => newSerial('ACT'))
-  const rows = serials.map((deviceNo) => JSON.stringify({ ...deviceBody(''), appId: undefined, deviceNo }))
-  const sent = { kind: 'devices', file: rows.join('\n') }
-  const { id } = expectSuccess(await client.call(createImport, sent, { token: app.token, headers: ndjson }))
-  while (expectSuccess(await client.call(getImport, { id }, app)).status < 3) await Bun.sleep(100)
-  const body = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'all' } }
-  expectFaults(await begin(app, { ...body, expectedRows: 10_000 }), ['expectedRows'], 'rowsChanged')
-  const { lines, ...told } = await acted(app, { ...body, expectedRows: 10_100 })
-  expect(told).toMatchObject({ status: 3, rows: 10_100, done: 10_100, unchanged: 0, refused: 0 })
-  expect(lines.map(({ deviceNo }) => deviceNo as string).sort()).toEqual(serials.sort())
-}, 300_000)
+longTest(
+  'more rows than one look finds, and than a page counts, are counted exactly and each done once',
+  async () => {
+    const app = await newApplication(client)
+    const serials = Array.from({ length: 10_100 }, () => newSerial('ACT'))
+    const rows = serials.map((deviceNo) => JSON.stringify({ ...deviceBody(''), appId: undefined, deviceNo }))
+    const sent = { kind: 'devices', file: rows.join('\n') }
+    const { id } = expectSuccess(await client.call(createImport, sent, { token: app.token, headers: ndjson }))
+    while (expectSuccess(await client.call(getImport, { id }, app)).status < 3) await Bun.sleep(100)
+    const body = { kind: 'devices', act: 'update', filter: { all: true }, set: { tag: 'all' } }
+    expectFaults(await begin(app, { ...body, expectedRows: 10_000 }), ['expectedRows'], 'rowsChanged')
+    const { lines, ...told } = await acted(app, { ...body, expectedRows: 10_100 })
+    expect(told).toMatchObject({ status: 3, rows: 10_100, done: 10_100, unchanged: 0, refused: 0 })
+    expect(lines.map(({ deviceNo }) => deviceNo as string).sort()).toEqual(serials.sort())
+  },
+  300_000,
+)
 
 test('unbinding frees what matches with the reason; a device that is bound later is none of its rows', async () => {
   const app = await newApplication(client)

@@ -279,20 +279,17 @@ test('the connection of a reader who has stood still for long closes as well', a
 }, 60_000)
 
 /** One loss of each kind of caller, and of the application. */
-const lossesInGate = [
-  'the membership of a developer',
-  'an account that is disabled',
-  'a key that is deleted',
-  'a token that is revoked',
-  'an application that is frozen',
-]
+/** Rows whose import takes longer than the second within which a loss of access is noticed, on a quick machine too. */
+const moreThanASecond = 80_000
+
+const lossesInGate = ['the membership of a developer', 'a token that is revoked']
 
 describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends with %s', (loss) => {
   const newHolder = losses[loss] as (app: TestApplication) => Promise<Holder>
 
   test('an import that is worked off', async () => {
     const holder = await newHolder(await newApplication(client))
-    const id = await importRows(holder, 20_000)
+    const id = await importRows(holder, moreThanASecond)
     await holder.lose()
     const detail = async () => (await client.operate(getImport, { id })).data
     expect(await becomesTrue(async () => (await detail()).status > 2)).toBe(true)
@@ -304,7 +301,7 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
 
   test('an act that is worked off', async () => {
     const holder = await newHolder(await newApplication(client))
-    const filling = await importRows({ ...holder, headers: { authorization: `Bearer ${client.operatorKey}` } }, 3_000)
+    const filling = await importRows({ ...holder, headers: { authorization: `Bearer ${client.operatorKey}` } }, 12_000)
     expect(await becomesTrue(async () => (await client.operate(getImport, { id: filling })).data.status === 3)).toBe(
       true,
     )

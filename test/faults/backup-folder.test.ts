@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync, utimesSy
 import { basename, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { forecourt } from '../cli/support.ts'
+import { longTest } from '../long.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
 
 // `forecourt backup --to FOLDER --keep N`, which a timer runs each night.
@@ -52,34 +53,42 @@ describe('a folder of backups', () => {
     expect(kept.every(({ is_verified, failure, bytes }) => is_verified && failure === null && bytes > 0)).toBe(true)
   }, 60_000)
 
-  test('loses no whole one to one that is cut or altered, and tells of it', async () => {
-    const before = files()
-    const { file } = await backup()
-    const damaged = file.slice(folder.length + 1)
-    damage(damaged)
-    const { kept, removed, said, damaged: told } = await backup('--keep', '2')
-    // The new backup, and the newest undamaged backup before it.
-    expect(kept).toEqual([files().at(-1), before[1]])
-    expect([removed, told]).toEqual([[before[0]], [damaged]])
-    expect(said).toContain(`${damaged} is damaged, and counts for nothing`)
-    truncateSync(join(folder, kept[0]), 100)
-    const next = await backup('--keep', '2')
-    expect(next.kept).toEqual([files().at(-1), before[1]])
-    expect(next.removed).toEqual([])
-    // A damaged backup is removed with the old ones, once enough newer backups are undamaged.
-    await backup('--keep', '2')
-    expect((await backup('--keep', '2')).damaged).toEqual([])
-    expect(files()).toHaveLength(2)
-  }, 60_000)
+  longTest(
+    'loses no whole one to one that is cut or altered, and tells of it',
+    async () => {
+      const before = files()
+      const { file } = await backup()
+      const damaged = file.slice(folder.length + 1)
+      damage(damaged)
+      const { kept, removed, said, damaged: told } = await backup('--keep', '2')
+      // The new backup, and the newest undamaged backup before it.
+      expect(kept).toEqual([files().at(-1), before[1]])
+      expect([removed, told]).toEqual([[before[0]], [damaged]])
+      expect(said).toContain(`${damaged} is damaged, and counts for nothing`)
+      truncateSync(join(folder, kept[0]), 100)
+      const next = await backup('--keep', '2')
+      expect(next.kept).toEqual([files().at(-1), before[1]])
+      expect(next.removed).toEqual([])
+      // A damaged backup is removed with the old ones, once enough newer backups are undamaged.
+      await backup('--keep', '2')
+      expect((await backup('--keep', '2')).damaged).toEqual([])
+      expect(files()).toHaveLength(2)
+    },
+    60_000,
+  )
 
-  test('keeps the one that was taken last, also when the clock has been set back', async () => {
-    const [newest] = files().toReversed()
-    const later = 'forecourt-29991231T235959.999Z.fcb'
-    writeFileSync(join(folder, later), readFileSync(join(folder, String(newest))))
-    const { file, kept } = await backup('--keep', '1')
-    expect(kept).toEqual([basename(file)])
-    expect(existsSync(file)).toBe(true)
-  }, 60_000)
+  longTest(
+    'keeps the one that was taken last, also when the clock has been set back',
+    async () => {
+      const [newest] = files().toReversed()
+      const later = 'forecourt-29991231T235959.999Z.fcb'
+      writeFileSync(join(folder, later), readFileSync(join(folder, String(newest))))
+      const { file, kept } = await backup('--keep', '1')
+      expect(kept).toEqual([basename(file)])
+      expect(existsSync(file)).toBe(true)
+    },
+    60_000,
+  )
 
   test('has others’ files left alone, and what a kill left in it removed, but not what is being written', async () => {
     const [old, young] = ['20260101T000000.000Z', '20260102T000000.000Z'].map((time) => `forecourt-${time}.fcb.partial`)

@@ -4,6 +4,7 @@ import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, siteBody } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { CallbackBed } from './callback-bed.ts'
 import { answerWith } from './receiver.ts'
 import { becomesTrue, embeddedConnection, staysTrue, withSql } from './support.ts'
@@ -67,27 +68,35 @@ test('events wait only where a callback asks for them, and a receiver that fails
   expect((await overview()).counts?.eventsWaiting).toBe(0)
 }, 120_000)
 
-test('a receiver that answers again is no trouble any more', async () => {
-  let isDown = true
-  const app = await bed.newEndpoint((received, response, socket) =>
-    answerWith(isDown ? 500 : 200)(received, response, socket),
-  )
-  await bed.createDevicesOf(app, 3)
-  const isTrouble = async () => {
-    await forgetCount()
-    return (await overview()).troubles.some(({ appId }: { appId: string }) => appId === app.appId)
-  }
-  expect(await becomesTrue(isTrouble)).toBe(true)
-  isDown = false
-  expect(await becomesTrue(async () => !(await isTrouble()))).toBe(true)
-}, 120_000)
+longTest(
+  'a receiver that answers again is no trouble any more',
+  async () => {
+    let isDown = true
+    const app = await bed.newEndpoint((received, response, socket) =>
+      answerWith(isDown ? 500 : 200)(received, response, socket),
+    )
+    await bed.createDevicesOf(app, 3)
+    const isTrouble = async () => {
+      await forgetCount()
+      return (await overview()).troubles.some(({ appId }: { appId: string }) => appId === app.appId)
+    }
+    expect(await becomesTrue(isTrouble)).toBe(true)
+    isDown = false
+    expect(await becomesTrue(async () => !(await isTrouble()))).toBe(true)
+  },
+  120_000,
+)
 
-test('what was made a few seconds ago is counted, without anybody having asked', async () => {
-  const app = await newApplication(client)
-  expect((await client.call(saveSite, siteBody(app.appId), { token: app.token })).code).toBe(0)
-  const { total } = (await client.operate(pageSites, {})).data
-  expect(await becomesTrue(async () => (await overview()).counts?.sites === total, 15_000)).toBe(true)
-}, 60_000)
+longTest(
+  'what was made a few seconds ago is counted, without anybody having asked',
+  async () => {
+    const app = await newApplication(client)
+    expect((await client.call(saveSite, siteBody(app.appId), { token: app.token })).code).toBe(0)
+    const { total } = (await client.operate(pageSites, {})).data
+    expect(await becomesTrue(async () => (await overview()).counts?.sites === total, 15_000)).toBe(true)
+  },
+  60_000,
+)
 
 test('the chart counts the refused writes that the refusal log has, and nothing else', async () => {
   const app = await newApplication(client)

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
 import { type Answer, answerWith, Receiver } from './receiver.ts'
 import { becomesTrue, embeddedConnection, sleep, withSql } from './support.ts'
@@ -12,22 +13,26 @@ const { client, place, receiver, service } = bed
 afterAll(() => bed.stop(), 120_000)
 
 describe.concurrent('a slow endpoint', () => {
-  test('that never answers fails after 15 seconds, and holds nobody up meanwhile', async () => {
-    const silent = await bed.newEndpoint(() => {})
-    const fast = await Promise.all(Array.from({ length: 5 }, () => bed.newEndpoint()))
-    await bed.createDevicesOf(silent, 2)
-    await receiver.waitFor(silent.path, 2)
-    for (const app of fast) await bed.createDevicesOf(app, 10)
-    for (const app of fast) expect(await receiver.waitFor(app.path, 11)).toHaveLength(11)
-    // An endpoint gets one callback at a time: the second event is still waiting for a response.
-    expect(receiver.at(silent.path)).toHaveLength(2)
-    const third = (await receiver.waitFor(silent.path, 3))[2]
-    expect((third?.at ?? 0) - (receiver.at(silent.path)[1]?.at ?? 0)).toBeGreaterThan(14_500)
-    const failed = await bed.deliveryOf(silent, 1)
-    expect(failed).toMatchObject({ responseStatus: null, error: 'no answer in time' })
-    expect(failed?.durationMs).toBeGreaterThan(14_500)
-    expect(failed?.durationMs).toBeLessThan(30_000)
-  }, 120_000)
+  longTest(
+    'that never answers fails after 15 seconds, and holds nobody up meanwhile',
+    async () => {
+      const silent = await bed.newEndpoint(() => {})
+      const fast = await Promise.all(Array.from({ length: 5 }, () => bed.newEndpoint()))
+      await bed.createDevicesOf(silent, 2)
+      await receiver.waitFor(silent.path, 2)
+      for (const app of fast) await bed.createDevicesOf(app, 10)
+      for (const app of fast) expect(await receiver.waitFor(app.path, 11)).toHaveLength(11)
+      // An endpoint gets one callback at a time: the second event is still waiting for a response.
+      expect(receiver.at(silent.path)).toHaveLength(2)
+      const third = (await receiver.waitFor(silent.path, 3))[2]
+      expect((third?.at ?? 0) - (receiver.at(silent.path)[1]?.at ?? 0)).toBeGreaterThan(14_500)
+      const failed = await bed.deliveryOf(silent, 1)
+      expect(failed).toMatchObject({ responseStatus: null, error: 'no answer in time' })
+      expect(failed?.durationMs).toBeGreaterThan(14_500)
+      expect(failed?.durationMs).toBeLessThan(30_000)
+    },
+    120_000,
+  )
 
   test('whose answer does not end is read to 4 KiB, and then the connection is dropped', async () => {
     const closed: number[] = []
@@ -52,16 +57,20 @@ describe.concurrent('a slow endpoint', () => {
     expect(received[2]?.connection).not.toBe(received[1]?.connection)
   })
 
-  test('whose answer dribbles counts by its status, and does not keep the next event for long', async () => {
-    const app = await bed.newEndpoint((_, response, socket) => {
-      response.writeHead(200)
-      const writing = setInterval(() => response.write('.'), 100)
-      socket.on('close', () => clearInterval(writing))
-    })
-    await bed.createDevicesOf(app, 2)
-    expect(await receiver.waitFor(app.path, 3)).toHaveLength(3)
-    expect((await bed.deliveryOf(app, 2)).response).toMatch(/^\.{3,40}$/)
-  }, 120_000)
+  longTest(
+    'whose answer dribbles counts by its status, and does not keep the next event for long',
+    async () => {
+      const app = await bed.newEndpoint((_, response, socket) => {
+        response.writeHead(200)
+        const writing = setInterval(() => response.write('.'), 100)
+        socket.on('close', () => clearInterval(writing))
+      })
+      await bed.createDevicesOf(app, 2)
+      expect(await receiver.waitFor(app.path, 3)).toHaveLength(3)
+      expect((await bed.deliveryOf(app, 2)).response).toMatch(/^\.{3,40}$/)
+    },
+    120_000,
+  )
 
   test('keeps its connection for the next callback, and one that it has closed is replaced at once', async () => {
     // A separate receiver, because endpoints of one host share their connections.
@@ -153,29 +162,36 @@ describe.concurrent('an endpoint that fails again and again', () => {
   }, 120_000)
 })
 
-test('callbacks that were saved while private addresses were allowed reach none once they are refused', async () => {
-  const dataDir = place.preparedFolder()
-  const allowing = await place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow' } })
-  const urls = [receiver.url('/refused'), receiver.url('/refused').replace('http:', 'https:')]
-  const apps = await Promise.all(
-    urls.map((callbackUrl) =>
-      newApplication(new Client(allowing), {
-        thirdPartyConfig: { operatorName: 'Operator', callbackUrl, callbackEvents: ['device.bound'] },
-      }),
-    ),
-  )
-  await allowing.stop()
-  const refusing = await place.startService({ dataDir })
-  const strict = new Client(refusing)
-  const errors = ['the URL must begin with https://', 'the URL must not point to a private, local or reserved address']
-  for (const [index, { appId, token }] of apps.entries()) {
-    await strict.call(createDevice, deviceBody(appId), { token })
-    const tested = await strict.call(testDelivery, {}, { token })
-    expect(tested.data).toMatchObject({ status: 3, error: errors[index] ?? '' })
-    const failed = async () => (await strict.call(pageDeliveries, { status: 1 }, { token })).data.list
-    expect(await becomesTrue(async () => (await failed()).length === 1)).toBe(true)
-    expect((await failed())[0]).toMatchObject({ type: 'device.bound', error: errors[index] ?? '' })
-  }
-  expect(receiver.at('/refused')).toEqual([])
-  await refusing.stop()
-}, 120_000)
+longTest(
+  'callbacks that were saved while private addresses were allowed reach none once they are refused',
+  async () => {
+    const dataDir = place.preparedFolder()
+    const allowing = await place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow' } })
+    const urls = [receiver.url('/refused'), receiver.url('/refused').replace('http:', 'https:')]
+    const apps = await Promise.all(
+      urls.map((callbackUrl) =>
+        newApplication(new Client(allowing), {
+          thirdPartyConfig: { operatorName: 'Operator', callbackUrl, callbackEvents: ['device.bound'] },
+        }),
+      ),
+    )
+    await allowing.stop()
+    const refusing = await place.startService({ dataDir })
+    const strict = new Client(refusing)
+    const errors = [
+      'the URL must begin with https://',
+      'the URL must not point to a private, local or reserved address',
+    ]
+    for (const [index, { appId, token }] of apps.entries()) {
+      await strict.call(createDevice, deviceBody(appId), { token })
+      const tested = await strict.call(testDelivery, {}, { token })
+      expect(tested.data).toMatchObject({ status: 3, error: errors[index] ?? '' })
+      const failed = async () => (await strict.call(pageDeliveries, { status: 1 }, { token })).data.list
+      expect(await becomesTrue(async () => (await failed()).length === 1)).toBe(true)
+      expect((await failed())[0]).toMatchObject({ type: 'device.bound', error: errors[index] ?? '' })
+    }
+    expect(receiver.at('/refused')).toEqual([])
+    await refusing.stop()
+  },
+  120_000,
+)

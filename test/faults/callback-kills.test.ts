@@ -107,64 +107,68 @@ function hasAll(path: string, expected: string[]): boolean {
 const firsts = (ids: string[]) => [...new Set(ids)]
 
 describe.concurrent('callbacks', () => {
-  test(`arrive at least once each, in order, although their service is killed ${kills} times and more`, async () => {
-    const database = await place.startDatabase()
-    const endpoints: Endpoint[] = []
-    let service = await place.startService({ env: env(database) })
-    let killed = 0
-    for (let hasTaken = false; killed < kills || (!hasTaken && killed < mostKills); killed++) {
-      const client = new Client(service)
-      // New endpoints for each kill: the earlier ones wait for their leases to end, and are checked at the end.
-      const fresh = await Promise.all([0, 1, 2].map((n) => newEndpoint(client, `/kills-${killed}-${n}`)))
-      endpoints.push(...fresh)
-      const stops = fresh.map((endpoint) => createAlong(client, endpoint))
-      await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5))
-      await killSoon(service, 400)
-      await Promise.all(stops.map((stop) => stop()))
-      const [told] = await database.run(
-        (sql) => sql`
+  longTest(
+    `arrive at least once each, in order, although their service is killed ${kills} times and more`,
+    async () => {
+      const database = await place.startDatabase()
+      const endpoints: Endpoint[] = []
+      let service = await place.startService({ env: env(database) })
+      let killed = 0
+      for (let hasTaken = false; killed < kills || (!hasTaken && killed < mostKills); killed++) {
+        const client = new Client(service)
+        // New endpoints for each kill: the earlier ones wait for their leases to end, and are checked at the end.
+        const fresh = await Promise.all([0, 1, 2].map((n) => newEndpoint(client, `/kills-${killed}-${n}`)))
+        endpoints.push(...fresh)
+        const stops = fresh.map((endpoint) => createAlong(client, endpoint))
+        await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5))
+        await killSoon(service, 400)
+        await Promise.all(stops.map((stop) => stop()))
+        const [told] = await database.run(
+          (sql) => sql`
           select count(*)::int as delivered from delivery
           where app_id in ${sql(fresh.map(({ appId }) => appId))} and status = 2`,
-      )
-      const arrived = fresh.flatMap(({ path }) => firsts(receiver.at(path).map(({ id }) => id)))
-      hasTaken ||= arrived.length > told?.delivered
-      service = await place.startService({ env: env(database) })
-    }
-    let doubles = 0
-    const deadline = performance.now() + leaseMs + 20_000
-    for (const endpoint of endpoints) {
-      const expected = await expectedOf(database, endpoint)
-      await becomesTrue(() => hasAll(endpoint.path, expected), deadline - performance.now())
-      const received = receiver.at(endpoint.path)
-      const ids = received.map(({ id }) => id)
-      // No event is lost, no other event was sent, and first arrivals are in order.
-      expect(firsts(ids), `${said}: ${endpoint.path}`).toEqual(expected)
-      doubles += ids.length - expected.length
-      for (const id of firsts(ids)) {
-        const [one, ...others] = received.filter((callback) => callback.id === id)
-        for (const other of others) expect([id, other.text]).toEqual([id, one?.text ?? ''])
+        )
+        const arrived = fresh.flatMap(({ path }) => firsts(receiver.at(path).map(({ id }) => id)))
+        hasTaken ||= arrived.length > told?.delivered
+        service = await place.startService({ env: env(database) })
       }
-      const [last] = received.slice(-1)
-      if (last !== undefined) verify(last, endpoint.secret)
-    }
-    const countAll = async () => {
-      const [row] = await database.run(
-        (sql) => sql`
+      let doubles = 0
+      const deadline = performance.now() + leaseMs + 20_000
+      for (const endpoint of endpoints) {
+        const expected = await expectedOf(database, endpoint)
+        await becomesTrue(() => hasAll(endpoint.path, expected), deadline - performance.now())
+        const received = receiver.at(endpoint.path)
+        const ids = received.map(({ id }) => id)
+        // No event is lost, no other event was sent, and first arrivals are in order.
+        expect(firsts(ids), `${said}: ${endpoint.path}`).toEqual(expected)
+        doubles += ids.length - expected.length
+        for (const id of firsts(ids)) {
+          const [one, ...others] = received.filter((callback) => callback.id === id)
+          for (const other of others) expect([id, other.text]).toEqual([id, one?.text ?? ''])
+        }
+        const [last] = received.slice(-1)
+        if (last !== undefined) verify(last, endpoint.secret)
+      }
+      const countAll = async () => {
+        const [row] = await database.run(
+          (sql) => sql`
           select (select count(*)::int from event where app_id <> '') as events,
             count(*) filter (where status = 2)::int as delivered
           from delivery`,
-      )
-      return row
-    }
-    const events = endpoints.reduce((sum, { path }) => sum + new Set(receiver.at(path).map(({ id }) => id)).size, 0)
-    tell(`${killed} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
-    const areTaken = () => countAll().then((count) => count?.delivered === count?.events)
-    expect(await becomesTrue(areTaken), JSON.stringify(await countAll())).toBe(true)
-    // Zero would mean that no kill interrupted a callback.
-    expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
-    expect(await service.stop()).toBe(0)
-    await database.stop()
-  }, 120_000)
+        )
+        return row
+      }
+      const events = endpoints.reduce((sum, { path }) => sum + new Set(receiver.at(path).map(({ id }) => id)).size, 0)
+      tell(`${killed} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
+      const areTaken = () => countAll().then((count) => count?.delivered === count?.events)
+      expect(await becomesTrue(areTaken), JSON.stringify(await countAll())).toBe(true)
+      // Zero would mean that no kill interrupted a callback.
+      expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
+      expect(await service.stop()).toBe(0)
+      await database.stop()
+    },
+    120_000,
+  )
 
   longTest(
     'of two processes come once each, and when one is killed the other goes on within the lease',

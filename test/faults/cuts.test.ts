@@ -6,6 +6,7 @@ import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, type Service } from '../harness.ts'
+import { longTest } from '../long.ts'
 import {
   atScale,
   becomesTrue,
@@ -182,26 +183,30 @@ async function expectWholeChanges(
   })
 }
 
-test('a server whose database is killed under every kind of operation lives, heals, and leaves nothing half-done', async () => {
-  const database = await place.startDatabase()
-  const busy = await busyService(database)
-  const took: number[] = []
-  for (let kill = 1; kill <= atScale(2, 10); kill++) {
-    await sleep(200 + random() * 100)
-    const victims = kill % 2 === 0 ? [database.pid] : database.processes().map(({ pid }) => pid)
-    for (const pid of victims) process.kill(pid, 'SIGKILL')
-    await becomesTrue(() => !database.isRunning)
-    await sleep(random() * 300)
-    await database.start()
-    took.push(await heals(busy, `after kill ${kill}`))
-  }
-  await busy.finish()
-  tell(`${took.length} kills of the database: everything works again after ${distribution(took)}`)
-  tell(`answers: ${[...busy.outcomes].map(([outcome, count]) => `${count} of ${outcome}`).join(', ')}`)
-  await expectWholeChanges(database, busy)
-  expect(await busy.service.stop()).toBe(0)
-  await database.stop()
-}, 120_000)
+longTest(
+  'a server whose database is killed under every kind of operation lives, heals, and leaves nothing half-done',
+  async () => {
+    const database = await place.startDatabase()
+    const busy = await busyService(database)
+    const took: number[] = []
+    for (let kill = 1; kill <= atScale(2, 10); kill++) {
+      await sleep(200 + random() * 100)
+      const victims = kill % 2 === 0 ? [database.pid] : database.processes().map(({ pid }) => pid)
+      for (const pid of victims) process.kill(pid, 'SIGKILL')
+      await becomesTrue(() => !database.isRunning)
+      await sleep(random() * 300)
+      await database.start()
+      took.push(await heals(busy, `after kill ${kill}`))
+    }
+    await busy.finish()
+    tell(`${took.length} kills of the database: everything works again after ${distribution(took)}`)
+    tell(`answers: ${[...busy.outcomes].map(([outcome, count]) => `${count} of ${outcome}`).join(', ')}`)
+    await expectWholeChanges(database, busy)
+    expect(await busy.service.stop()).toBe(0)
+    await database.stop()
+  },
+  120_000,
+)
 
 test('a server whose connections are cut one by one under every kind of operation lives, heals, and leaves nothing half-done', async () => {
   const database = await place.startDatabase()

@@ -5,6 +5,7 @@ import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getOpenApi, getReadiness } from '../../src/service/contract.ts'
 import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { Crowd } from './crowd.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
 import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
@@ -222,26 +223,30 @@ describe('the service lives, stays small and goes on answering beside', () => {
   }, 240_000)
 })
 
-test('bodies that time out give their places back, and readiness says so while there is none', async () => {
-  const places = 20
-  const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
-  const client = new Client(service)
-  const application = await newApplication(client)
-  const readiness = async () => {
-    const { status, data } = await client.call(getReadiness, {})
-    return { status, capacity: data.checks.find(({ name }) => name === 'capacity')?.ok }
-  }
-  expect(await readiness()).toEqual({ status: 200, capacity: true })
-  for (const lines of ['Content-Length: 60000', 'Transfer-Encoding: chunked']) {
-    for (let round = 0; round < atScale(1, 6); round++) {
-      const crowd = await Crowd.open(service.url, places, head(issueToken.path, [lines]))
-      expect(await becomesTrue(async () => (await readiness()).status === 503)).toBe(true)
-      expect(await readiness()).toEqual({ status: 503, capacity: false })
-      expect(await crowd.isGoneWithin(30_000)).toBe(true)
-      expect([...crowd.answers]).toEqual([['HTTP/1.1 408', places]])
-      expect(await readiness()).toEqual({ status: 200, capacity: true })
-      await honestRequests(client, application)
+longTest(
+  'bodies that time out give their places back, and readiness says so while there is none',
+  async () => {
+    const places = 20
+    const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
+    const client = new Client(service)
+    const application = await newApplication(client)
+    const readiness = async () => {
+      const { status, data } = await client.call(getReadiness, {})
+      return { status, capacity: data.checks.find(({ name }) => name === 'capacity')?.ok }
     }
-  }
-  expect(await service.stop()).toBe(0)
-}, 240_000)
+    expect(await readiness()).toEqual({ status: 200, capacity: true })
+    for (const lines of ['Content-Length: 60000', 'Transfer-Encoding: chunked']) {
+      for (let round = 0; round < atScale(1, 6); round++) {
+        const crowd = await Crowd.open(service.url, places, head(issueToken.path, [lines]))
+        expect(await becomesTrue(async () => (await readiness()).status === 503)).toBe(true)
+        expect(await readiness()).toEqual({ status: 503, capacity: false })
+        expect(await crowd.isGoneWithin(30_000)).toBe(true)
+        expect([...crowd.answers]).toEqual([['HTTP/1.1 408', places]])
+        expect(await readiness()).toEqual({ status: 200, capacity: true })
+        await honestRequests(client, application)
+      }
+    }
+    expect(await service.stop()).toBe(0)
+  },
+  240_000,
+)

@@ -3,7 +3,7 @@ import { createDevice, pageDevices } from '../../src/devices/contract.ts'
 import { Client, deviceBody, hasOldestPostgres, newApplication, newSerial } from '../harness.ts'
 import { backAfter, everyOperation, type Operations } from './every-operation.ts'
 import { type Host, startPair } from './replicated.ts'
-import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, isLong, sleep, tell, Workplace } from './support.ts'
 import { Writers } from './writers.ts'
 
 const place = new Workplace()
@@ -25,7 +25,7 @@ const backWithinMs = 10_000
 /** How long the outage lasts before the test ends it. */
 const outageMs = 1500
 
-test.skipIf(!hasOldestPostgres)(
+test.skipIf(!hasOldestPostgres || !isLong)(
   'with a primary and a synchronous standby, nothing acknowledged is lost and all is back within 10 s of a promotion',
   async () => {
     let { primary, standby } = await startPair(place.newFolder())

@@ -8,6 +8,7 @@ import { pageAudit } from '../../src/events/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
@@ -21,19 +22,23 @@ async function start(env: Record<string, string>): Promise<{ database: OwnDataba
   return { database, service: await place.startService({ env: { DATABASE_URL: database.url(), ...env } }) }
 }
 
-test('beside one application’s searches, replays and hang-ups, another is refused nothing', async () => {
-  const { database, service } = await start({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
-  const inGate = { sites: 10_000, events: 5_000, rounds: 2, seconds: 2 }
-  const greed = atScale(inGate, { sites: 100_000, events: 40_000, rounds: 3, seconds: 8 })
-  const { shares } = await database.run((sql) => measureShares(service, sql, greed))
-  for (const { operation, quietMs, loadedMs, refused } of shares) {
-    tell(`${operation}: p95 ${p95(quietMs).toFixed(1)} ms quiet, ${p95(loadedMs).toFixed(1)} ms beside the load`)
-    expect(refused, operation).toEqual([])
-    expect(loadedMs.length, operation).toBeGreaterThan(10)
-  }
-  expect(await service.stop()).toBe(0)
-  await database.stop()
-}, 180_000)
+longTest(
+  'beside one application’s searches, replays and hang-ups, another is refused nothing',
+  async () => {
+    const { database, service } = await start({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
+    const inGate = { sites: 10_000, events: 5_000, rounds: 2, seconds: 2 }
+    const greed = atScale(inGate, { sites: 100_000, events: 40_000, rounds: 3, seconds: 8 })
+    const { shares } = await database.run((sql) => measureShares(service, sql, greed))
+    for (const { operation, quietMs, loadedMs, refused } of shares) {
+      tell(`${operation}: p95 ${p95(quietMs).toFixed(1)} ms quiet, ${p95(loadedMs).toFixed(1)} ms beside the load`)
+      expect(refused, operation).toEqual([])
+      expect(loadedMs.length, operation).toBeGreaterThan(10)
+    }
+    expect(await service.stop()).toBe(0)
+    await database.stop()
+  },
+  180_000,
+)
 
 test('an application reads twice at once, 128 more wait, and what nobody waits for is cancelled', async () => {
   const { database, service } = await start({ FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) })

@@ -1,8 +1,9 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { cancelImport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { heldAtMostMs, heldMs, watchedEnvironment } from './held-loop.ts'
 import { atScale, sleep, tell, Workplace } from './support.ts'
 
@@ -58,73 +59,79 @@ const bombs: [what: string, type: string, file: () => Uint8Array][] = [
   ['rows of line feeds in quotes', csv, () => filled(header, `"${'\n'.repeat(60_000)}"\n`)],
 ]
 
-test('whatever a file holds, the event loop is not held, and another tenant is served beside it', async () => {
-  const service = await place.startService({ runtime, env: watchedEnvironment(place.home, runtime) })
-  const client = new Client(service)
-  const [sender, other] = [await newApplication(client), await newApplication(client)]
-  let isOver = false
-  const served = { creates: 0, probes: 0 }
-  let longestWaitMs = 0
-  async function beside(name: keyof typeof served, ask: () => Promise<number>): Promise<void> {
-    while (!isOver) {
-      const from = performance.now()
-      expect(await ask()).toBe(200)
-      longestWaitMs = Math.max(longestWaitMs, performance.now() - from)
-      served[name]++
-      // As often as a busy tenant: without a pause they would take half of the processors from what is measured.
-      await sleep(5)
+longTest(
+  'whatever a file holds, the event loop is not held, and another tenant is served beside it',
+  async () => {
+    const service = await place.startService({ runtime, env: watchedEnvironment(place.home, runtime) })
+    const client = new Client(service)
+    const [sender, other] = [await newApplication(client), await newApplication(client)]
+    let isOver = false
+    const served = { creates: 0, probes: 0 }
+    let longestWaitMs = 0
+    async function beside(name: keyof typeof served, ask: () => Promise<number>): Promise<void> {
+      while (!isOver) {
+        const from = performance.now()
+        expect(await ask()).toBe(200)
+        longestWaitMs = Math.max(longestWaitMs, performance.now() - from)
+        served[name]++
+        // As often as a busy tenant: without a pause they would take half of the processors from what is measured.
+        await sleep(5)
+      }
     }
-  }
-  const others = Promise.all([
-    beside(
-      'creates',
-      async () => (await client.call(createDevice, deviceBody(other.appId), { token: other.token })).status,
-    ),
-    beside('probes', async () => (await fetch(`${service.url}/healthz`)).status),
-  ])
-  /** Uploads a file and runs its import, or a part of it. Returns how long both blocked the event loop at most. */
-  async function heldBy(
-    type: string,
-    file: Uint8Array,
-  ): Promise<[taking: number, work: number, status: number | undefined]> {
-    const ask = { token: sender.token }
-    const headers = { 'content-type': type, 'idempotency-key': randomUUID() }
-    await heldMs(service)
-    // The service may end the upload of a file that it refuses.
-    const sent = await client
-      .call(createImport, { kind: 'devices', file }, { ...ask, headers })
-      .catch(() => ({ status: undefined, data: undefined }))
-    const taking = await heldMs(service)
-    if (sent.status !== 200 || sent.data === undefined) return [taking, 0, sent.status]
-    const { id } = sent.data
-    for (let hasEnded = false; !hasEnded; ) {
-      const { status, refused } = (await client.call(getImport, { id }, ask)).data
-      hasEnded = status > 2
-      if (!hasEnded && refused > workedOff) await client.call(cancelImport, { id }, ask)
+    const others = Promise.all([
+      beside(
+        'creates',
+        async () => (await client.call(createDevice, deviceBody(other.appId), { token: other.token })).status,
+      ),
+      beside('probes', async () => (await fetch(`${service.url}/healthz`)).status),
+    ])
+    /** Uploads a file and runs its import, or a part of it. Returns how long both blocked the event loop at most. */
+    async function heldBy(
+      type: string,
+      file: Uint8Array,
+    ): Promise<[taking: number, work: number, status: number | undefined]> {
+      const ask = { token: sender.token }
+      const headers = { 'content-type': type, 'idempotency-key': randomUUID() }
+      await heldMs(service)
+      // The service may end the upload of a file that it refuses.
+      const sent = await client
+        .call(createImport, { kind: 'devices', file }, { ...ask, headers })
+        .catch(() => ({ status: undefined, data: undefined }))
+      const taking = await heldMs(service)
+      if (sent.status !== 200 || sent.data === undefined) return [taking, 0, sent.status]
+      const { id } = sent.data
+      for (let hasEnded = false; !hasEnded; ) {
+        const { status, refused } = (await client.call(getImport, { id }, ask)).data
+        hasEnded = status > 2
+        if (!hasEnded && refused > workedOff) await client.call(cancelImport, { id }, ask)
+      }
+      expect((await client.call(getImportResult, { id }, ask)).status).toBe(200)
+      return [taking, await heldMs(service), sent.status]
     }
-    expect((await client.call(getImportResult, { id }, ask)).status).toBe(200)
-    return [taking, await heldMs(service), sent.status]
-  }
-  for (const [what, type, make] of bombs) {
-    const file = make()
-    let [longest, tries] = [Number.POSITIVE_INFINITY, 0]
-    // A real fault blocks the event loop each time; a first attempt is also slow because the runtime still compiles.
-    while (longest >= heldAtMostMs && tries < 3) {
-      const [taking, work, status] = await heldBy(type, file)
-      longest = Math.max(taking, work)
-      tries++
-      tell(
-        `${what}: ${status ?? 'broken off'}, held ${taking.toFixed(1)} ms while it was taken, ${work.toFixed(1)} ms after it`,
-      )
-      expect([200, 400, undefined], what).toContain(status)
+    for (const [what, type, make] of bombs) {
+      const file = make()
+      let [longest, tries] = [Number.POSITIVE_INFINITY, 0]
+      // A real fault blocks the event loop each time; a first attempt is also slow because the runtime still compiles.
+      while (longest >= heldAtMostMs && tries < 3) {
+        const [taking, work, status] = await heldBy(type, file)
+        longest = Math.max(taking, work)
+        tries++
+        tell(
+          `${what}: ${status ?? 'broken off'}, held ${taking.toFixed(1)} ms while it was taken, ${work.toFixed(1)} ms after it`,
+        )
+        expect([200, 400, undefined], what).toContain(status)
+      }
+      expect(longest, what).toBeLessThan(heldAtMostMs)
     }
-    expect(longest, what).toBeLessThan(heldAtMostMs)
-  }
-  isOver = true
-  await others
-  tell(`beside them ${served.creates} creates and ${served.probes} probes, each within ${longestWaitMs.toFixed(0)} ms`)
-  expect(Math.min(served.creates, served.probes)).toBeGreaterThan(bombs.length)
-  // A generous limit, because other programs use the machine too.
-  expect(longestWaitMs).toBeLessThan(3_000)
-  expect(await service.stop()).toBe(0)
-}, 600_000)
+    isOver = true
+    await others
+    tell(
+      `beside them ${served.creates} creates and ${served.probes} probes, each within ${longestWaitMs.toFixed(0)} ms`,
+    )
+    expect(Math.min(served.creates, served.probes)).toBeGreaterThan(bombs.length)
+    // A generous limit, because other programs use the machine too.
+    expect(longestWaitMs).toBeLessThan(3_000)
+    expect(await service.stop()).toBe(0)
+  },
+  600_000,
+)

@@ -3,6 +3,7 @@ import { createImport, getImport, getImportResult, type ImportRecord } from '../
 import { createDevice } from '../../src/devices/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { Striker } from './strikes.ts'
 import {
   atScale,
@@ -178,36 +179,41 @@ test('an import that fails tells where and why, and of the database’s words no
   expect(again).toEqual({ code: 0, stdout: expect.stringMatching(/^created +1\nexisting +500$/m), stderr: '' })
 }, 120_000)
 
-test('an import gives way to what is written beside it, by another process and for another application', async () => {
-  const other = await place.startService({ env: { DATABASE_URL: database.url() } })
-  const app = await newApplication(survivor)
-  const elsewhere = new Client(other)
-  let isOver = false
-  let made = 0
-  const creating = [app, await newApplication(survivor)].map(async ({ appId, token }) => {
-    const created = () => elsewhere.call(createDevice, deviceBody(appId), { token })
-    for (; !isOver; made++) if ((await created()).code !== 0) throw new Error('a device was refused')
-  })
-  // An import looks for others at its begin, and then three times a second.
-  expect(await becomesTrue(() => made > 10)).toBe(true)
-  const portionsOf = async (id: number) => {
-    await becomesTrue(async () => (await told(id)).status === 3)
-    const rows = await database.run(
-      async (sql) => await sql`select created + existing + refused as rows from import_result where import_id = ${id}`,
-    )
-    return rows.map((row) => Number(row.rows))
-  }
-  for (const one of [app, await newApplication(survivor)]) {
-    const portions = await portionsOf(await sendTo(survivor, one, 'devices', 1_000))
-    // The import may have written its first portion before it noticed the other writes, and another one while a busy
-    // machine let these wait.
-    const small = portions.filter((rows) => rows === 100)
-    expect(small.length, String(portions)).toBeGreaterThanOrEqual(5)
-  }
-  isOver = true
-  await Promise.all(creating)
-  await sleep(quietMs)
-  const alone = await portionsOf(await sendTo(survivor, app, 'devices', 1_000))
-  expect(Math.max(...alone), String(alone)).toBe(500)
-  await other.stop()
-}, 120_000)
+longTest(
+  'an import gives way to what is written beside it, by another process and for another application',
+  async () => {
+    const other = await place.startService({ env: { DATABASE_URL: database.url() } })
+    const app = await newApplication(survivor)
+    const elsewhere = new Client(other)
+    let isOver = false
+    let made = 0
+    const creating = [app, await newApplication(survivor)].map(async ({ appId, token }) => {
+      const created = () => elsewhere.call(createDevice, deviceBody(appId), { token })
+      for (; !isOver; made++) if ((await created()).code !== 0) throw new Error('a device was refused')
+    })
+    // An import looks for others at its begin, and then three times a second.
+    expect(await becomesTrue(() => made > 10)).toBe(true)
+    const portionsOf = async (id: number) => {
+      await becomesTrue(async () => (await told(id)).status === 3)
+      const rows = await database.run(
+        async (sql) =>
+          await sql`select created + existing + refused as rows from import_result where import_id = ${id}`,
+      )
+      return rows.map((row) => Number(row.rows))
+    }
+    for (const one of [app, await newApplication(survivor)]) {
+      const portions = await portionsOf(await sendTo(survivor, one, 'devices', 1_000))
+      // The import may have written its first portion before it noticed the other writes, and another one while a busy
+      // machine let these wait.
+      const small = portions.filter((rows) => rows === 100)
+      expect(small.length, String(portions)).toBeGreaterThanOrEqual(5)
+    }
+    isOver = true
+    await Promise.all(creating)
+    await sleep(quietMs)
+    const alone = await portionsOf(await sendTo(survivor, app, 'devices', 1_000))
+    expect(Math.max(...alone), String(alone)).toBe(500)
+    await other.stop()
+  },
+  120_000,
+)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { existsSync } from 'node:fs'
 import type { Static, TObject, TSchema } from 'typebox'
 import {
@@ -321,13 +321,17 @@ longTest(
 const hasFaketime = existsSync(libfaketime)
 if (!hasFaketime) tell(`without libfaketime (${libfaketime}) no process has a clock of its own`)
 
-test('the same while one process has a clock an hour ahead and another one is killed at the moment', async () => {
-  const early = new Client(await place.startService({ env: { ...env, ...(hasFaketime && fakeClock('+1h')) } }))
-  await runWaves('three processes', async () => {
-    const victim: Service = await place.startService({ env })
-    return wave([clients[0] as Client, early, new Client(victim)], async (moment) => {
-      await sleepUntil(moment + (random() - 0.3) * 100)
-      await victim.kill('SIGKILL')
+longTest(
+  'the same while one process has a clock an hour ahead and another one is killed at the moment',
+  async () => {
+    const early = new Client(await place.startService({ env: { ...env, ...(hasFaketime && fakeClock('+1h')) } }))
+    await runWaves('three processes', async () => {
+      const victim: Service = await place.startService({ env })
+      return wave([clients[0] as Client, early, new Client(victim)], async (moment) => {
+        await sleepUntil(moment + (random() - 0.3) * 100)
+        await victim.kill('SIGKILL')
+      })
     })
-  })
-}, 3_600_000)
+  },
+  3_600_000,
+)

@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import { transferDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { Client, newApplication, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { registerDevices, report } from './state-reports.ts'
 import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, Workplace } from './support.ts'
 
@@ -25,36 +26,40 @@ afterAll(() => place.clear(), 60_000)
 /** Uses the service processes in turn. */
 const each = (index: number) => both[index % both.length] as Client
 
-test('changes, signs of life and times of reports of the same devices never wait for each other in a circle', async () => {
-  const app = await newApplication(each(0))
-  const serials = await registerDevices(app, 40, each)
-  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '0' })
-  const end = performance.now() + atScale(3000, 20_000)
-  let sent = 0
-  await Promise.all(
-    Array.from({ length: 8 }, async (_, index) => {
-      while (performance.now() < end) {
-        const reports = serials
-          .filter(() => random() < 0.5)
-          .map((deviceNo) => ({
-            deviceNo,
-            ...(random() < 0.5 && { version: String(sent++ % 3) }),
-            ...(random() < 0.3 && { reportTime: new Date().toISOString() }),
-          }))
-        if (reports.length === 0) continue
-        const answer = await each(index).call(reportDeviceStates, { reports }, { token: app.token })
-        expect(answer.data.results.filter(({ code }) => code !== 0)).toEqual([])
-      }
-    }),
-  )
-  // PostgreSQL reports a session's statistics once it is idle.
-  await sleep(1500)
-  const [row] = await database.run(
-    (sql) => sql<[{ deadlocks: number }]>`
+longTest(
+  'changes, signs of life and times of reports of the same devices never wait for each other in a circle',
+  async () => {
+    const app = await newApplication(each(0))
+    const serials = await registerDevices(app, 40, each)
+    for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '0' })
+    const end = performance.now() + atScale(3000, 20_000)
+    let sent = 0
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => {
+        while (performance.now() < end) {
+          const reports = serials
+            .filter(() => random() < 0.5)
+            .map((deviceNo) => ({
+              deviceNo,
+              ...(random() < 0.5 && { version: String(sent++ % 3) }),
+              ...(random() < 0.3 && { reportTime: new Date().toISOString() }),
+            }))
+          if (reports.length === 0) continue
+          const answer = await each(index).call(reportDeviceStates, { reports }, { token: app.token })
+          expect(answer.data.results.filter(({ code }) => code !== 0)).toEqual([])
+        }
+      }),
+    )
+    // PostgreSQL reports a session's statistics once it is idle.
+    await sleep(1500)
+    const [row] = await database.run(
+      (sql) => sql<[{ deadlocks: number }]>`
       select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()`,
-  )
-  expect(row.deadlocks, `seed ${seed}`).toBe(0)
-}, 60_000)
+    )
+    expect(row.deadlocks, `seed ${seed}`).toBe(0)
+  },
+  60_000,
+)
 
 test('a first report of a device that leaves meanwhile leaves nothing behind, which would keep the device from coming back', async () => {
   const [first, second] = await Promise.all([newApplication(each(0)), newApplication(each(0))])

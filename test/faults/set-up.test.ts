@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { setUpOperator } from '../../src/people/operators/contract.ts'
 import { createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { Client, newSerial, type Service } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { cookieOf, newPassword } from '../people.ts'
 import { Workplace } from './support.ts'
 
@@ -45,15 +46,19 @@ test('a first start prints a one-time link for the first admin, and none once th
   expect(await third.stop()).toBe(0)
 }, 120_000)
 
-test('a service that is started with an operator key prints no link, and sessions by that key end with it', async () => {
-  const dataDir = place.newFolder()
-  const first = await place.startService({ dataDir })
-  expect(linksOf(first)).toEqual([])
-  const signedIn = await new Client(first).call(createSession, { operatorKey: first.operatorKey })
-  const headers = { cookie: cookieOf(signedIn) }
-  expect((await new Client(first).call(getSession, {}, { headers })).code).toBe(0)
-  expect(await first.stop()).toBe(0)
-  const second = await place.startService({ dataDir })
-  expect((await new Client(second).call(getSession, {}, { headers })).code).toBe(10002)
-  expect(await second.stop()).toBe(0)
-}, 120_000)
+longTest(
+  'a service that is started with an operator key prints no link, and sessions by that key end with it',
+  async () => {
+    const dataDir = place.newFolder()
+    const first = await place.startService({ dataDir })
+    expect(linksOf(first)).toEqual([])
+    const signedIn = await new Client(first).call(createSession, { operatorKey: first.operatorKey })
+    const headers = { cookie: cookieOf(signedIn) }
+    expect((await new Client(first).call(getSession, {}, { headers })).code).toBe(0)
+    expect(await first.stop()).toBe(0)
+    const second = await place.startService({ dataDir })
+    expect((await new Client(second).call(getSession, {}, { headers })).code).toBe(10002)
+    expect(await second.stop()).toBe(0)
+  },
+  120_000,
+)

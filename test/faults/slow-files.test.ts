@@ -63,37 +63,43 @@ longTest(
   60_000,
 )
 
-test('those who dally with files keep nobody else from theirs', async () => {
-  const dawdlers = await Promise.all([1, 2].map(async () => signIn(client, await newPerson(client, 'operator'))))
-  const writers: WritableStreamDefaultWriter<Uint8Array>[] = []
-  const answers: Promise<unknown>[] = []
-  const begin = async (headers: Record<string, string>) => {
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-    const writer = writable.getWriter()
-    writers.push(writer)
-    const { appId } = await newApplication(client)
-    const sent = { kind: 'devices', appId, dryRun: 'true', file: readable }
-    const answer = client.call(createImport, sent, { headers: { ...headers, 'content-type': 'application/x-ndjson' } })
-    answers.push(answer)
-    await writer.write(Buffer.from(`${JSON.stringify(deviceBody(''))}\n`))
-    return { answer, isBegun: () => isTaken(appId) }
-  }
-  const isTaken = async (appId: string) =>
-    (await database.run(async (sql) => await sql`select 1 from import where app_id = ${appId}`)).length > 0
-  for (const headers of dawdlers) {
-    for (let place = 0; place < 4; place++) expect(await becomesTrue((await begin(headers)).isBegun)).toBe(true)
-    // The limit holds for the caller, whichever application the file is for.
-    const { status, code, headers: told } = await (await begin(headers)).answer
-    expect([status, code, told.get('retry-after')]).toEqual([429, 10007, '5'])
-  }
-  const { appId, token } = await newApplication(client)
-  const file = JSON.stringify(deviceBody('', { deviceNo: newSerial('FREE') }))
-  const headers = { 'content-type': 'application/x-ndjson' }
-  expect((await client.call(createImport, { kind: 'devices', file }, { token, headers })).code).toBe(0)
-  expect((await client.operate(pageImports, { appId })).data.total).toBe(1)
-  await Promise.all(writers.map((writer) => writer.close().catch(() => {})))
-  await Promise.all(answers)
-}, 60_000)
+longTest(
+  'those who dally with files keep nobody else from theirs',
+  async () => {
+    const dawdlers = await Promise.all([1, 2].map(async () => signIn(client, await newPerson(client, 'operator'))))
+    const writers: WritableStreamDefaultWriter<Uint8Array>[] = []
+    const answers: Promise<unknown>[] = []
+    const begin = async (headers: Record<string, string>) => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      const writer = writable.getWriter()
+      writers.push(writer)
+      const { appId } = await newApplication(client)
+      const sent = { kind: 'devices', appId, dryRun: 'true', file: readable }
+      const answer = client.call(createImport, sent, {
+        headers: { ...headers, 'content-type': 'application/x-ndjson' },
+      })
+      answers.push(answer)
+      await writer.write(Buffer.from(`${JSON.stringify(deviceBody(''))}\n`))
+      return { answer, isBegun: () => isTaken(appId) }
+    }
+    const isTaken = async (appId: string) =>
+      (await database.run(async (sql) => await sql`select 1 from import where app_id = ${appId}`)).length > 0
+    for (const headers of dawdlers) {
+      for (let place = 0; place < 4; place++) expect(await becomesTrue((await begin(headers)).isBegun)).toBe(true)
+      // The limit holds for the caller, whichever application the file is for.
+      const { status, code, headers: told } = await (await begin(headers)).answer
+      expect([status, code, told.get('retry-after')]).toEqual([429, 10007, '5'])
+    }
+    const { appId, token } = await newApplication(client)
+    const file = JSON.stringify(deviceBody('', { deviceNo: newSerial('FREE') }))
+    const headers = { 'content-type': 'application/x-ndjson' }
+    expect((await client.call(createImport, { kind: 'devices', file }, { token, headers })).code).toBe(0)
+    expect((await client.operate(pageImports, { appId })).data.total).toBe(1)
+    await Promise.all(writers.map((writer) => writer.close().catch(() => {})))
+    await Promise.all(answers)
+  },
+  60_000,
+)
 
 test('a file that upkeep has begun to remove is not taken', async () => {
   const file = await sendSlowly(await newApplication(client))
