@@ -43,7 +43,7 @@ export function takeBackup({ write, onProgress, ...place }: BackupOptions): Prom
         const tables = []
         for (const [index, { name, columns, partitions }] of found.entries()) {
           onProgress('counting', index, found.length)
-          tables.push({ name, columns, partitions, ...(await store.countTable(tx, { name, columns })) })
+          tables.push({ name, columns, partitions, rows: await store.countRows(tx, name) })
         }
         const postgres = await store.serverVersion(tx)
         const sequences = await store.findSequences(tx)

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { UserError } from '../runtime/user-error.ts'
-import { BackupReader, BackupWriter, verifyBackup } from './format.ts'
+import { BackupReader, BackupWriter, RowSum, verifyBackup } from './format.ts'
 
 // Forged files with valid checksums: each is refused in one sentence, and soon.
 
 const folder = mkdtempSync(join(tmpdir(), 'forecourt-format-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const table = { name: 'site', columns: ['app_id'], rows: 1, digest: '0' }
+const table = { name: 'site', columns: ['app_id'], rows: 1 }
 const head = {
   takenAt: '2026-01-02T03:04:05.678Z',
   postgres: '18.4',
@@ -57,7 +57,7 @@ async function outcomeOf(first: string | Buffer, rows: string | Buffer = 'a\n\\.
   }
 }
 
-const line = (changed: object) => JSON.stringify({ forecourtBackup: 1, ...head, ...changed })
+const line = (changed: object) => JSON.stringify({ forecourtBackup: 2, ...head, ...changed })
 
 test('what the writer writes is read, and so is the same made by hand', async () => {
   const pieces: Buffer[] = []
@@ -108,8 +108,22 @@ test('a first line that is no object, a newer format, and a tail of other tables
   for (const none of ['7', 'null', '[]', '{}', 'not JSON', '{"forecourtBackup":"1"}']) {
     expect(await outcomeOf(none)).toBe('The file is no backup of Forecourt.')
   }
-  expect(await outcomeOf(line({ forecourtBackup: 2 }))).toMatch(/^The backup was made by a newer Forecourt/)
+  expect(await outcomeOf(line({ forecourtBackup: 3 }))).toMatch(/^The backup was made by a newer Forecourt/)
   for (const tail of [{ sections: [] }, { sections: [null] }, { sections: 'a' }, { sha256: 7 }]) {
     expect(await outcomeOf(line({}), 'a\n\\.\n', tail)).toMatch(/^The backup is damaged/)
+  }
+})
+
+test('rows add up to the same in any order and in any pieces, and to something else when one differs or is missing', () => {
+  const sumOf = (...pieces: string[]) => {
+    const sum = new RowSum()
+    for (const piece of pieces) sum.add(Buffer.from(piece))
+    return sum
+  }
+  const rows = sumOf('1\ta\n2\tb\n3\t\\N\n')
+  expect(rows.rows).toBe(3)
+  expect(rows.equals(sumOf('3\t\\N\n1\ta\n', '2\tb\n'))).toBe(true)
+  for (const other of ['1\ta\n2\tb\n', '1\ta\n2\tb\n3\t\n', '1\ta\n2\tb\n3\t\\N\n3\t\\N\n', '1\tb\n2\ta\n3\t\\N\n']) {
+    expect(rows.equals(sumOf(other)), other).toBe(false)
   }
 })

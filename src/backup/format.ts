@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -20,7 +20,7 @@ const mostPieceBytes = 64 * pieceBytes
 /** The most bytes of the head and of the tail: some lines for each table. */
 const mostLineBytes = pieceBytes
 
-const formatVersion = 1
+const formatVersion = 2
 const endOfTable = Buffer.from('\\.\n')
 const lineFeed = 0x0a
 
@@ -54,6 +54,30 @@ class SectionCount {
 
   end(table: string): Section {
     return { table, rows: this.rows, bytes: this.bytes, sha256: this.hash.digest('hex') }
+  }
+}
+
+/**
+ * The rows of a table as one value that is independent of their order: their number, and the sum of the first 64 bits of
+ * each row's SHA-256.
+ */
+export class RowSum {
+  rows = 0
+  private high = 0
+  private low = 0
+
+  /** Adds rows as COPY writes them: whole lines. */
+  add(text: Buffer): void {
+    for (let at = 0, end = text.indexOf(lineFeed); end >= 0; at = end + 1, end = text.indexOf(lineFeed, at)) {
+      const digest = hash('sha256', text.subarray(at, end), 'buffer')
+      this.high = (this.high + digest.readUInt32BE(0)) >>> 0
+      this.low = (this.low + digest.readUInt32BE(4)) >>> 0
+      this.rows++
+    }
+  }
+
+  equals({ rows, high, low }: RowSum): boolean {
+    return this.rows === rows && this.high === high && this.low === low
   }
 }
 

@@ -12,8 +12,6 @@ const TableHead = Type.Object({
   name,
   columns: Type.Array(name, { minItems: 1, maxItems: 1_600 }),
   rows: count,
-  // The sum of a digest of each row, as the database counts it.
-  digest: Type.String({ pattern: '^-?[0-9]{1,40}$' }),
   // The ranges of ids of a table's partitions; null for a table that has none.
   partitions: Type.Optional(
     Type.Union([Type.Array(Type.Object({ first: count, end: count }), { maxItems: 10_000 }), Type.Null()]),

@@ -9,7 +9,7 @@ import { transaction } from '../database/transaction.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { idOfKey } from '../secrets/box.ts'
 import { findKeys, openSecrets } from '../secrets/open.ts'
-import { BackupReader, type Verified, verifyBackup } from './format.ts'
+import { BackupReader, RowSum, type Verified, verifyBackup } from './format.ts'
 import type { Head, TableHead } from './head.ts'
 import { isReplaced, isWrittenAtStart } from './rules.ts'
 import { inSession, type OnProgress, type Place, type Session } from './session.ts'
@@ -112,11 +112,12 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
     done += bytes
     onProgress('writing', done, verified.bytes)
   })
-  for (const table of head.tables) await loadTable(tx, table, reader, isDistributed)
-  onProgress('counting', 0, head.tables.length)
-  for (const [index, table] of head.tables.entries()) {
-    await requireEqual(tx, table)
-    onProgress('counting', index + 1, head.tables.length)
+  const sums: { table: TableHead; sum: RowSum }[] = []
+  for (const table of head.tables) sums.push({ table, sum: await loadTable(tx, table, reader, isDistributed) })
+  onProgress('counting', 0, sums.length)
+  for (const [index, { table, sum }] of sums.entries()) {
+    await requireEqual(tx, table, sum)
+    onProgress('counting', index + 1, sums.length)
   }
 
   await store.resetLeasesAndPauseCallbacks(tx, head.tables, seenCatalogue)
@@ -182,12 +183,13 @@ async function dropNewerSchema(tx: Statements): Promise<void> {
   await store.dropSchema(tx, tables)
 }
 
+/** Writes the rows of the next table, and returns what was written. */
 async function loadTable(
   tx: Statements,
   table: TableHead,
   reader: BackupReader,
   isDistributed: boolean,
-): Promise<void> {
+): Promise<RowSum> {
   const { partitions = null } = table
   if (partitions !== null) await store.replacePartitions(tx, table.name, partitions)
   const indexes = table.rows < fewRows || isDistributed ? [] : await store.findIndexes(tx, table.name)
@@ -197,17 +199,28 @@ async function loadTable(
   )
   // PostgreSQL freezes no rows on their way into partitions.
   const isFrozen = !isDistributed && partitions === null
-  await pipeline(Readable.from(reader.nextTable()), await store.writeRows(tx, table, isFrozen))
+  const sum = new RowSum()
+  await pipeline(Readable.from(summed(reader.nextTable(), sum)), await store.writeRows(tx, table, isFrozen))
   await store.changeIndexes(
     tx,
     indexes.map(({ create }) => create),
   )
+  return sum
 }
 
-async function requireEqual(tx: Statements, table: TableHead): Promise<void> {
-  const { rows, digest } = await store.countTable(tx, table)
-  if (rows === table.rows && digest === table.digest) return
+async function* summed(texts: AsyncIterable<Buffer>, sum: RowSum): AsyncGenerator<Buffer> {
+  for await (const text of texts) {
+    sum.add(text)
+    yield text
+  }
+}
+
+/** Reads a table again, and throws `UserError` when it is not what was written to it. */
+async function requireEqual(tx: Statements, table: TableHead, written: RowSum): Promise<void> {
+  const sum = new RowSum()
+  for await (const text of store.readRows(tx, table)) sum.add(text)
+  if (sum.equals(written)) return
   throw new UserError(
-    `What was written to ${table.name} is not what was read (${rows} rows of ${table.rows}): nothing is kept of it.`,
+    `What was written to ${table.name} is not what was read (${sum.rows} rows of ${table.rows}): nothing is kept of it.`,
   )
 }
