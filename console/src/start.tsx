@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { StrictMode } from 'react'
+import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { RouterProvider } from 'react-router/dom'
 import { ForecourtError } from '../../sdk/src/error.ts'
@@ -23,12 +23,16 @@ const queries = new QueryClient({
 // The session is requested while the page's script loads.
 if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
 
-createRoot(document.getElementById('root') as HTMLElement).render(
-  <StrictMode>
-    <QueryClientProvider client={queries}>
-      <Theme>
-        <RouterProvider router={router} />
-      </Theme>
-    </QueryClientProvider>
-  </StrictMode>,
+const root = createRoot(document.getElementById('root') as HTMLElement)
+// As a transition React draws in slices of some milliseconds, between which the browser answers.
+startTransition(() =>
+  root.render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <Theme>
+          <RouterProvider router={router} />
+        </Theme>
+      </QueryClientProvider>
+    </StrictMode>,
+  ),
 )

@@ -7,7 +7,7 @@ import {
   VerticalRightOutlined,
 } from '@ant-design/icons'
 import { Button, Empty } from 'antd'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useDeferredValue, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ExportKind } from '../../../src/bulk/contract.ts'
@@ -135,7 +135,8 @@ export function Records<Item extends object, Body extends TObject, Query extends
     keepsPrevious: true,
     ...(refetchInterval === undefined ? {} : { refetchInterval }),
   })
-  const page = data as (PageData<Item> & Static<Data>) | undefined
+  // Deferred, rows are drawn in slices, between which the browser answers.
+  const page = useDeferredValue(data, undefined) as (PageData<Item> & Static<Data>) | undefined
 
   if (error !== null && data === undefined) return <RefusalResult error={error} retry={() => void refetch()} />
   // Nothing is shown that would move when the rows arrive.
