@@ -1707,7 +1707,7 @@ export interface PageSitesQuery {
 
 export interface PageViewsQuery {
   /** The list of the console that it is a view of. */
-  page?: 'devices' | 'sites' | 'events' | 'deliveries' | 'refusals' | undefined
+  page?: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals' | undefined
   /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
   /** The number of rows on a page; 10 by default. */
@@ -2199,7 +2199,7 @@ export interface SaveViewRequest {
   /** The view to change; without it the name decides. */
   id?: number | null | undefined
   /** The list of the console that it is a view of. */
-  page: 'devices' | 'sites' | 'events' | 'deliveries' | 'refusals'
+  page: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals'
   name: string
   /** Filters, order and page size, as in the address of the list. */
   query?: string | null | undefined
@@ -2960,7 +2960,7 @@ export interface View {
   /** The id of the record. */
   id: number
   /** The list of the console that it is a view of. */
-  page: 'devices' | 'sites' | 'events' | 'deliveries' | 'refusals'
+  page: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals'
   /** The name that its owner gave the view. */
   name: string
   /** Filters, order and page size, as in the address of the list. */
@@ -3223,7 +3223,7 @@ export interface Methods {
   deleteView: Method<DeleteViewRequest, View>
   /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
-  /** Finds devices by serial number, sites, applications, billing rules and accounts by a part of the name, an application by how its id begins, and a refused write by its request id: at most 8 of each kind, in upper or lower case. A serial number is found by how it begins; by any part of it, and a name, among the first 100,000. The page operations look through all. A developer finds what belongs to their applications; only admins find accounts. */
+  /** Finds devices by serial number, sites, applications, billing rules and accounts by a part of the name, an application by how its id begins, and a refused write by its request id: at most 8 of each kind, in upper or lower case. A serial number is found by how it begins; by any part of it, and a name, among the first 30,000. The page operations look through all. A developer finds what belongs to their applications; only admins find accounts. */
   search: Method<SearchQuery, SearchResult>
   /** Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>

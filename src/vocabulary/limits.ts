@@ -193,7 +193,7 @@ export const limits = {
    * Rows. A reading place: of each kind that a search looks at for a part of a name or of a serial number. Past it: a page
    * operation finds the rest. Seen by: test/operation-costs.test.ts.
    */
-  searchRowsWalked: 100_000,
+  searchRowsWalked: 30_000,
 
   // Prices
 

@@ -5,7 +5,9 @@ import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type Found, type FoundKind, foundKinds } from './contract.ts'
 
-// One search over all kinds of records. Whatever the tables hold, each kind reads a bounded stretch of an index.
+// One search over all kinds of records. What is found by its key is read along an index; what is found by a part of its
+// name, among the first rows of an index or, for a caller who sees everything, of the table. Each is bounded, whatever the
+// tables hold and whether PostgreSQL has statistics or not.
 
 /** What a caller may find. */
 interface Sight {
@@ -15,23 +17,27 @@ interface Sight {
 }
 
 /** Finds records of every kind, at most `limits.searchFound` of each. */
-export function findAnything(sql: Sql, text: string, sight: Sight): Promise<Found[]> {
-  return readByIndexOrder(sql, async (tx) => {
-    const found = await Promise.all([
-      findDevices(tx, text, sight),
-      findByName(tx, 'site', text, sight),
-      findApplications(tx, text, sight),
-      findByName(tx, 'billingRule', text, sight),
-      sight.seesPeople ? findPeople(tx, text) : [],
-      findRequest(tx, text, sight),
+export async function findAnything(sql: Sql, text: string, sight: Sight): Promise<Found[]> {
+  const [bound, requests] = await readByIndexOrder(sql, (tx) =>
+    Promise.all([findBound(tx, text, sight), findRequest(tx, text, sight)]),
+  )
+  const look = (on: Statements) =>
+    Promise.all([
+      bound.length < limits.searchFound ? findDevices(on, text, sight) : [],
+      findNamed(on, 'site', text, sight),
+      findNamed(on, 'application', text, sight),
+      findNamed(on, 'billingRule', text, sight),
+      sight.seesPeople ? findPeople(on, text) : [],
     ])
-    return foundKinds.flatMap((kind, place) =>
-      (found[place] ?? [])
-        .map((row): Found => ({ kind, id: String(row.id), appId: row.app_id || null, name: row.name }))
-        .sort((one, other) => rankOf(one, text) - rankOf(other, text))
-        .slice(0, limits.searchFound),
-    )
-  })
+  const [devices, ...others] = await (sight.appIds === null ? look(sql) : readByIndexOrder(sql, look))
+  const known = new Set(bound.map(({ id }) => id))
+  const found = [[...bound, ...devices.filter(({ id }) => !known.has(id))], ...others, requests]
+  return foundKinds.flatMap((kind, place) =>
+    (found[place] ?? [])
+      .map((row): Found => ({ kind, id: String(row.id), appId: row.app_id || null, name: row.name }))
+      .sort((one, other) => rankOf(one, text) - rankOf(other, text))
+      .slice(0, limits.searchFound),
+  )
 }
 
 /** Exact matches come first, then those that begin with what is looked for. */
@@ -45,17 +51,11 @@ function rankOf({ id, name }: Found, text: string): number {
 /** The greatest character: every text that begins with another one lies between that one and that one with it. */
 const greatest = '\u{10FFFF}'
 
-async function findDevices(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
+/** Finds devices by how their serial numbers begin. */
+async function findBound(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
   const spellings = [...new Set([text, text.toUpperCase(), text.toLowerCase()])]
   const bound = await Promise.all(spellings.map((spelling) => readBindings(tx, spelling, appIds)))
-  const first = await readDevices(tx, bound.flat().slice(0, limits.searchFound))
-  if (first.length >= limits.searchFound) return first
-  const owned = tx`
-    select app_id, device_no as id, device_name as name from device where ${ofApplications(tx, appIds)}
-    order by app_id desc, bound_at desc, device_no desc`
-  const others = await walk(tx, owned, holds(tx, 'id', text))
-  const known = new Set(first.map(({ id }) => id))
-  return [...first, ...others.filter(({ id }) => !known.has(id))]
+  return readDevices(tx, bound.flat().slice(0, limits.searchFound))
 }
 
 /**
@@ -83,29 +83,31 @@ async function readDevices(tx: Statements, bindings: readonly Row[]): Promise<Ro
     ) as bound (app_id, bound_at, device_no) using (app_id, bound_at, device_no)`
 }
 
+function findDevices(sql: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
+  const rows = sql`select app_id, device_no as id, device_name as name from device`
+  return walk(sql, inOrder(sql, rows, appIds, 'app_id desc, bound_at desc, device_no desc'), holds(sql, 'id', text))
+}
+
+/** Tables whose rows have names: the columns of id and name, and the order of an index of each. */
 const named = {
-  site: { table: 'site', column: 'site_name' },
-  billingRule: { table: 'billing_rule', column: 'rule_name' },
+  site: { table: 'site', id: 'id', name: 'site_name', order: 'app_id desc, id desc' },
+  application: { table: 'application', id: 'app_id', name: 'app_name', order: 'app_id' },
+  billingRule: { table: 'billing_rule', id: 'id', name: 'rule_name', order: 'app_id desc, id desc' },
 } as const satisfies Partial<Record<FoundKind, object>>
 
-function findByName(tx: Statements, kind: keyof typeof named, text: string, { appIds }: Sight): Promise<Row[]> {
-  const { table, column } = named[kind]
-  const owned = tx`
-    select app_id, id, ${tx(column)} as name from ${tx(table)} where ${ofApplications(tx, appIds)}
-    order by app_id desc, id desc`
-  return walk(tx, owned, holds(tx, 'name', text))
+function findNamed(sql: Statements, kind: keyof typeof named, text: string, { appIds }: Sight): Promise<Row[]> {
+  const { table, id, name, order } = named[kind]
+  const rows = sql`select app_id, ${sql(id)} as id, ${sql(name)} as name from ${sql(table)}`
+  const isSought = holds(sql, 'name', text)
+  return walk(
+    sql,
+    inOrder(sql, rows, appIds, order),
+    kind === 'application' ? sql`${isSought} or starts_with(id, ${text.toLowerCase()})` : isSought,
+  )
 }
 
-function findApplications(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
-  const owned = tx`
-    select app_id, app_id as id, app_name as name from application where ${ofApplications(tx, appIds)}
-    order by created_at desc, app_id desc`
-  return walk(tx, owned, tx`${holds(tx, 'name', text)} or starts_with(id, ${text.toLowerCase()})`)
-}
-
-function findPeople(tx: Statements, text: string): Promise<Row[]> {
-  const people = tx`select null as app_id, id, name from operator order by id desc`
-  return walk(tx, people, holds(tx, 'name', text))
+function findPeople(sql: Statements, text: string): Promise<Row[]> {
+  return walk(sql, sql`select null as app_id, id, name from operator`, holds(sql, 'name', text))
 }
 
 function findRequest(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
@@ -114,13 +116,18 @@ function findRequest(tx: Statements, text: string, { appIds }: Sight): Promise<R
     where request_id = ${text} and ${ofApplications(tx, appIds)} limit 1`
 }
 
-/** Reads the rows that match among the first of an index. */
-function walk(tx: Statements, rows: PendingQuery<Row[]>, isSought: PendingQuery<Row[]>): Promise<Row[]> {
-  return tx`
+/** SQL: the rows of some applications along an index; those of all, in the order in which the table has them. */
+function inOrder(sql: Statements, rows: PendingQuery<Row[]>, appIds: Sight['appIds'], order: string) {
+  return appIds === null ? rows : sql`${rows} where ${ofApplications(sql, appIds)} order by ${sql.unsafe(order)}`
+}
+
+/** Reads the rows that match among the first ones. */
+function walk(sql: Statements, rows: PendingQuery<Row[]>, isSought: PendingQuery<Row[]>): Promise<Row[]> {
+  return sql`
     select * from (${rows} limit ${limits.searchRowsWalked}) as walked where ${isSought} limit ${limits.searchFound}`
 }
 
 /** SQL: whether a column holds a text, in upper or lower case. */
-function holds(tx: Statements, column: string, text: string): PendingQuery<Row[]> {
-  return tx`strpos(${tx.unsafe(folded(column, text))}, ${text.toLowerCase()}) > 0`
+function holds(sql: Statements, column: string, text: string): PendingQuery<Row[]> {
+  return sql`strpos(${sql.unsafe(folded(column, text))}, ${text.toLowerCase()}) > 0`
 }
