@@ -9,22 +9,22 @@ const Shortcuts = lazy(async () => ({ default: (await import('./shortcuts.tsx'))
 
 type Opened = 'find' | 'shortcuts'
 
+/** Whether a dialog or a drawer is open; closed ones may stay in the page, hidden. */
+function isDialogOpen(): boolean {
+  return [...document.querySelectorAll('dialog[open], .ant-modal, .ant-drawer-open')].some((one) =>
+    one.checkVisibility(),
+  )
+}
+
 /** What a key opens; nothing while the user types, or while a dialog is open. */
 function openedBy(event: KeyboardEvent): Opened | undefined {
-  if (
-    event.isComposing ||
-    event.defaultPrevented ||
-    document.querySelector('dialog[open], .ant-modal, .ant-drawer-open')
-  ) {
-    return undefined
-  }
-  if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k')
-    return 'find'
-  const isTyping =
-    (event.target as Element).closest('input, textarea, select, [contenteditable], [role=combobox]') !== null
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !isSingleKeyOn()) return undefined
-  if (event.key === '/') return 'find'
-  return event.key === '?' ? 'shortcuts' : undefined
+  const { key, ctrlKey, metaKey, altKey, shiftKey } = event
+  if (event.isComposing || event.defaultPrevented || isDialogOpen()) return undefined
+  if ((ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === 'k') return 'find'
+  const typed = (event.target as Element).closest('input, textarea, select, [contenteditable], [role=combobox]')
+  if (typed !== null || ctrlKey || metaKey || altKey || !isSingleKeyOn()) return undefined
+  if (key === '/') return 'find'
+  return key === '?' ? 'shortcuts' : undefined
 }
 
 /** The button that finds anything, and the shortcuts of the whole console. */

@@ -192,7 +192,7 @@ const pathsOf: Record<FoundKind, (found: { id: string; appId: string; name: stri
   site: ({ appId, id }) => paths.site(appId, Number(id)),
   application: ({ id }) => paths.application(id),
   billingRule: ({ appId, id }) => paths.billingRule(appId, Number(id)),
-  operator: ({ name }) => `${paths.people()}?name=${encodeURIComponent(name)}`,
+  operator: ({ name }) => paths.people({ name }),
   request: ({ id }) => paths.refusals({ requestId: id }),
 }
 

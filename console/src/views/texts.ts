@@ -2,7 +2,7 @@ import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
   {
-    views: 'Saved views',
+    views: 'Views',
     none: 'No view of this list is saved yet',
     saveThis: 'Save this view…',
     manage: 'Rename or delete…',
@@ -17,7 +17,7 @@ export const useTexts = defineTexts(
     deleted: 'View deleted',
   },
   {
-    views: '已存视图',
+    views: '视图',
     none: '此列表还没有保存的视图',
     saveThis: '保存当前视图…',
     manage: '重命名或删除…',

@@ -18,7 +18,7 @@ import {
 // Views of the console's lists, saved by name in the account of a session: filters, order and columns.
 
 /** The lists of the console of which views are saved. */
-export const viewedPages = ['devices', 'sites', 'events', 'audit', 'deliveries', 'refusals'] as const
+const viewedPages = ['devices', 'sites', 'events', 'audit', 'deliveries', 'refusals'] as const
 export type ViewedPage = (typeof viewedPages)[number]
 
 const folder = '/api/platform/v1/view'
