@@ -67,6 +67,13 @@ describe('a search', () => {
     const sites = found.filter(({ kind }) => kind === 'site')
     expect(sites).toHaveLength(8)
     expect(sites[0]?.name).toBe(word)
+    // One that is exactly it comes before those that begin with it, in whatever case it is stored.
+    const short = newSerial('fIND')
+    for (const end of ['-1', '-2', '-3', '-4', '-5', '-6', '-7', '-8', '-9']) {
+      expectSuccess(await createDeviceOf(app, { deviceNo: `${short.toUpperCase()}${end}` }))
+    }
+    expectSuccess(await createDeviceOf(app, { deviceNo: short.toLowerCase() }))
+    expect((await find(short.toUpperCase()))[0]?.id).toBe(short.toLowerCase())
     expect((await find(serials[11] as string)).map(({ id }) => id)).toEqual([serials[11] as string])
     expect((await find(`${word}-100`)).map(({ id }) => id).toSorted()).toEqual(serials.slice(0, 8))
   })

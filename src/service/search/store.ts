@@ -18,8 +18,8 @@ interface Sight {
 
 /** Finds records of every kind, at most `limits.searchFound` of each. */
 export async function findAnything(sql: Sql, text: string, sight: Sight): Promise<Found[]> {
-  const [bound, requests] = await readByIndexOrder(sql, (tx) =>
-    Promise.all([findBound(tx, text, sight), findRequest(tx, text, sight)]),
+  const [bound, byId, requests] = await readByIndexOrder(sql, (tx) =>
+    Promise.all([findBound(tx, text, sight), findApplications(tx, text, sight), findRequest(tx, text, sight)]),
   )
   const look = (on: Statements) =>
     Promise.all([
@@ -29,15 +29,22 @@ export async function findAnything(sql: Sql, text: string, sight: Sight): Promis
       findNamed(on, 'billingRule', text, sight),
       sight.seesPeople ? findPeople(on, text) : [],
     ])
-  const [devices, ...others] = await (sight.appIds === null ? look(sql) : readByIndexOrder(sql, look))
-  const known = new Set(bound.map(({ id }) => id))
-  const found = [[...bound, ...devices.filter(({ id }) => !known.has(id))], ...others, requests]
+  const [devices, sites, applications, ...others] = await (sight.appIds === null
+    ? look(sql)
+    : readByIndexOrder(sql, look))
+  const found = [together(bound, devices), sites, together(byId, applications), ...others, requests]
   return foundKinds.flatMap((kind, place) =>
-    (found[place] ?? [])
+    (found[place] as Row[])
       .map((row): Found => ({ kind, id: String(row.id), appId: row.app_id || null, name: row.name }))
       .sort((one, other) => rankOf(one, text) - rankOf(other, text))
       .slice(0, limits.searchFound),
   )
+}
+
+/** Rows and others without those that are among them. */
+function together(rows: readonly Row[], others: readonly Row[]): Row[] {
+  const known = new Set(rows.map(({ id }) => id))
+  return [...rows, ...others.filter(({ id }) => !known.has(id))]
 }
 
 /** Exact matches come first, then those that begin with what is looked for. */
@@ -55,7 +62,9 @@ const greatest = '\u{10FFFF}'
 async function findBound(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
   const spellings = [...new Set([text, text.toUpperCase(), text.toLowerCase()])]
   const bound = await Promise.all(spellings.map((spelling) => readBindings(tx, spelling, appIds)))
-  return readDevices(tx, bound.flat().slice(0, limits.searchFound))
+  // The exact one, in whatever spelling, is the shortest.
+  const shortest = bound.flat().sort((one, other) => one.device_no.length - other.device_no.length)
+  return readDevices(tx, shortest.slice(0, limits.searchFound))
 }
 
 /**
@@ -85,7 +94,7 @@ async function readDevices(tx: Statements, bindings: readonly Row[]): Promise<Ro
 
 function findDevices(sql: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
   const rows = sql`select app_id, device_no as id, device_name as name from device`
-  return walk(sql, inOrder(sql, rows, appIds, 'app_id desc, bound_at desc, device_no desc'), holds(sql, 'id', text))
+  return walk(sql, inOrder(sql, rows, appIds, 'app_id desc, bound_at desc, device_no desc'), 'id', text)
 }
 
 /** Tables whose rows have names: the columns of id and name, and the order of an index of each. */
@@ -98,16 +107,19 @@ const named = {
 function findNamed(sql: Statements, kind: keyof typeof named, text: string, { appIds }: Sight): Promise<Row[]> {
   const { table, id, name, order } = named[kind]
   const rows = sql`select app_id, ${sql(id)} as id, ${sql(name)} as name from ${sql(table)}`
-  const isSought = holds(sql, 'name', text)
-  return walk(
-    sql,
-    inOrder(sql, rows, appIds, order),
-    kind === 'application' ? sql`${isSought} or starts_with(id, ${text.toLowerCase()})` : isSought,
-  )
+  return walk(sql, inOrder(sql, rows, appIds, order), 'name', text)
 }
 
 function findPeople(sql: Statements, text: string): Promise<Row[]> {
-  return walk(sql, sql`select null as app_id, id, name from operator`, holds(sql, 'name', text))
+  return walk(sql, sql`select null as app_id, id, name from operator`, 'name', text)
+}
+
+/** Finds applications by how their ids begin. */
+function findApplications(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
+  const id = text.toLowerCase()
+  return tx`
+    select app_id, app_id as id, app_name as name from application
+    where app_id >= ${id} and app_id < ${id + greatest} and ${ofApplications(tx, appIds)} limit ${limits.searchFound}`
 }
 
 function findRequest(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
@@ -121,13 +133,13 @@ function inOrder(sql: Statements, rows: PendingQuery<Row[]>, appIds: Sight['appI
   return appIds === null ? rows : sql`${rows} where ${ofApplications(sql, appIds)} order by ${sql.unsafe(order)}`
 }
 
-/** Reads the rows that match among the first ones. */
-function walk(sql: Statements, rows: PendingQuery<Row[]>, isSought: PendingQuery<Row[]>): Promise<Row[]> {
+/**
+ * Reads the rows of which a column holds a text, in upper or lower case, among the first ones: those that begin with it come
+ * first, and of them the shortest.
+ */
+function walk(sql: Statements, rows: PendingQuery<Row[]>, column: 'id' | 'name', text: string): Promise<Row[]> {
+  const place = sql`strpos(${sql.unsafe(folded(column, text))}, ${text.toLowerCase()})`
   return sql`
-    select * from (${rows} limit ${limits.searchRowsWalked}) as walked where ${isSought} limit ${limits.searchFound}`
-}
-
-/** SQL: whether a column holds a text, in upper or lower case. */
-function holds(sql: Statements, column: string, text: string): PendingQuery<Row[]> {
-  return sql`strpos(${sql.unsafe(folded(column, text))}, ${text.toLowerCase()}) > 0`
+    select * from (${rows} limit ${limits.searchRowsWalked}) as walked where ${place} > 0
+    order by ${place}, length(${sql(column)}) limit ${limits.searchFound}`
 }
