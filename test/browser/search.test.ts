@@ -20,7 +20,7 @@ async function named() {
 describe('by the keyboard alone', () => {
   browserTest('anything is found, and the shortcuts are told', async () => {
     const { word, appId } = await named()
-    const visited = await visit('/console/refusals', { role: 'admin' })
+    const visited = await visit('/console/refusals', { role: 'developer', appIds: [appId] })
     const { page, faults } = visited
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
