@@ -225,7 +225,7 @@ const ofEachApplication = (of: Measured): Measured => ({
 })
 const walking = (of: Measured): Measured => ({
   ...of,
-  allowed: { blocks: 60_000, because: `It looks at ${limits.searchRowsWalked} rows of each kind at most.` },
+  allowed: { blocks: 5_000, because: `It looks at ${limits.searchRowsWalked} rows of each kind at most.` },
 })
 const inNdjson = ({ token }: TestApplication) => ({ token, headers: { 'content-type': 'application/x-ndjson' } })
 const credentials = ({ spare }: World) => ({ client_id: spare.appId, client_secret: spare.appSecret })
