@@ -58,6 +58,7 @@ import { secondFactorRoutes } from './people/second-factor/routes.ts'
 import { sessionRoutes } from './people/sessions/routes.ts'
 import { openProvider } from './people/sign-on/provider.ts'
 import { signOnRoutes } from './people/sign-on/routes.ts'
+import { viewRoutes } from './people/views/routes.ts'
 import { api } from './reference/api.ts'
 import { openApiDocument, refusalsOf } from './reference/openapi.ts'
 import { operations } from './reference/operations.ts'
@@ -74,6 +75,7 @@ import { overviewRoutes } from './service/overview/routes.ts'
 import { countTimeoutMs } from './service/overview/store.ts'
 import { readinessOf } from './service/readiness.ts'
 import { serviceRoutes } from './service/routes.ts'
+import { searchRoutes } from './service/search/routes.ts'
 import { startUpkeep } from './service/upkeep.ts'
 import { priceKeeper } from './sites/price-changes/keeper.ts'
 import { PriceApplier } from './sites/price-changes/price-applier.ts'
@@ -232,7 +234,9 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       authenticate: (head) => access.authenticate(head),
     }),
     ...secondFactorRoutes(signingIn),
+    ...viewRoutes({ sql: control, showMoment }),
     ...overviewRoutes({ sql: background, log, config, showMoment }),
+    ...searchRoutes(),
     ...serviceRoutes({
       sql: control,
       metrics,

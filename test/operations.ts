@@ -10,6 +10,7 @@ import { saveDeviceModel } from '../src/devices/models/contract.ts'
 import { savePlacement } from '../src/devices/placement/contract.ts'
 import { createOperator, createOperatorKey } from '../src/people/operators/contract.ts'
 import { savePasskey, startPasskey } from '../src/people/second-factor/contract.ts'
+import { saveView } from '../src/people/views/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
 import { getPriceChange, schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
@@ -221,6 +222,10 @@ const acrossAll = (of: Measured): Measured => ({
 const ofEachApplication = (of: Measured): Measured => ({
   ...of,
   allowed: { blocks: 3_000, because: 'It, or the import’s worker, reads the newest event id of each application.' },
+})
+const walking = (of: Measured): Measured => ({
+  ...of,
+  allowed: { blocks: 5_000, because: `It looks at ${limits.searchRowsWalked} rows of each kind at most.` },
 })
 const inNdjson = ({ token }: TestApplication) => ({ token, headers: { 'content-type': 'application/x-ndjson' } })
 const credentials = ({ spare }: World) => ({ client_id: spare.appId, client_secret: spare.appSecret })
@@ -460,7 +465,14 @@ export const measured: Record<string, Measured> = {
     return { id, operatorId: await newOperatorId(world) }
   }),
   pageOperatorKeys: counting(asOperator(none)),
+  saveView: asPerson(() => ({ page: 'devices', name: 'Faulty', query: 'status=2' })),
+  pageViews: asPerson(none),
+  deleteView: asPerson(async (_, client, headers) => {
+    const { id } = await made(client.call(saveView, { page: 'devices', name: 'Faulty' }, { headers }))
+    return { id }
+  }),
   getOverview: ofEachApplication(asOperator(none)),
+  search: walking(asOperator(({ device }) => ({ text: device }))),
   pageAudit: counting(asOperator(none)),
   getHealth: { call: () => ({ input: {}, as: {} }) },
   getReadiness: { call: () => ({ input: {}, as: {} }) },
@@ -498,6 +510,13 @@ export const variants: Record<string, Measured> = {
   'pageDeliveries: that wait': own(() => ({ status: 1 })),
   'pageDeliveries: over all applications': acrossAll(asOperator(none)),
   'pageSites: over all applications': counting(asOperator(none)),
+  'search: of what is nowhere': walking(asOperator(() => ({ text: 'no-such-thing' }))),
+  'search: by a developer': walking({
+    call: async ({ client, owner, device }) => ({
+      input: { text: device },
+      as: { headers: await signIn(client, await newPerson(client, 'developer', [owner.appId])) },
+    }),
+  }),
   'createDevice: with a key': { call: ({ owner }) => keyed(owner, deviceBody(owner.appId)) },
   'saveSite: with a key': { call: ({ owner }) => keyed(owner, siteBody(owner.appId)) },
   'unbindDevice: with a key': { call: async (world) => keyed(world.owner, { deviceNo: await newDevice(world) }) },
@@ -645,7 +664,11 @@ export const inputsOf = ({
   deleteOperatorKey: { id: 1 },
   handOverOperatorKey: { id: 1, operatorId: 1 },
   pageOperatorKeys: {},
+  saveView: { page: 'devices', name: 'Faulty' },
+  pageViews: {},
+  deleteView: { id: 1 },
   getOverview: {},
+  search: { text: device },
   pageAudit: {},
   getHealth: 'open',
   getReadiness: 'open',
@@ -762,7 +785,11 @@ export const admitted: Record<string, string> = {
   deleteOperatorKey: 'a',
   handOverOperatorKey: 'a',
   pageOperatorKeys: 'a',
+  saveView: 'aovd',
+  pageViews: 'aovd',
+  deleteView: 'aovd',
   getOverview: 'aov',
+  search: 'aovd',
   pageAudit: 'aov',
   getMetrics: 'aov',
 }

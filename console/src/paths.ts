@@ -34,7 +34,7 @@ export const paths = {
   events: (query: Query = {}) => withQuery('/console/events', query),
   deliveries: (query: Query = {}) => withQuery('/console/deliveries', query),
   refusals: (query: Query = {}) => withQuery('/console/refusals', query),
-  people: () => '/console/people',
+  people: (query: Query = {}) => withQuery('/console/people', query),
 }
 
 type Query = Record<string, string | number | undefined | null>

@@ -1,54 +1,35 @@
 import {
   ApiOutlined,
-  AppstoreOutlined,
-  AuditOutlined,
-  CloudUploadOutlined,
-  ControlOutlined,
-  DashboardOutlined,
-  EnvironmentOutlined,
-  InboxOutlined,
+  MenuFoldOutlined,
   MenuOutlined,
-  PayCircleOutlined,
+  MenuUnfoldOutlined,
   ReadOutlined,
-  SendOutlined,
-  StopOutlined,
-  TeamOutlined,
-  ThunderboltOutlined,
   UserOutlined,
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { Fragment, lazy, Suspense, useEffect, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
-import { pageDeviceModels } from '../../src/devices/models/contract.ts'
-import { pageOperators } from '../../src/people/operators/contract.ts'
 import { deleteSession } from '../../src/people/sessions/contract.ts'
-import { getOverview } from '../../src/service/overview/contract.ts'
 import { call, whenProofIsWanted } from './api.ts'
+import { Find } from './find/find.tsx'
 import { defineTexts } from './language/index.ts'
+import { useEntries } from './navigation.tsx'
 import { paths } from './paths.ts'
-import { afterSessionChange, SignedIn, useMay, useSession } from './session.tsx'
+import { afterSessionChange, SignedIn, useSession } from './session.tsx'
 import { Dropdown } from './ui/dropdown.tsx'
 import { LeaveGuard, useLeave } from './ui/leaving.tsx'
 import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
+import { useAppliedViews } from './views/applied.ts'
 
 const useTexts = defineTexts(
   {
-    overview: 'Overview',
-    applications: 'Applications',
-    sites: 'Sites',
-    devices: 'Devices',
-    billingRules: 'Billing rules',
-    models: 'Models and inventory',
-    imports: 'Imports',
-    acts: 'Bulk acts',
-    events: 'Events',
-    deliveries: 'Deliveries',
-    refusals: 'Refusals',
-    people: 'People and keys',
     reference: 'Guides and API',
     menu: 'Menu',
+    fold: 'Fold the menu',
+    unfold: 'Unfold the menu',
     skip: 'To the content',
+    skipToRows: 'To the table',
     account: 'Your account',
     signOut: 'Sign out',
     role_admin: 'Admin',
@@ -57,21 +38,12 @@ const useTexts = defineTexts(
     role_developer: 'Developer',
   },
   {
-    overview: '概览',
-    applications: '应用',
-    sites: '站点',
-    devices: '设备',
-    billingRules: '计费规则',
-    models: '型号与库存',
-    imports: '导入',
-    acts: '批量操作',
-    events: '事件',
-    deliveries: '回调投递',
-    refusals: '拒绝记录',
-    people: '人员与密钥',
     reference: '指南与接口',
     menu: '菜单',
+    fold: '收起菜单',
+    unfold: '展开菜单',
     skip: '跳到内容',
+    skipToRows: '跳到表格',
     account: '我的账号',
     signOut: '退出登录',
     role_admin: '管理员',
@@ -80,15 +52,6 @@ const useTexts = defineTexts(
     role_developer: '开发者',
   },
 )
-
-interface Entry {
-  key: string
-  path: string
-  icon: ReactNode
-  text: Parameters<ReturnType<typeof useTexts>>[0]
-  /** The page is hidden from users who may not call this operation. */
-  isOpen?: boolean
-}
 
 const Drawer = lazy(() => import('antd/es/drawer'))
 
@@ -129,11 +92,20 @@ function Frame() {
   const t = useTexts()
   // Undefined until it is first opened.
   const [isMenuOpen, setMenuOpen] = useState<boolean>()
+  const [isFolded, setFolded] = useState(() => localStorage.getItem(foldedKey) !== null)
+  function fold(isToFold: boolean): void {
+    if (isToFold) localStorage.setItem(foldedKey, '')
+    else localStorage.removeItem(foldedKey)
+    setFolded(isToFold)
+  }
   return (
-    <div className="shell">
+    <div className={isFolded ? 'shell shell-folded' : 'shell'}>
       <a className="skip" href="#content">
         {t('skip')}
       </a>
+      <button type="button" className="skip skip-to-rows" onClick={toRows}>
+        {t('skipToRows')}
+      </button>
       <header className="shell-bar">
         <Button
           className="shell-menu-button"
@@ -147,12 +119,21 @@ function Frame() {
           Forecourt
         </Link>
         <span style={{ flex: 1 }} />
+        <Find />
         <LanguageSwitch />
         <ShadeSwitch />
         <AccountMenu />
       </header>
       <nav className="shell-side" aria-label={t('menu')}>
         <Navigation />
+        <Button
+          type="text"
+          className="shell-fold"
+          icon={isFolded ? <MenuUnfoldOutlined /> : <MenuFoldOutlined />}
+          aria-label={isFolded ? t('unfold') : t('fold')}
+          title={isFolded ? t('unfold') : t('fold')}
+          onClick={() => fold(!isFolded)}
+        />
       </nav>
       {isMenuOpen !== undefined && (
         <Suspense fallback={null}>
@@ -163,50 +144,40 @@ function Frame() {
       )}
       <main id="content" className="shell-content" tabIndex={-1}>
         <LeaveGuard />
-        <Outlet />
+        <Fragment key={useAppliedViews()}>
+          <Outlet />
+        </Fragment>
       </main>
       <Proof />
     </div>
   )
 }
 
+/** The key under which it is stored that the menu is folded. */
+const foldedKey = 'forecourt.menu.folded'
+
+/** Focuses the first link or button of the first row of the page's table, or the table itself if it has no rows. */
+function toRows(): void {
+  const table = document.querySelector('main .rows')
+  const first = table?.querySelector<HTMLElement>('tbody :is(a, button)') ?? table?.closest<HTMLElement>('.wide')
+  first?.focus()
+}
+
 function Navigation({ onGo }: { onGo?: () => void }) {
   const t = useTexts()
-  const may = useMay()
+  const entries = useEntries()
   const { pathname } = useLocation()
-  const entries: Entry[] = [
-    {
-      key: 'overview',
-      path: paths.overview(),
-      icon: <DashboardOutlined />,
-      text: 'overview',
-      isOpen: may(getOverview),
-    },
-    { key: 'applications', path: paths.applications(), icon: <AppstoreOutlined />, text: 'applications' },
-    { key: 'sites', path: paths.sites(), icon: <EnvironmentOutlined />, text: 'sites' },
-    { key: 'devices', path: paths.devices(), icon: <ControlOutlined />, text: 'devices' },
-    { key: 'billing-rules', path: paths.billingRules(), icon: <PayCircleOutlined />, text: 'billingRules' },
-    { key: 'models', path: paths.models(), icon: <InboxOutlined />, text: 'models', isOpen: may(pageDeviceModels) },
-    { key: 'imports', path: paths.imports(), icon: <CloudUploadOutlined />, text: 'imports' },
-    { key: 'acts', path: paths.acts(), icon: <ThunderboltOutlined />, text: 'acts' },
-    { key: 'events', path: paths.events(), icon: <AuditOutlined />, text: 'events' },
-    { key: 'deliveries', path: paths.deliveries(), icon: <SendOutlined />, text: 'deliveries' },
-    { key: 'refusals', path: paths.refusals(), icon: <StopOutlined />, text: 'refusals' },
-    { key: 'people', path: paths.people(), icon: <TeamOutlined />, text: 'people', isOpen: may(pageOperators) },
-  ]
   const current = pathname.split('/')[2] || 'overview'
   return (
     <div className="shell-links">
-      {entries
-        .filter(({ isOpen }) => isOpen !== false)
-        .map(({ key, path, icon, text }) => (
-          <Link key={key} to={path} aria-current={key === current ? 'page' : undefined} onClick={onGo}>
-            {icon} {t(text)}
-          </Link>
-        ))}
+      {entries.map(({ key, path, icon, title }) => (
+        <Link key={key} to={path} title={title} aria-current={key === current ? 'page' : undefined} onClick={onGo}>
+          {icon} <span>{title}</span>
+        </Link>
+      ))}
       <hr />
-      <a href="/docs">
-        <ReadOutlined /> {t('reference')}
+      <a href="/docs" title={t('reference')}>
+        <ReadOutlined /> <span>{t('reference')}</span>
       </a>
     </div>
   )

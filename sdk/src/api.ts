@@ -502,6 +502,11 @@ export interface DeleteSiteRequest {
 
 export type DeleteTotpRequest = Record<never, never>
 
+export interface DeleteViewRequest {
+  /** The id of the record. */
+  id: number
+}
+
 export interface Delivery {
   /** the id, ascending within an application */
   id: number
@@ -811,6 +816,17 @@ export interface ForceUnbindDeviceRequest {
   deviceNo: string
   /** The reason, in words. */
   reason: string
+}
+
+export interface Found {
+  /** What was found; `operator` is an account, `request` a write that was refused. */
+  kind: 'device' | 'site' | 'application' | 'billingRule' | 'operator' | 'request'
+  /** The serial number, the `X-Request-Id`, or the id of the record. */
+  id: string
+  /** The application that it belongs to; null for none. */
+  appId: string | null
+  /** The name of the record; of a request, the id of the operation that was called. */
+  name: string
 }
 
 export interface FreezeApplicationRequest {
@@ -1689,6 +1705,17 @@ export interface PageSitesQuery {
   bbox?: string | undefined
 }
 
+export interface PageViewsQuery {
+  /** The list of the console that it is a view of. */
+  page?: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals' | undefined
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  pageNo?: number | undefined
+  /** The number of rows on a page; 10 by default. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  cursor?: string | undefined
+}
+
 export interface Passkey {
   /** The id of the record. */
   id: number
@@ -1964,7 +1991,7 @@ export interface PriceInForce {
 }
 
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 10070 | 10071 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
 
 export interface RefusedWrite {
   time: string
@@ -1977,7 +2004,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the name of the refusal’s code */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'secondFactorRequired' | 'codeInvalid' | 'secondFactorSetUpRequired' | 'confirmationRequired' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'secondFactorNotFound' | 'lastSecondFactor' | 'signOnOff' | 'signOnFailed' | 'signOnRefused' | 'signOnUnavailable' | 'signOnLinked' | 'managedBySignOn' | 'passwordSignInOff' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'secondFactorRequired' | 'codeInvalid' | 'secondFactorSetUpRequired' | 'confirmationRequired' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'secondFactorNotFound' | 'lastSecondFactor' | 'signOnOff' | 'signOnFailed' | 'signOnRefused' | 'signOnUnavailable' | 'signOnLinked' | 'managedBySignOn' | 'passwordSignInOff' | 'viewNotFound' | 'viewNameTaken' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
@@ -2168,6 +2195,18 @@ export interface SaveTotpRequest {
   code: string
 }
 
+export interface SaveViewRequest {
+  /** The view to change; without it the name decides. */
+  id?: number | null | undefined
+  /** The list of the console that it is a view of. */
+  page: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals'
+  name: string
+  /** Filters, order and page size, as in the address of the list. */
+  query?: string | null | undefined
+  /** The choice of columns, as the list keeps it. */
+  columns?: string | null | undefined
+}
+
 export interface SchedulePriceChangeRequest {
   appId?: string | null | undefined
   /** When it takes effect: in whole seconds, later than now and at most 731 days ahead. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -2235,6 +2274,16 @@ export interface ScheduledPriceChange {
   cancelTime: string | null
   /** who cancelled it */
   cancelledBy: string | null
+}
+
+export interface SearchQuery {
+  /** What to look for. */
+  text: string
+}
+
+export interface SearchResult {
+  /** What was found, by kind; exact matches first. */
+  list: Array<Found>
 }
 
 export interface SecondFactors {
@@ -2907,6 +2956,26 @@ export interface UpdateSitesRequest {
   sites: Array<SiteUpdateRow>
 }
 
+export interface View {
+  /** The id of the record. */
+  id: number
+  /** The list of the console that it is a view of. */
+  page: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals'
+  /** The name that its owner gave the view. */
+  name: string
+  /** Filters, order and page size, as in the address of the list. */
+  query: string | null
+  /** The choice of columns, as the list keeps it. */
+  columns: string | null
+  /** When the record was created. */
+  createTime: string
+}
+
+export type ViewPage = Page & {
+  /** The rows of this page. */
+  list: Array<View>
+}
+
 /** What an application’s callback is told: the record, as its operation answers it. */
 export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | PlacementCallback | BillingRuleCallback | PriceChangeCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
 
@@ -3146,8 +3215,16 @@ export interface Methods {
   handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
+  /** Saves a view of one of the console’s lists in one’s own account, in place of the one that has the name on that list. With an `id` it changes that view, its name too. An account has at most 50. */
+  saveView: Method<SaveViewRequest, View>
+  /** Pages through the views of one’s own account, newest first. */
+  pageViews: PageMethod<PageViewsQuery, ViewPage>
+  /** Deletes a view of one’s own account. */
+  deleteView: Method<DeleteViewRequest, View>
   /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
+  /** Finds devices by serial number, sites, applications, billing rules and accounts by a part of the name, an application by how its id begins, and a refused write by its request id: at most 8 of each kind, in upper or lower case. A serial number is found by how it begins; by any part of it, and a name, among the first 30,000. The page operations look through all. A developer finds what belongs to their applications; only admins find accounts. */
+  search: Method<SearchQuery, SearchResult>
   /** Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
   /** Answers while the process is alive. */
@@ -3279,7 +3356,11 @@ export const operations = {
   deleteOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/delete', isIdempotent: true },
   handOverOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/handOver', isIdempotent: true },
   pageOperatorKeys: { method: 'GET', path: '/api/platform/v1/operatorKey/page', isPage: true },
+  saveView: { method: 'POST', path: '/api/platform/v1/view/save' },
+  pageViews: { method: 'GET', path: '/api/platform/v1/view/page', isPage: true },
+  deleteView: { method: 'POST', path: '/api/platform/v1/view/delete' },
   getOverview: { method: 'GET', path: '/api/platform/v1/overview/detail' },
+  search: { method: 'GET', path: '/api/platform/v1/search' },
   pageAudit: { method: 'GET', path: '/api/platform/v1/audit/page', isPage: true },
   getHealth: { method: 'GET', path: '/healthz', isOpen: true },
   getReadiness: { method: 'GET', path: '/readyz', isOpen: true },
@@ -3321,6 +3402,8 @@ export const codeNames: Record<number, string> = {
   10064: 'signOnLinked',
   10065: 'managedBySignOn',
   10066: 'passwordSignInOff',
+  10070: 'viewNotFound',
+  10071: 'viewNameTaken',
   20002: 'deviceNotFound',
   20013: 'deviceBoundElsewhere',
   20014: 'deviceUnknown',

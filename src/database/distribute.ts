@@ -64,6 +64,7 @@ export const localTables = [
   'operator_totp_draft',
   'platform_count',
   'routine',
+  'saved_view',
   'schema_migration',
   'secrets_key',
   'sign_in_attempt',

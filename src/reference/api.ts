@@ -84,6 +84,7 @@ const tags = {
   ),
   operators: tag('Operators', 'The people who run the platform, and their roles.', platform),
   operatorKeys: tag('Operator keys', 'Keys for the programs of people who run the platform.', platform),
+  views: tag('Views', 'Views of the console’s lists that people saved for themselves.', platform),
   overview: tag('Overview', 'The platform at a glance.', platform),
   audit: tag('Audit', 'Who did what, and when.', platform),
   service: tag('Service', 'Probes, metrics and this description.', platform),

@@ -165,6 +165,10 @@ export const glossary: Glossary = {
   ok: { means: 'Whether the check succeeds.', example: true },
   serving: { means: 'How many processes serve.', example: 1 },
   // Members that each contract explains itself.
+  text: { example: 'FC-GATE-00' },
+  page: { example: 'devices' },
+  query: { example: 'onlineStatus=2' },
+  columns: { example: 'tag,version' },
   total: { example: 1 },
   totalIsExact: { example: true },
   pageSize: { example: 10 },

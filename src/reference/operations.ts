@@ -17,9 +17,11 @@ import * as operators from '../people/operators/contract.ts'
 import * as secondFactor from '../people/second-factor/contract.ts'
 import * as sessions from '../people/sessions/contract.ts'
 import * as signOn from '../people/sign-on/contract.ts'
+import * as views from '../people/views/contract.ts'
 import * as regions from '../regions/contract.ts'
 import * as service from '../service/contract.ts'
 import * as overview from '../service/overview/contract.ts'
+import * as search from '../service/search/contract.ts'
 import * as sites from '../sites/contract.ts'
 import * as priceChanges from '../sites/price-changes/contract.ts'
 import * as sitePrices from '../sites/prices/contract.ts'
@@ -144,7 +146,11 @@ export const operations = [
   operators.deleteOperatorKey,
   operators.handOverOperatorKey,
   operators.pageOperatorKeys,
+  views.saveView,
+  views.pageViews,
+  views.deleteView,
   overview.getOverview,
+  search.search,
   events.pageAudit,
   service.getHealth,
   service.getReadiness,

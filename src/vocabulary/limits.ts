@@ -187,6 +187,13 @@ export const limits = {
    * goes on. Seen by: test/device-plans.test.ts.
    */
   exportRowsWalked: 10_000,
+  /** Records. Readers: of each kind in the answer of a search. Seen by: test/conformance/search.test.ts. */
+  searchFound: 8,
+  /**
+   * Rows. A reading place: of each kind that a search looks at for a part of a name or of a serial number. Past it: a page
+   * operation finds the rest. Seen by: test/operation-costs.test.ts.
+   */
+  searchRowsWalked: 30_000,
 
   // Prices
 
@@ -325,6 +332,8 @@ export const limits = {
    * test/conformance/sessions.test.ts.
    */
   browsersOfOne: 20,
+  /** Views. The database, from an account. Past it: 400 10001. Seen by: test/conformance/views.test.ts. */
+  viewsOfOne: 50,
   /**
    * Refusals. The disk, from an application that is always refused. Past it: the oldest goes. Seen by:
    * test/conformance/refusal-log.test.ts.

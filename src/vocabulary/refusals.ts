@@ -411,6 +411,30 @@ export const refusals = {
       zh: '使用单点登录或通行密钥登录。',
     },
   },
+  viewNotFound: {
+    code: 10070,
+    status: 404,
+    en: 'There is no such view.',
+    zh: '视图不存在。',
+    when: 'Operators only: the account has no view with this id.',
+    whenZh: '仅运营方会遇到：账号没有此编号的视图。',
+    todo: {
+      en: 'Take the id from `view/page`.',
+      zh: '从 `view/page` 中取编号。',
+    },
+  },
+  viewNameTaken: {
+    code: 10071,
+    status: 409,
+    en: 'Another view of this list has this name.',
+    zh: '该列表的另一个视图已使用此名称。',
+    when: 'Operators only: a view would get a name that another view of the same list has in the same account.',
+    whenZh: '仅运营方会遇到：同一账号、同一列表的另一个视图已使用此名称。',
+    todo: {
+      en: 'Choose another name, or delete the other view first.',
+      zh: '换一个名称，或先删除另一个视图。',
+    },
+  },
   deviceNotFound: {
     code: 20002,
     status: 404,

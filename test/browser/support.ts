@@ -193,7 +193,7 @@ async function settle(page: Page): Promise<void> {
 }
 
 /** Expects no serious or critical finding of axe, the accessibility checker, by all its rules or by the given ones. */
-async function expectAccessible(page: Page, runOnly?: string[]): Promise<void> {
+export async function expectAccessible(page: Page, runOnly?: string[]): Promise<void> {
   // Text that is still fading in has too little contrast.
   await settle(page)
   // axe is injected through the debugger, because the page's policy allows no other script.

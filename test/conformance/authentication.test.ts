@@ -10,6 +10,7 @@ import {
 } from '../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../src/people/sessions/contract.ts'
 import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
+import { pageViews } from '../../src/people/views/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, deviceBody, newApplication, siteBody, takeOffline } from '../harness.ts'
@@ -127,9 +128,10 @@ for (const { operation, body } of documented) {
 
 /** Operations on the caller's own account or session, which a key has not. */
 const ofAccounts = new Set(
-  [confirmSession, unlinkSignOn, getSecondFactors, startTotp, deleteTotp, startPasskey, renewRecoveryCodes].map(
-    ({ id }) => id,
-  ),
+  [
+    ...[confirmSession, unlinkSignOn, getSecondFactors, startTotp, deleteTotp, startPasskey, renewRecoveryCodes],
+    pageViews,
+  ].map(({ id }) => id),
 )
 
 const guarded = operations.filter((operation) => operation.callers.length > 0)

@@ -9,6 +9,7 @@ import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
+import { saveView } from '../../src/people/views/contract.ts'
 import { getOpenApi } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
@@ -132,7 +133,7 @@ async function placed() {
   return { deviceNo }
 }
 
-/** The session of the person whose second factors an example is about. */
+/** The session of the person whose second factors or views an example is about. */
 let session = { cookie: '' }
 async function ownSession() {
   session = await signIn(client, await withPassword())
@@ -202,6 +203,11 @@ const substitutes: Record<string, () => Promise<object> | object> = {
     return { code: codeOf(await startedSecret(client, session)) }
   },
   deleteTotp: ofGenerator,
+  deleteView: async () => {
+    await ownSession()
+    const { data } = await client.call(saveView, { page: 'devices', name: 'Faulty' }, { headers: session })
+    return { id: data.id }
+  },
   renewRecoveryCodes: ofGenerator,
   resetSecondFactors: async () => {
     const person = await withPassword()
@@ -238,6 +244,9 @@ const senders: Record<string, () => Promise<Record<string, string>> | Record<str
   changePassword: ofSession,
   confirmSession: ofSession,
   getSecondFactors: ofSession,
+  saveView: ofSession,
+  pageViews: ofSession,
+  deleteView: () => session,
   unlinkSignOn: ofSession,
   startTotp: () => session,
   saveTotp: () => session,

@@ -31,6 +31,8 @@ export const contractRefusals = {
   signOnLinked: { code: 10064, status: 409 },
   managedBySignOn: { code: 10065, status: 409 },
   passwordSignInOff: { code: 10066, status: 403 },
+  viewNotFound: { code: 10070, status: 404 },
+  viewNameTaken: { code: 10071, status: 409 },
   callbackMissing: { code: 10042, status: 409 },
   deviceNotFound: { code: 20002, status: 404 },
   deviceBoundElsewhere: { code: 20013, status: 409 },

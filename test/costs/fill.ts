@@ -109,6 +109,9 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
     select 'Key ' || id, 'viewer', md5('key' || id), id, 'x', now(), now() + interval '1 day' from operator
     where name like 'Somebody %' on conflict do nothing`
   await sql`
+    insert into saved_view (operator_id, page, name, created_at)
+    select id, 'devices', 'Faulty', now() from operator where name like 'Somebody %' on conflict do nothing`
+  await sql`
     insert into operator_application (operator_id, app_id)
     select id, ${appId} from operator where name like 'Somebody %' on conflict do nothing`
 }

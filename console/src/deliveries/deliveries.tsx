@@ -68,7 +68,7 @@ function Filters() {
   const words = useTypeWords()
   const { values, set } = useFilters(filterNames)
   return (
-    <FilterBar values={values}>
+    <FilterBar views="deliveries" values={values}>
       <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
       <ChoiceFilter
         label={t('status')}

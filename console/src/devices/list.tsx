@@ -130,7 +130,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
     />
   )
   return (
-    <FilterBar values={{ appId, ...values }}>
+    <FilterBar views="devices" values={{ appId, ...values }}>
       <ApplicationFilter isOptional value={appId} onChange={choose} />
       {text('deviceNo', devices('deviceNo'))}
       {text('deviceName', devices('deviceName'))}

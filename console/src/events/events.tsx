@@ -92,7 +92,7 @@ function Audit() {
       <p className="faint" style={{ marginTop: 0 }}>
         {t('auditWords')}
       </p>
-      <FilterBar values={narrowing}>
+      <FilterBar views="audit" values={narrowing}>
         <TextFilter
           label={t('actorFilter')}
           width={230}
@@ -150,7 +150,7 @@ function Feed() {
   const columns = useColumns(open)
   return (
     <section className="card">
-      <FilterBar values={{ appId, ...values }}>
+      <FilterBar views="events" values={{ appId, ...values }}>
         <ApplicationFilter value={appId} onChange={choose} />
         <TypeFilter types={eventTypes} value={values.type} onChange={(type) => set({ type })} />
         <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />

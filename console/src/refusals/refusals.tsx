@@ -50,7 +50,7 @@ export function Page() {
   return (
     <PageFrame title={t('title')} operation={pageRefusals}>
       <section className="card">
-        <FilterBar values={values}>
+        <FilterBar views="refusals" values={values}>
           <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
           <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />
           <ChoiceFilter

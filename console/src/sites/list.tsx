@@ -88,6 +88,7 @@ function Sites() {
   return (
     <section className="card">
       <FilterBar
+        views="sites"
         values={input}
         beside={
           <Segments

@@ -2,6 +2,8 @@ import { FilterOutlined } from '@ant-design/icons'
 import { Button, type InputRef } from 'antd'
 import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
+import type { ViewedPage } from '../../../src/people/views/contract.ts'
+import { Views } from '../views/views.tsx'
 import { useChangeSearch } from './address.ts'
 import { Input, Select } from './fields.tsx'
 import { countFilters } from './filter-count.ts'
@@ -126,13 +128,15 @@ export function RangeFilter(props: RangeFilterProps) {
 interface FilterBarProps {
   /** The filters' values, to count those that are set. */
   values: Record<string, string>
+  /** The list of which views are saved. */
+  views?: ViewedPage
   /** Other elements beside the filters. */
   beside?: ReactNode
   children: ReactNode
 }
 
 /** A page's filters; on a narrow screen, folded behind a button that shows how many are set. */
-export function FilterBar({ values, beside, children }: FilterBarProps) {
+export function FilterBar({ values, views, beside, children }: FilterBarProps) {
   const t = useCommon()
   const [isOpen, setOpen] = useState(false)
   const isShown = !useIsNarrow() || isOpen
@@ -147,7 +151,10 @@ export function FilterBar({ values, beside, children }: FilterBarProps) {
       >
         {count === 0 ? t('filters') : t('filtersSet', { count })}
       </Button>
-      <div className="filters-all">{isShown && children}</div>
+      <div className="filters-all">
+        {isShown && children}
+        {isShown && views && <Views page={views} />}
+      </div>
       {beside}
     </search>
   )

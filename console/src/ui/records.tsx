@@ -78,11 +78,12 @@ const Exports = lazy(async () => ({ default: (await import('./export.tsx')).Expo
 const Columns = lazy(async () => ({ default: (await import('./columns.tsx')).Columns }))
 
 const sizes = [10, 20, 50, 100]
-const storageKey = (name: string) => `forecourt.columns.${name}`
+/** The key under which a table's choice of columns is stored. */
+export const columnsKey = (name: string) => `forecourt.columns.${name}`
 
 function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
   const [hidden, setHidden] = useState<string[]>(() => {
-    const stored = localStorage.getItem(storageKey(name))
+    const stored = localStorage.getItem(columnsKey(name))
     if (stored !== null) return stored.split(',')
     const hasRoom = { narrow: '(min-width: 1600px)', phone: '(min-width: 641px)' }
     const isHidden = ({ isExtra = false }: Column<Item>) =>
@@ -91,7 +92,7 @@ function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
   })
   function choose(shown: string[]): void {
     const now = columns.map(({ key }) => key).filter((key) => !shown.includes(key))
-    localStorage.setItem(storageKey(name), now.join(','))
+    localStorage.setItem(columnsKey(name), now.join(','))
     setHidden(now)
   }
   const shown = columns.filter(({ key, isFixed }) => isFixed || !hidden.includes(key))

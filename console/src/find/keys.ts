@@ -1,0 +1,10 @@
+// Shortcuts of a single key can be turned off: who speaks to the computer would press them by words (WCAG 2.1.4).
+
+const storageKey = 'forecourt.keys.single'
+
+export const isSingleKeyOn = (): boolean => localStorage.getItem(storageKey) !== 'off'
+
+export function turnSingleKeys(isOn: boolean): void {
+  if (isOn) localStorage.removeItem(storageKey)
+  else localStorage.setItem(storageKey, 'off')
+}

@@ -1,0 +1,199 @@
+import { useEffect, useId, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { type Found, type FoundKind, foundKinds, search } from '../../../src/service/search/contract.ts'
+import { useRead } from '../api.ts'
+import { useEntries } from '../navigation.tsx'
+import { paths } from '../paths.ts'
+import { ApplicationLabel } from '../ui/application-name.tsx'
+import { useLeave } from '../ui/leaving.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { Dialog } from './dialog.tsx'
+import { useTexts } from './texts.ts'
+
+/** One line of what is found. */
+interface Line {
+  key: string
+  words: string
+  /** The serial number, or the id of a request. */
+  id?: string
+  appId?: string | null
+  go: () => void
+}
+
+interface Group {
+  title: string
+  lines: Line[]
+}
+
+/** What is typed is looked for once the keys have rested for so long, in milliseconds. */
+const restMs = 120
+
+interface PaletteProps {
+  onClose: () => void
+  /** The page changes: the focus stays with it. */
+  onGo: () => void
+  onShortcuts: () => void
+}
+
+/** Finds records and pages by what is typed: arrows choose, Enter opens. */
+export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
+  const t = useTexts()
+  const listId = useId()
+  const [text, setText] = useState('')
+  const { groups, error, isLooking } = useGroups(text, onGo, onShortcuts)
+  const lines = groups.flatMap((group) => group.lines)
+  const [chosenKey, choose] = useState<string>()
+  const place = Math.max(
+    0,
+    lines.findIndex(({ key }) => key === chosenKey),
+  )
+  const chosen = lines[place]
+  const idOf = ({ key }: Line) => `${listId} ${key}`.replaceAll(/\s/g, '_')
+  const chosenId = chosen && idOf(chosen)
+  useEffect(() => {
+    if (chosenId !== undefined) document.getElementById(chosenId)?.scrollIntoView({ block: 'nearest' })
+  }, [chosenId])
+
+  function onKeyDown(event: React.KeyboardEvent): void {
+    if (event.nativeEvent.isComposing || lines.length === 0) return
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
+    const step = steps[event.key]
+    if (step !== undefined) choose(lines[(place + step + lines.length) % lines.length]?.key)
+    else if (event.key === 'Enter') chosen?.go()
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <Dialog label={t('find')} onClose={onClose}>
+      <input
+        className="find-input"
+        type="text"
+        role="combobox"
+        aria-label={t('find')}
+        aria-expanded={lines.length > 0}
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={chosenId}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={128}
+        placeholder={t('what')}
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value)
+          choose(undefined)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <RefusalAlert error={error} />
+      <div id={listId} role="listbox" aria-label={t('find')} className="find-list" aria-busy={isLooking}>
+        {groups.map(({ title, lines: own }, index) => (
+          // biome-ignore lint/a11y/useSemanticElements: a group of options has no element of its own
+          <div key={title} role="group" aria-labelledby={`${listId}-${index}`}>
+            <div id={`${listId}-${index}`} className="find-title">
+              {title}
+            </div>
+            {own.map((line) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the field has the focus and takes the keys
+              <div
+                key={line.key}
+                id={idOf(line)}
+                role="option"
+                aria-selected={line === chosen}
+                className="find-line"
+                onClick={line.go}
+                onPointerMove={() => choose(line.key)}
+              >
+                <span className="one-line">{line.words}</span>
+                {line.id && <span className="mono faint">{line.id}</span>}
+                {line.appId && (
+                  <span className="faint one-line">
+                    <ApplicationLabel appId={line.appId} />
+                  </span>
+                )}
+              </div>
+            ))}
+          </div>
+        ))}
+      </div>
+      <div role="status" className="find-status faint">
+        {isLooking ? '' : lines.length === 0 ? t('nothing') : t('found', { count: lines.length })}
+      </div>
+    </Dialog>
+  )
+}
+
+/** What is found by a text: pages at once, records when the service has answered. */
+function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
+  const t = useTexts()
+  const navigate = useNavigate()
+  const leave = useLeave()
+  const sought = text.trim()
+  const asked = useRested(sought)
+  const { data, error, isFetching } = useRead(search, { text: asked }, { enabled: asked !== '', keepsPrevious: true })
+  const go = (path: string) => () => {
+    onGo()
+    leave(() => void navigate(path))
+  }
+  const pages = usePages(go, onShortcuts).filter(({ words }) => words.toLowerCase().includes(sought.toLowerCase()))
+  const list = asked === '' || sought === '' ? [] : (data?.list ?? [])
+  const lineOf = (found: Found): Line => ({
+    key: `${found.kind} ${found.id}`,
+    words: found.name,
+    ...((found.kind === 'device' || found.kind === 'request') && { id: found.id }),
+    appId: found.kind === 'application' ? null : found.appId,
+    go: go(pathOf(found)),
+  })
+  const records = foundKinds.map((kind) => ({
+    title: t(kind),
+    lines: list.filter((found) => found.kind === kind).map(lineOf),
+  }))
+  const more = [
+    { key: 'all devices', words: t('allDevices', { text: sought }), go: go(paths.devices({ deviceNo: sought })) },
+    { key: 'all sites', words: t('allSites', { text: sought }), go: go(paths.sites({ siteName: sought })) },
+  ]
+  const groups: Group[] = [
+    ...(sought === '' ? [] : records),
+    { title: t('pages'), lines: pages },
+    { title: t('more'), lines: sought === '' ? [] : more },
+  ]
+  return {
+    groups: groups.filter(({ lines }) => lines.length > 0),
+    error,
+    isLooking: sought !== asked || isFetching,
+  }
+}
+
+function usePages(go: (path: string) => () => void, onShortcuts: () => void): Line[] {
+  const t = useTexts()
+  const entries = useEntries()
+  return [
+    ...entries.map(({ path, title }) => ({ key: path, words: title, go: go(path) })),
+    { key: 'price changes', words: t('priceChanges'), go: go(paths.priceChanges()) },
+    { key: 'account', words: t('account'), go: go(paths.account()) },
+    { key: 'guides', words: t('guides'), go: () => window.location.assign('/docs') },
+    { key: 'shortcuts', words: t('shortcuts'), go: onShortcuts },
+  ]
+}
+
+/** A text, once it has not changed for a moment. */
+function useRested(text: string): string {
+  const [rested, setRested] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), restMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  return rested
+}
+
+const pathsOf: Record<FoundKind, (found: { id: string; appId: string; name: string }) => string> = {
+  device: ({ appId, id }) => paths.device(appId, id),
+  site: ({ appId, id }) => paths.site(appId, Number(id)),
+  application: ({ id }) => paths.application(id),
+  billingRule: ({ appId, id }) => paths.billingRule(appId, Number(id)),
+  operator: ({ name }) => paths.people({ name }),
+  request: ({ id }) => paths.refusals({ requestId: id }),
+}
+
+const pathOf = ({ kind, appId, ...found }: Found) => pathsOf[kind]({ ...found, appId: appId ?? '' })

@@ -1,0 +1,125 @@
+import { DeleteOutlined } from '@ant-design/icons'
+import { Button, Form, Input, Modal } from 'antd'
+import { useState } from 'react'
+import { deleteView, saveView, type ViewRecord } from '../../../src/people/views/contract.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
+import { useWrite } from '../api.ts'
+import { showSuccess } from '../ui/feedback.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { useTexts } from './texts.ts'
+
+interface SaveViewProps {
+  /** The views of the list that are there. */
+  views: readonly ViewRecord[]
+  view: Pick<ViewRecord, 'page' | 'query' | 'columns'>
+  onClose: () => void
+}
+
+/** Asks for the name under which the list is kept as it is shown now. */
+export function SaveView({ views, view, onClose }: SaveViewProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const { mutateAsync, error, isPending } = useWrite(saveView)
+  const [name, setName] = useState('')
+  const isReady = name.trim() !== ''
+  async function save(): Promise<void> {
+    if (!isReady || isPending) return
+    await mutateAsync({ input: { ...view, name: name.trim() } })
+    showSuccess(t('saved'))
+    onClose()
+  }
+  return (
+    <Modal
+      open
+      title={t('saveTitle')}
+      okText={common('save')}
+      okButtonProps={{ disabled: !isReady, loading: isPending }}
+      cancelText={common('cancel')}
+      onOk={() => void save().catch(() => {})}
+      onCancel={onClose}
+    >
+      <p>{t('what')}</p>
+      <RefusalAlert error={error} fieldNames={{ name: t('name') }} />
+      <Form layout="vertical" onFinish={() => void save().catch(() => {})}>
+        <Form.Item
+          label={t('name')}
+          htmlFor="view-name"
+          extra={views.some((known) => known.name === name.trim()) ? t('replaces') : undefined}
+        >
+          <Input
+            id="view-name"
+            autoFocus
+            autoComplete="off"
+            maxLength={lengths.name}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </Form.Item>
+      </Form>
+    </Modal>
+  )
+}
+
+/** Renames and deletes the views of a list. */
+export function ManageViews({ views, onClose }: { views: readonly ViewRecord[]; onClose: () => void }) {
+  const t = useTexts()
+  return (
+    <Modal open title={t('manageTitle')} footer={null} onCancel={onClose}>
+      <ul style={{ listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: 8 }}>
+        {views.map((view) => (
+          <ManagedView key={view.id} view={view} />
+        ))}
+      </ul>
+      {views.length === 0 && <p>{t('none')}</p>}
+    </Modal>
+  )
+}
+
+function ManagedView({ view }: { view: ViewRecord }) {
+  const t = useTexts()
+  const common = useCommon()
+  const saving = useWrite(saveView)
+  const deleting = useWrite(deleteView)
+  const [name, setName] = useState(view.name)
+  const isChanged = name.trim() !== '' && name.trim() !== view.name
+  async function rename(): Promise<void> {
+    if (!isChanged) return
+    const { id, page, query, columns } = view
+    await saving.mutateAsync({ input: { id, page, query, columns, name: name.trim() } })
+    showSuccess(t('saved'))
+  }
+  async function remove(): Promise<void> {
+    await deleting.mutateAsync({ input: { id: view.id } })
+    showSuccess(t('deleted'))
+  }
+  return (
+    <li>
+      <RefusalAlert error={saving.error ?? deleting.error} fieldNames={{ name: t('name') }} />
+      <form
+        style={{ display: 'flex', gap: 8 }}
+        onSubmit={(event) => {
+          event.preventDefault()
+          void rename().catch(() => {})
+        }}
+      >
+        <Input
+          aria-label={t('rename', { name: view.name })}
+          maxLength={lengths.name}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Button htmlType="submit" disabled={!isChanged} loading={saving.isPending}>
+          {common('save')}
+        </Button>
+        <Button
+          danger
+          icon={<DeleteOutlined />}
+          aria-label={t('delete', { name: view.name })}
+          loading={deleting.isPending}
+          onClick={() => void remove().catch(() => {})}
+        />
+      </form>
+    </li>
+  )
+}

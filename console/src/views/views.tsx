@@ -1,0 +1,85 @@
+import { StarOutlined } from '@ant-design/icons'
+import { Button, type MenuProps } from 'antd'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { pageViews, type ViewedPage, type ViewRecord } from '../../../src/people/views/contract.ts'
+import { useRead } from '../api.ts'
+import { useSession } from '../session.tsx'
+import { Dropdown } from '../ui/dropdown.tsx'
+import { columnsKey } from '../ui/records.tsx'
+import { noteApplied } from './applied.ts'
+import { useTexts } from './texts.ts'
+
+const SaveView = lazy(async () => ({ default: (await import('./dialogs.tsx')).SaveView }))
+const ManageViews = lazy(async () => ({ default: (await import('./dialogs.tsx')).ManageViews }))
+
+/** Parameters of the address that lead to one row or to one page of the list. */
+const passing = ['cursor', 'find', 'event', 'eventType', 'eventAppId']
+
+/** The query of the address as a view has it. */
+function queryNow(): string {
+  const search = new URLSearchParams(window.location.search)
+  for (const name of passing) search.delete(name)
+  return search.toString()
+}
+
+/** The key under which a list's choice of columns is stored. */
+const keyOf = (page: ViewedPage) => columnsKey(page === 'events' ? 'feed' : page)
+
+/** Whether the button gets the focus back: the page begins anew when a view is applied. */
+let isJustApplied = false
+
+/** The menu of the views of a list that the user has saved. Keys have no account to keep them in. */
+export function Views({ page }: { page: ViewedPage }) {
+  const { operatorId } = useSession()
+  return operatorId === null ? null : <Menu page={page} />
+}
+
+function Menu({ page }: { page: ViewedPage }) {
+  const t = useTexts()
+  const navigate = useNavigate()
+  const [isNear, setNear] = useState(false)
+  const [opened, open] = useState<'save' | 'manage'>()
+  const button = useRef<HTMLButtonElement>(null)
+  const { data } = useRead(pageViews, { page, pageSize: 100 }, { enabled: isNear })
+  const views = data?.list.toSorted((one, other) => one.name.localeCompare(other.name)) ?? []
+  useEffect(() => {
+    if (isJustApplied) button.current?.focus()
+    isJustApplied = false
+  }, [])
+
+  async function apply({ query, columns }: ViewRecord): Promise<void> {
+    if (columns === null) localStorage.removeItem(keyOf(page))
+    else localStorage.setItem(keyOf(page), columns)
+    await navigate(`?${query ?? ''}`)
+    isJustApplied = true
+    noteApplied()
+  }
+
+  const items: MenuProps['items'] = [
+    ...views.map((view) => ({ key: view.id, label: view.name, onClick: () => void apply(view) })),
+    ...(views.length === 0 ? [{ key: 'none', label: t('none'), disabled: true }] : []),
+    { type: 'divider' },
+    { key: 'save', label: t('saveThis'), onClick: () => open('save') },
+    ...(views.length === 0 ? [] : [{ key: 'manage', label: t('manage'), onClick: () => open('manage') }]),
+  ]
+  return (
+    <>
+      <Dropdown menu={{ items }}>
+        <Button ref={button} icon={<StarOutlined />} onPointerEnter={() => setNear(true)} onFocus={() => setNear(true)}>
+          {t('views')}
+        </Button>
+      </Dropdown>
+      <Suspense fallback={null}>
+        {opened === 'save' && (
+          <SaveView
+            views={views}
+            view={{ page, query: queryNow(), columns: localStorage.getItem(keyOf(page)) }}
+            onClose={() => open(undefined)}
+          />
+        )}
+        {opened === 'manage' && <ManageViews views={views} onClose={() => open(undefined)} />}
+      </Suspense>
+    </>
+  )
+}

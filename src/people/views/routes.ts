@@ -1,0 +1,32 @@
+import type { Caller, OperatorCaller } from '../../callers/caller.ts'
+import type { Sql } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { type Handler, handle, read } from '../../http/handler.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import { deleteView, pageViews, saveView } from './contract.ts'
+import * as store from './store.ts'
+
+/** The account of the caller. Throws 10003 for a key, which has none. */
+function accountOf(caller: Caller): number {
+  const { operatorId } = caller as OperatorCaller
+  if (operatorId === null) throw new Refusal('notPermitted')
+  return operatorId
+}
+
+export function viewRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): Handler[] {
+  return [
+    handle(saveView, async ({ caller, body }) => {
+      const operatorId = accountOf(caller)
+      const view = { page: body.page, name: body.name, query: given(body.query), columns: given(body.columns) }
+      return transaction(sql, (tx) => store.saveView(tx, operatorId, given(body.id), view, showMoment))
+    }),
+
+    read(pageViews, async ({ sql, caller, query: { page, ...query } }) =>
+      store.pageOfViews(sql, accountOf(caller), given(page), query, showMoment),
+    ),
+
+    handle(deleteView, ({ caller, body }) => store.deleteView(sql, accountOf(caller), body.id, showMoment)),
+  ]
+}

@@ -1,0 +1,38 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { everyRole } from '../../vocabulary/roles.ts'
+import { named, nullable, text, textOneOf } from '../../vocabulary/values.ts'
+
+/** What a search finds, in the order in which it is answered. */
+export const foundKinds = ['device', 'site', 'application', 'billingRule', 'operator', 'request'] as const
+export type FoundKind = (typeof foundKinds)[number]
+
+export const Found = named(
+  'Found',
+  Type.Object({
+    kind: textOneOf([...foundKinds], 'What was found; `operator` is an account, `request` a write that was refused.'),
+    id: Type.String({
+      description: 'The serial number, the `X-Request-Id`, or the id of the record.',
+      examples: ['FC-GATE-0001'],
+    }),
+    appId: nullable(Type.String({ description: 'The application that it belongs to; null for none.' })),
+    name: Type.String({
+      description: 'The name of the record; of a request, the id of the operation that was called.',
+    }),
+  }),
+)
+export type Found = Static<typeof Found>
+
+export const search = operation({
+  id: 'search',
+  group: 'overview',
+  summary:
+    'Finds devices by serial number, sites, applications, billing rules and accounts by a part of the name, an application by how its id begins, and a refused write by its request id: at most 8 of each kind, in upper or lower case. A serial number is found by how it begins; by any part of it, and a name, among the first 30,000. The page operations look through all. A developer finds what belongs to their applications; only admins find accounts.',
+  method: 'GET',
+  path: '/api/platform/v1/search',
+  callers: ['operator'],
+  roles: everyRole,
+  query: Type.Object({ text: text(128, 'What to look for.') }),
+  data: Type.Object({ list: Type.Array(Found, { description: 'What was found, by kind; exact matches first.' }) }),
+  refusals: [],
+})

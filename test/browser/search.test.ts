@@ -1,0 +1,148 @@
+import { describe, expect } from 'bun:test'
+import { createDevice } from '../../src/devices/contract.ts'
+import { pageViews } from '../../src/people/views/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { becomesTrue, isLong } from '../faults/support.ts'
+import { deviceBody, newApplication, siteBody } from '../harness.ts'
+import { browserTest, client, expectAccessible, newSerial, picture, visit } from './support.ts'
+
+/** An application with a device and a site that have one word in their names. */
+async function named() {
+  const word = newSerial('Pass')
+  const app = await newApplication(client, { appName: 'Pass and charge' })
+  const { appId, token } = app
+  await client.call(createDevice, deviceBody(appId, { deviceNo: `${word}-A`, deviceName: 'North gate' }), { token })
+  await client.call(createDevice, deviceBody(appId, { deviceNo: `${word}-B`, deviceName: 'South gate' }), { token })
+  await client.call(saveSite, siteBody(appId, { siteName: `Park ${word}` }), { token })
+  return { word, appId }
+}
+
+describe('by the keyboard alone', () => {
+  browserTest('anything is found, and the shortcuts are told', async () => {
+    const { word, appId } = await named()
+    const visited = await visit('/console/refusals', { role: 'developer', appIds: [appId] })
+    const { page, faults } = visited
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    const dialog = page.getByRole('dialog', { name: 'Find anything' })
+    const field = dialog.getByRole('combobox', { name: 'Find anything' })
+    await field.waitFor()
+    await page.keyboard.type(word.slice(2).toLowerCase())
+    const chosen = dialog.getByRole('option', { selected: true })
+    await chosen.filter({ hasText: /gate/ }).waitFor()
+    await dialog
+      .getByRole('group', { name: 'Sites' })
+      .getByRole('option', { name: `Park ${word}` })
+      .waitFor()
+    expect(await field.getAttribute('aria-activedescendant')).toBe(await chosen.getAttribute('id'))
+    await expectAccessible(page)
+    await picture(page, 'find')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await chosen.filter({ hasText: `Park ${word}` }).waitFor()
+    await page.keyboard.press('ArrowUp')
+    const serial = await chosen.filter({ hasText: /gate/ }).locator('.mono').innerText()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/console/devices/${appId}/${serial}`)
+    await dialog.waitFor({ state: 'detached' })
+    // A page by its name, and nothing by Escape.
+    await page.getByRole('heading', { level: 1, name: /gate/ }).waitFor()
+    await page.keyboard.press('/')
+    await field.waitFor()
+    await page.keyboard.type('deliv')
+    await chosen.filter({ hasText: 'Deliveries' }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.keyboard.press('?')
+    const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await shortcuts.getByText('Show these shortcuts').waitFor()
+    await expectAccessible(page)
+    await picture(page, 'shortcuts')
+    // Single keys can be turned off, and then open nothing.
+    await shortcuts.getByRole('checkbox').uncheck()
+    await page.keyboard.press('Escape')
+    await shortcuts.waitFor({ state: 'detached' })
+    await page.keyboard.press('/')
+    await page.keyboard.press('Control+k')
+    await field.waitFor()
+    expect(await field.inputValue()).toBe('')
+    expect(faults).toEqual([])
+  })
+
+  browserTest('the first row of a list is six stops away at most, and what is typed stays typed', async () => {
+    const { word, appId } = await named()
+    const { page, faults } = await visit(`/console/devices?appId=${appId}`, { role: 'operator' })
+    await page.getByRole('link', { name: 'North gate' }).waitFor()
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('To the content')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('To the table')
+    await page.keyboard.press('Enter')
+    expect(await focused()).toMatch(/^(North|South) gate$/)
+    // A slash in a field is a slash.
+    await page.getByLabel('Serial number').focus()
+    await page.keyboard.type(`${word}/`)
+    expect(await page.getByLabel('Serial number').inputValue()).toBe(`${word}/`)
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    // The menu stays folded, and its links keep their names.
+    const menu = page.getByRole('navigation', { name: 'Menu' })
+    await menu.getByRole('button', { name: 'Fold the menu' }).click()
+    expect((await menu.boundingBox())?.width).toBeLessThan(80)
+    await page.reload()
+    await menu.getByRole('link', { name: 'Billing rules' }).waitFor()
+    expect((await menu.boundingBox())?.width).toBeLessThan(80)
+    if (isLong) await expectAccessible(page)
+    await picture(page, 'menu-folded')
+    await menu.getByRole('button', { name: 'Unfold the menu' }).click()
+    expect((await menu.boundingBox())?.width).toBeGreaterThan(200)
+    expect(faults).toEqual([])
+  })
+})
+
+describe('views', () => {
+  browserTest('of a list are saved by name in the account, applied, renamed and deleted', async () => {
+    const { word, appId } = await named()
+    const asked = `/console/devices?appId=${appId}&deviceNo=${word}-A`
+    const { page, faults, headers } = await visit(asked, { role: 'developer', appIds: [appId] })
+    const north = page.getByRole('link', { name: 'North gate' })
+    const south = page.getByRole('link', { name: 'South gate' })
+    await north.waitFor()
+    const columns = () => page.getByRole('columnheader').allInnerTexts()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('checkbox', { name: 'Version' }).check()
+    expect(await columns()).toContain('Version')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click()
+    const saving = page.getByRole('dialog', { name: 'Save this view' })
+    await saving.getByLabel('Name').fill('North')
+    if (isLong) await expectAccessible(page)
+    await picture(page, 'view-save')
+    await page.keyboard.press('Enter')
+    await saving.waitFor({ state: 'detached' })
+    const [view] = (await client.call(pageViews, {}, { headers })).data.list
+    expect(view).toMatchObject({ page: 'devices', name: 'North', query: `appId=${appId}&deviceNo=${word}-A` })
+    // Elsewhere, in another browser say: nothing of it is kept here.
+    await page.evaluate(() => localStorage.clear())
+    await page.goto(`${client.url}/console/devices?appId=${appId}`)
+    await south.waitFor()
+    expect(await columns()).not.toContain('Version')
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'North' }).click()
+    await south.waitFor({ state: 'detached' })
+    await north.waitFor()
+    expect(await columns()).toContain('Version')
+    expect(await page.getByLabel('Serial number').inputValue()).toBe(`${word}-A`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Rename or delete…' }).click()
+    const managing = page.getByRole('dialog', { name: 'Saved views of this list' })
+    await managing.getByRole('textbox', { name: 'Rename North' }).fill('The north')
+    await page.keyboard.press('Enter')
+    await managing.getByRole('textbox', { name: 'Rename The north' }).waitFor()
+    await managing.getByRole('button', { name: 'Delete The north' }).click()
+    await managing.getByText('No view of this list is saved yet').waitFor()
+    expect(await becomesTrue(async () => (await client.call(pageViews, {}, { headers })).data.total === 0)).toBe(true)
+    expect(faults).toEqual([])
+  })
+})

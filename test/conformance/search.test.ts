@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test'
+import { createApplication } from '../../src/applications/contract.ts'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createDevices } from '../../src/devices/contract.ts'
+import { type Found, search } from '../../src/service/search/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
+import { deviceBody, newApplication, newSerial } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  occupancyTerms,
+  saveSiteOf,
+} from './support.ts'
+
+type As = Parameters<typeof client.call>[2]
+
+async function find(text: string, as: As = { token: client.operatorKey }): Promise<Found[]> {
+  return expectSuccess(await client.call(search, { text }, as)).list
+}
+
+/**
+ * An application that has a record of each kind, all with one word in their names, and the session of its developer: a part
+ * of a name is looked for among the first rows, and others' may be very many.
+ */
+async function named() {
+  const word = newSerial('Find')
+  const app = await newApplication(client, { appName: `${word} charging` })
+  const { appId, token } = app
+  const device = expectSuccess(await createDeviceOf(app, { deviceNo: `${word}-0001`, deviceName: 'Gate' }))
+  const site = expectSuccess(await saveSiteOf(app, { siteName: `North ${word}` }))
+  const rule = { appId, ruleName: `Day ${word}`, ruleType: 3, ...occupancyTerms }
+  const saved = expectSuccess(await client.call(saveBillingRule, rule, { token }))
+  const found: Found[] = [
+    { kind: 'device', id: device.deviceNo, appId, name: 'Gate' },
+    { kind: 'site', id: String(site.id), appId, name: `North ${word}` },
+    { kind: 'application', id: appId, appId, name: `${word} charging` },
+    { kind: 'billingRule', id: String(saved.id), appId, name: `Day ${word}` },
+  ]
+  const own = { headers: await signIn(client, await newPerson(client, 'developer', [appId])) }
+  return { word, app, own, found }
+}
+
+describe('a search', () => {
+  test('finds a record of each kind by a part of its name, in upper or lower case', async () => {
+    const { word, app, own, found } = await named()
+    for (const text of [word, word.toUpperCase(), word.toLowerCase(), word.slice(2)])
+      expect(await find(text, own)).toEqual(found)
+    for (const as of [own, undefined]) {
+      expect(await find(`${word}-0001`, as)).toEqual(found.slice(0, 1))
+      expect(await find(app.appId, as)).toEqual(found.slice(2, 3))
+      expect(await find(app.appId.slice(0, 12), as)).toEqual(found.slice(2, 3))
+      expect(await find(`${word}?`, as)).toEqual([])
+    }
+    expect(await find(`%${word.slice(1)}`, own)).toEqual([])
+  })
+
+  test('answers eight of a kind at most, exact matches first', async () => {
+    const { word, app, own } = await named()
+    const serials = Array.from({ length: 12 }, (_, place) => `${word}-1${String(place).padStart(3, '0')}`)
+    const devices = serials.map((deviceNo) => {
+      const { appId: _, ...row } = deviceBody(app.appId, { deviceNo })
+      return row
+    })
+    expectSuccess(await client.call(createDevices, { appId: app.appId, devices }, app))
+    for (let place = 0; place < 9; place++) expectSuccess(await saveSiteOf(app, { siteName: `${word} ${place}` }))
+    expectSuccess(await saveSiteOf(app, { siteName: word }))
+    const found = await find(word, own)
+    expect(found.filter(({ kind }) => kind === 'device')).toHaveLength(8)
+    const sites = found.filter(({ kind }) => kind === 'site')
+    expect(sites).toHaveLength(8)
+    expect(sites[0]?.name).toBe(word)
+    // One that is exactly it comes before those that begin with it, in whatever case it is stored.
+    const short = newSerial('fIND')
+    for (const end of ['-1', '-2', '-3', '-4', '-5', '-6', '-7', '-8', '-9']) {
+      expectSuccess(await createDeviceOf(app, { deviceNo: `${short.toUpperCase()}${end}` }))
+    }
+    expectSuccess(await createDeviceOf(app, { deviceNo: short.toLowerCase() }))
+    expect((await find(short.toUpperCase()))[0]?.id).toBe(short.toLowerCase())
+    expect((await find(serials[11] as string)).map(({ id }) => id)).toEqual([serials[11] as string])
+    expect((await find(`${word}-100`)).map(({ id }) => id).toSorted()).toEqual(serials.slice(0, 8))
+  })
+
+  test('shows developers what is their applications’, and accounts to admins alone', async () => {
+    const { word, app, found } = await named()
+    const developer = await newPerson(client, 'developer', [app.appId])
+    const [own, foreign] = [
+      await signIn(client, developer),
+      await signIn(client, await newPerson(client, 'developer', [(await newApplication(client)).appId])),
+    ]
+    const nobody = await signIn(client, await newPerson(client, 'developer'))
+    for (const text of [word, word.slice(2), `${word}-0001`]) {
+      expect(await find(text, { headers: foreign })).toEqual([])
+      expect(await find(text, { headers: nobody })).toEqual([])
+    }
+    expect(await find(word.slice(2), { headers: own })).toEqual(found)
+    expect(await find(`${word}-0001`, { headers: own })).toEqual(found.slice(0, 1))
+    const account: Found = { kind: 'operator', id: String(developer.id), appId: null, name: developer.name }
+    expect(await find(developer.name)).toEqual([account])
+    for (const role of ['operator', 'viewer']) {
+      const headers = await signIn(client, await newPerson(client, role))
+      expect(await find(developer.name, { headers })).toEqual([])
+      expect((await find(word, { headers })).slice(0, 1)).toEqual(found.slice(0, 1))
+    }
+    expect(await find(developer.name, { headers: own })).toEqual([])
+    expectRefusal(await client.call(search, { text: word }, app), 'notPermitted')
+  })
+
+  test('finds a refused write by its request id', async () => {
+    const { app } = await named()
+    const id = newSerial('req')
+    const headers = { 'x-request-id': id }
+    const refused = await client.call(
+      saveBillingRule,
+      { appId: app.appId, ruleName: '' },
+      { token: app.token, headers },
+    )
+    expect(refused.code).toBe(10001)
+    const expected: Found = { kind: 'request', id, appId: app.appId, name: 'saveBillingRule' }
+    expect(await becomesTrue(async () => (await find(id)).length > 0)).toBe(true)
+    expect(await find(id)).toEqual([expected])
+    const foreign = await signIn(client, await newPerson(client, 'developer', [(await newApplication(client)).appId]))
+    expect(await find(id, { headers: foreign })).toEqual([])
+    const ofNone = newSerial('req')
+    await client.call(
+      createApplication,
+      { appName: '' },
+      { token: client.operatorKey, headers: { 'x-request-id': ofNone } },
+    )
+    expect(await becomesTrue(async () => (await find(ofNone)).length > 0)).toBe(true)
+    expect(await find(ofNone)).toEqual([{ kind: 'request', id: ofNone, appId: null, name: 'createApplication' }])
+  })
+
+  test('is refused without a text, with one that is too long, and with members that it does not know', async () => {
+    const as = { token: client.operatorKey }
+    for (const input of [{}, ...['', '  ', 'x'.repeat(129), 'a\u0000b'].map((text) => ({ text }))]) {
+      expectFaults(await client.call(search, input as never, as), ['text'])
+    }
+    expectFaults(await client.call(search, { text: 'x', kind: 'device' } as never, as), ['kind'])
+    expectRefusal(await client.call(search, { text: 'x' }), 'tokenInvalid')
+    for (const text of ["'", '\\', '%', '_', '"; drop table device', '\u{10FFFF}', '😀', 'Ünïcode', '中文']) {
+      expect(Array.isArray(await find(text))).toBe(true)
+    }
+  })
+})
