@@ -1,5 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isBackupLate } from '../backup/rules.ts'
 import { findLastBackups, type LastBackups } from '../backup/store.ts'
 import { type Config, findUnknownSettings, readConfig } from '../config.ts'
 import { Database } from '../database/database.ts'
@@ -26,6 +27,7 @@ import { openLog } from '../runtime/log.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { version } from '../runtime/version.ts'
 import { requireKeys } from '../secrets/open.ts'
+import { diskBounds, judgeDisk } from '../service/disk.ts'
 import { readDatabaseSize } from '../service/store.ts'
 import { findPortUse } from './listeners.ts'
 import { migrationsFolder } from './migrate.ts'
@@ -40,15 +42,7 @@ export interface Finding {
   todo: string | null
 }
 
-const megabyte = 1_000_000
-/** Less than that of a disk, and the database stops. */
-const leastFreeBytes = 500 * megabyte
-const littleFreeBytes = 5000 * megabyte
-/** A disk that will be full sooner is a warning. */
-const fewDays = 30
 const clocksApartMs = 1_000
-/** A nightly backup and two hours. */
-const lateBackupMs = 26 * 3_600_000
 /** An event that waits longer for its first attempt means that the sender is behind. */
 const longLagSeconds = 60
 
@@ -365,16 +359,21 @@ function lookAtDisk(
   if (databaseUrl !== undefined) return ok('disk', `${holds ?? 'not known'}; its disk is watched where it runs`)
   const folder = readRecord(dataDir)?.cluster ?? dataDir
   const { bavail, bsize, blocks } = statfsSync(nearestFolder(folder))
-  const free = bavail * bsize
-  const days = growth !== null && growth > 0 ? Math.floor(free / growth) : Number.POSITIVE_INFINITY
-  const message = [`${inBytes(free)} of ${inBytes(blocks * bsize)} free`, ...(holds === undefined ? [] : [holds])].join(
-    '; ',
-  )
+  const space = { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+  const { code, days } = judgeDisk(space, growth)
+  const free = `${inBytes(space.freeBytes)} of ${inBytes(space.sizeBytes)} free`
+  const message = [free, ...(holds === undefined ? [] : [holds])].join('; ')
   const todo = 'Make room, move the database to a larger disk, or keep events for fewer days (FORECOURT_EVENT_DAYS).'
-  if (free < leastFreeBytes) return fail('disk', `${message}, under ${inBytes(leastFreeBytes)}`, todo)
-  if (days < fewDays) return warn('disk', `${message}; full in ${days} days`, todo)
-  if (free < littleFreeBytes) return warn('disk', `${message}, under ${inBytes(littleFreeBytes)}`, todo)
-  return ok('disk', message)
+  switch (code) {
+    case 'diskFull':
+      return fail('disk', `${message}, under ${inBytes(diskBounds.leastFreeBytes)}`, todo)
+    case 'diskFullSoon':
+      return warn('disk', `${message}; full in ${days} days`, todo)
+    case 'diskLittle':
+      return warn('disk', `${message}, under ${inBytes(diskBounds.littleFreeBytes)}`, todo)
+    default:
+      return ok('disk', message)
+  }
 }
 
 /** Backups by other programs leave no record, so their absence is no fault. */
@@ -391,8 +390,7 @@ function lookAtBackups(last: LastBackups | undefined): Finding {
     const message = `the one of ${failedAt.toISOString()} failed (${failure}); ${taken}`
     return fail('backup', message, 'Mend what it says, and take one: forecourt backup --to FOLDER --keep 14.')
   }
-  const isLate = takenAt === null || Date.now() - takenAt.getTime() > lateBackupMs
-  if (isLate) return warn('backup', taken, 'Take one each night: forecourt backup --to FOLDER --keep 14, by a timer.')
+  if (isBackupLate(takenAt)) return warn('backup', taken, 'Take one each night: forecourt backup --to FOLDER --keep 14, by a timer.')
   return ok('backup', taken)
 }
 
