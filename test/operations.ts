@@ -466,6 +466,7 @@ export const measured: Record<string, Measured> = {
   getReadiness: { call: () => ({ input: {}, as: {} }) },
   getMetrics: asOperator(none),
   getOpenApi: { call: () => ({ input: {}, as: {} }) },
+  getServiceDetail: asOperator(none),
 }
 
 async function otherApplication(client: Client): Promise<string> {
@@ -646,6 +647,7 @@ export const inputsOf = ({
   handOverOperatorKey: { id: 1, operatorId: 1 },
   pageOperatorKeys: {},
   getOverview: {},
+  getServiceDetail: {},
   pageAudit: {},
   getHealth: 'open',
   getReadiness: 'open',
@@ -763,6 +765,7 @@ export const admitted: Record<string, string> = {
   handOverOperatorKey: 'a',
   pageOperatorKeys: 'a',
   getOverview: 'aov',
+  getServiceDetail: 'ao',
   pageAudit: 'aov',
   getMetrics: 'aov',
 }

@@ -807,6 +807,19 @@ export interface FieldFaults {
   errors: Array<FieldFault>
 }
 
+export interface Finding {
+  /** The code of a region. */
+  code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
+  /** whether it is in order, will soon be a fault, or is one */
+  status: 'ok' | 'warn' | 'fail'
+  /** what the sentence names; numbers as text, sizes in bytes */
+  values: Array<{
+    /** The name of the account, key, region or check. */
+    name: string
+    value: string
+  }>
+}
+
 export interface ForceUnbindDeviceRequest {
   deviceNo: string
   /** The reason, in words. */
@@ -951,13 +964,21 @@ export interface GetOverviewResult {
   countTime: string | null
   /** the ten applications with the most troubles */
   troubles: Array<Trouble>
-  /** the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. As in the refusal log, only refused writes count */
+  /** what asks for attention, faults first: of each kind at most ten, and of the applications those of `troubles` */
+  attention: Array<Finding>
+  /** the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. The refusals are those that the refusal log keeps */
   minutes: Array<{
     time: string
     /** How many sites and devices were created. */
     creates: number
     /** How many writes were refused. */
     refusals: number
+  }>
+  /** how many devices were online in the last 24 hours, oldest first, one count each five minutes */
+  online: Array<{
+    time: string
+    /** How many devices are online. */
+    devicesOnline: number
   }>
   /** the newest events of all applications */
   events: Array<AuditEntry>
@@ -1038,6 +1059,40 @@ export interface GetRegionTreeResult {
       }>
     }>
   }>
+}
+
+export interface GetServiceDetailResult {
+  /** the service’s version */
+  version: string
+  /** what it runs on */
+  runtime: string
+  /** the version of PostgreSQL */
+  databaseVersion: string
+  /** whether the database is the service’s own */
+  isEmbedded: boolean
+  /** whether the database is spread over the nodes of a Citus cluster */
+  isDistributed: boolean
+  /** When the period begins; it lasts until the next period begins. */
+  startTime: string
+  /** faults first */
+  findings: Array<Finding>
+  /** the size of the database, over all nodes; null while a node is away */
+  databaseBytes: number | null
+  /** its growth in a day, of the last week; null in the first hours */
+  bytesPerDay: number | null
+  /** the largest first */
+  tables: Array<TableSize>
+  forecast: {
+    months: Array<{
+      time: string
+      /** the size of the database then */
+      bytes: number
+    }>
+    /** yyyy-MM-dd HH:mm:ss in the `timeZone` that `getApplication` answers: Asia/Shanghai unless the service is set otherwise. */
+    fullTime: string | null
+  } | null
+  /** the settings in force, without secrets; null for all but admins */
+  settings: Array<SettingInForce> | null
 }
 
 export interface GetSettingsResult {
@@ -1846,6 +1901,8 @@ export interface PlacementSummary {
 export interface PlatformCounts {
   /** How many sites there are. */
   sites: number
+  /** how many sites have no device placed, counted up to 100000 */
+  sitesWithoutDevices: number
   /** how many devices are bound to an application */
   devices: number
   /** How many devices are online. */
@@ -2316,6 +2373,17 @@ export interface SetUpOperatorRequest {
   code?: string | null | undefined
 }
 
+export interface SettingInForce {
+  /** The name of the account, key, region or check. */
+  name: string
+  /** as it would be set; null where there is none, and for a secret */
+  value: string | null
+  /** whether its value is shown to nobody */
+  isSecret: boolean
+  /** whether it differs from the default */
+  isSet: boolean
+}
+
 export interface Site {
   /** The id of the record. */
   id: number
@@ -2678,6 +2746,19 @@ export interface SummarizePlacementsQuery {
 export interface SummarizePlacementsResult {
   /** The rows, in order. */
   list: Array<PlacementSummary>
+}
+
+export interface TableSize {
+  /** the table’s name */
+  name: string
+  /** an estimate; null where the database has none yet */
+  rows: number | null
+  /** what it holds with its indexes, over all nodes */
+  bytes: number
+  /** after how many days its rows are removed; null for never */
+  keptDays: number | null
+  /** the setting of these days; null where they are fixed */
+  setting: string | null
 }
 
 export interface TakeApplicationOfflineRequest {
@@ -3146,7 +3227,7 @@ export interface Methods {
   handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
-  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. */
+  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. A look at an older count waits for a new one, for 3 seconds at most. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
   /** Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
@@ -3158,6 +3239,8 @@ export interface Methods {
   getMetrics: Method<Record<never, never>, string>
   /** Answers this API’s OpenAPI 3.1 document. */
   getOpenApi: Method<Record<never, never>, Record<string, unknown>>
+  /** Answers what the service runs on and stands on, what its tables hold, and a forecast for a year; some seconds old. */
+  getServiceDetail: Method<Record<never, never>, GetServiceDetailResult>
 }
 
 /** How each operation is called. */
@@ -3285,6 +3368,7 @@ export const operations = {
   getReadiness: { method: 'GET', path: '/readyz', isOpen: true },
   getMetrics: { method: 'GET', path: '/metrics' },
   getOpenApi: { method: 'GET', path: '/openapi.json', isOpen: true },
+  getServiceDetail: { method: 'GET', path: '/api/platform/v1/service/detail' },
 } as const
 
 /** The names of the refusals, by their codes. */

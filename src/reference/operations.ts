@@ -19,6 +19,7 @@ import * as sessions from '../people/sessions/contract.ts'
 import * as signOn from '../people/sign-on/contract.ts'
 import * as regions from '../regions/contract.ts'
 import * as service from '../service/contract.ts'
+import * as serviceDetail from '../service/detail/contract.ts'
 import * as overview from '../service/overview/contract.ts'
 import * as sites from '../sites/contract.ts'
 import * as priceChanges from '../sites/price-changes/contract.ts'
@@ -150,4 +151,5 @@ export const operations = [
   service.getReadiness,
   service.getMetrics,
   service.getOpenApi,
+  serviceDetail.getServiceDetail,
 ] as unknown as readonly Operation[]
