@@ -52,6 +52,8 @@ export interface ActFilter {
   districtCode?: string | null | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | null | undefined
+  /** true: only sites at which a device stands; false: only those without one. */
+  hasDevices?: boolean | null | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | null | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -352,6 +354,8 @@ export interface CreateExportQuery {
   districtCode?: string | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
+  /** true: only sites at which a device stands; false: only those without one. */
+  hasDevices?: 'true' | 'false' | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -1736,6 +1740,8 @@ export interface PageSitesQuery {
   districtCode?: string | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
+  /** true: only sites at which a device stands; false: only those without one. */
+  hasDevices?: 'true' | 'false' | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
