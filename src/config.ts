@@ -306,7 +306,7 @@ export function readConfig(environment: Environment): Config {
 }
 
 /** A setting in force, for people: never what a secret one holds. */
-export interface SettingInForce {
+interface SettingInForce {
   name: string
   /** As it would be set; null where there is none, and for a secret. */
   value: string | null

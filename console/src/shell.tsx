@@ -5,6 +5,7 @@ import {
   CloudUploadOutlined,
   ControlOutlined,
   DashboardOutlined,
+  DatabaseOutlined,
   EnvironmentOutlined,
   InboxOutlined,
   MenuOutlined,
@@ -23,6 +24,7 @@ import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { pageDeviceModels } from '../../src/devices/models/contract.ts'
 import { pageOperators } from '../../src/people/operators/contract.ts'
 import { deleteSession } from '../../src/people/sessions/contract.ts'
+import { getServiceDetail } from '../../src/service/detail/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { call, whenProofIsWanted } from './api.ts'
 import { defineTexts } from './language/index.ts'
@@ -46,6 +48,7 @@ const useTexts = defineTexts(
     deliveries: 'Deliveries',
     refusals: 'Refusals',
     people: 'People and keys',
+    service: 'Service',
     reference: 'Guides and API',
     menu: 'Menu',
     skip: 'To the content',
@@ -69,6 +72,7 @@ const useTexts = defineTexts(
     deliveries: '回调投递',
     refusals: '拒绝记录',
     people: '人员与密钥',
+    service: '服务',
     reference: '指南与接口',
     menu: '菜单',
     skip: '跳到内容',
@@ -193,6 +197,13 @@ function Navigation({ onGo }: { onGo?: () => void }) {
     { key: 'deliveries', path: paths.deliveries(), icon: <SendOutlined />, text: 'deliveries' },
     { key: 'refusals', path: paths.refusals(), icon: <StopOutlined />, text: 'refusals' },
     { key: 'people', path: paths.people(), icon: <TeamOutlined />, text: 'people', isOpen: may(pageOperators) },
+    {
+      key: 'service',
+      path: paths.service(),
+      icon: <DatabaseOutlined />,
+      text: 'service',
+      isOpen: may(getServiceDetail),
+    },
   ]
   const current = pathname.split('/')[2] || 'overview'
   return (

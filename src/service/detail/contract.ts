@@ -27,6 +27,8 @@ const SettingInForce = named(
   }),
 )
 
+export type SettingInForce = Static<typeof SettingInForce>
+
 export const getServiceDetail = operation({
   id: 'getServiceDetail',
   group: 'service',
