@@ -25,8 +25,7 @@ export interface Surroundings {
   findings(): Promise<Finding[]>
 }
 
-const freshMs = 5_000
-const diskMs = 500
+const freshMs = 500
 /** A proxy that does not answer is waited for in the background. */
 const certificateFreshMs = 600_000
 const certificateMs = 500
@@ -35,7 +34,7 @@ export function surroundingsOf({ sql, config, isDistributed, showMoment }: Parts
   const timeoutMs = Math.min(1_000, config.statementTimeoutMs / 2)
   const isOwn = config.databaseUrl === undefined
   const disk: Surroundings['disk'] = isOwn
-    ? lately(diskReader(config), { freshMs: diskMs, timeoutMs: diskMs })
+    ? lately(diskReader(config), { freshMs, timeoutMs: freshMs })
     : async () => undefined
   const size = lately(() => readDatabaseSize(sql, isDistributed), { freshMs: 30_000, timeoutMs })
   const readCertificate = certificateReader(config)

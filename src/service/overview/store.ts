@@ -148,29 +148,46 @@ async function findTroubles(tx: Statements): Promise<StoredTrouble[]> {
     limit ${mostShown}`)
 }
 
-/** The sites with the most faulty gates and none online: nobody gets in or out. */
+/** The sites with the most faulty gates and none online: nobody gets in or out. Begins with the faulty, who are few. */
 async function findUnreachable(tx: Statements): Promise<UnreachableSite[]> {
-  return tx.unsafe<UnreachableSite[]>(`
-    select s.app_id as "appId", a.app_name as "appName", s.id as "siteId", s.site_name as "siteName",
-      count(*) filter (where d.status <> 1)::int as "gatesFaulty"
-    from placement p
-      join device d on d.app_id = p.app_id and d.bound_at = p.bound_at and d.device_no = p.device_no
-      join site s on s.app_id = p.app_id and s.id = p.site_id
-      join application a on a.app_id = p.app_id
-    where p.lasts
-    group by s.app_id, a.app_name, s.id, s.site_name
-    having bool_or(d.status <> 1) and not bool_or(d.online_status = 1)
-    order by "gatesFaulty" desc, s.app_id, s.id limit ${mostShown}`)
+  const found = await tx.unsafe<Omit<UnreachableSite, 'appName' | 'siteName'>[]>(`
+    select p.app_id as "appId", p.site_id as "siteId", count(*)::int as "gatesFaulty"
+    from device d join placement p on p.app_id = d.app_id and p.device_no = d.device_no and p.removed_at is null
+    where d.status <> 1 and d.online_status <> 1 and not exists (
+      select 1 from placement q where q.app_id = p.app_id and q.site_id = p.site_id and q.lasts
+        -- Within, so that the planner does not begin with all devices that are online.
+        and exists (
+          select 1 from device o where o.app_id = q.app_id and o.bound_at = q.bound_at and o.device_no = q.device_no
+            and o.online_status = 1))
+    group by p.app_id, p.site_id order by "gatesFaulty" desc, p.app_id, p.site_id limit ${mostShown}`)
+  const names = await nameApplications(tx, found)
+  const sites = await tx`
+    select id, site_name from site where app_id = any(${textArray(found.map(({ appId }) => appId))}::text[])
+      and id = any(${textArray(found.map(({ siteId }) => String(siteId)))}::bigint[])`
+  const siteNames = new Map(sites.map((row) => [row.id, row.site_name]))
+  return found.map((site) => ({
+    ...site,
+    appName: names.get(site.appId) ?? '',
+    siteName: siteNames.get(site.siteId) ?? '',
+  }))
+}
+
+/** The names of these applications by their ids. */
+async function nameApplications(
+  tx: Statements,
+  of: readonly { appId: string | null }[],
+): Promise<Map<string | null, string>> {
+  const appIds = of.flatMap(({ appId }) => (appId === null ? [] : [appId]))
+  const rows = await tx`select app_id, app_name from application where app_id = any(${textArray(appIds)}::text[])`
+  return new Map(rows.map((row) => [row.app_id, row.app_name]))
 }
 
 async function findFailedJobs(tx: Statements): Promise<FailedJob[]> {
   const jobs = await tx<Omit<FailedJob, 'appName'>[]>`
     select id, app_id as "appId", act, kind, finished_at as "finishedAt", error from import
     where status = ${jobStatus.failed} and finished_at > now() - interval '1 day' order by id desc limit ${mostShown}`
-  const named = jobs.flatMap(({ appId }) => (appId === null ? [] : [appId]))
-  const names = await tx`select app_id, app_name from application where app_id = any(${textArray(named)}::text[])`
-  const nameOf = new Map(names.map((row) => [row.app_id, row.app_name]))
-  return jobs.map((job) => ({ ...job, appName: nameOf.get(job.appId) ?? null }))
+  const names = await nameApplications(tx, jobs)
+  return jobs.map((job) => ({ ...job, appName: names.get(job.appId) ?? null }))
 }
 
 /** Adds the creates of one process since its last call. The refusal log counts what it keeps by itself. */
