@@ -818,8 +818,9 @@ export interface Finding {
   status: 'ok' | 'warn' | 'fail'
   /** what the sentence names; numbers as text, sizes in bytes */
   values: Array<{
-    /** The name of the account, key, region or check. */
+    /** the value’s name */
     name: string
+    /** the value */
     value: string
   }>
 }
@@ -1076,7 +1077,7 @@ export interface GetServiceDetailResult {
   isEmbedded: boolean
   /** whether the database is spread over the nodes of a Citus cluster */
   isDistributed: boolean
-  /** When the period begins; it lasts until the next period begins. */
+  /** When the process that answers started. */
   startTime: string
   /** faults first */
   findings: Array<Finding>
@@ -1087,12 +1088,13 @@ export interface GetServiceDetailResult {
   /** the largest first */
   tables: Array<TableSize>
   forecast: {
+    /** the end of each of the next twelve months */
     months: Array<{
       time: string
       /** the size of the database then */
       bytes: number
     }>
-    /** yyyy-MM-dd HH:mm:ss in the `timeZone` that `getApplication` answers: Asia/Shanghai unless the service is set otherwise. */
+    /** when the disk is full; null when it lasts for the year */
     fullTime: string | null
   } | null
   /** the settings in force, without secrets; null for all but admins */
@@ -2380,7 +2382,7 @@ export interface SetUpOperatorRequest {
 }
 
 export interface SettingInForce {
-  /** The name of the account, key, region or check. */
+  /** the setting’s name */
   name: string
   /** as it would be set; null where there is none, and for a secret */
   value: string | null

@@ -116,7 +116,10 @@ export const FindingRecord = named(
     code: Type.String({ [shownKey]: textOneOf([...findingCodes, ...recordCodes], 'what was found') }),
     status: textOneOf(['ok', 'warn', 'fail'], 'whether it is in order, will soon be a fault, or is one'),
     values: Type.Array(
-      Type.Object({ name: Type.String({ examples: ['days'] }), value: Type.String({ examples: ['9'] }) }),
+      Type.Object({
+        name: Type.String({ description: 'the value’s name', examples: ['days'] }),
+        value: Type.String({ description: 'the value', examples: ['9'] }),
+      }),
       {
         description: 'what the sentence names; numbers as text, sizes in bytes',
       },

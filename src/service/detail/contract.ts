@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../../vocabulary/operation.ts'
-import { moment, named, nullable } from '../../vocabulary/values.ts'
+import { described, moment, named, nullable } from '../../vocabulary/values.ts'
 import { FindingRecord } from '../contract.ts'
 
 const bytes = (description: string) => Type.Integer({ description, examples: [9_000_000] })
@@ -20,7 +20,7 @@ export type TableSize = Static<typeof TableSize>
 const SettingInForce = named(
   'SettingInForce',
   Type.Object({
-    name: Type.String({ examples: ['FORECOURT_PORT'] }),
+    name: Type.String({ description: 'the setting’s name', examples: ['FORECOURT_PORT'] }),
     value: nullable(Type.String({ description: 'as it would be set; null where there is none, and for a secret' })),
     isSecret: Type.Boolean({ description: 'whether its value is shown to nobody' }),
     isSet: Type.Boolean({ description: 'whether it differs from the default' }),
@@ -45,7 +45,7 @@ export const getServiceDetail = operation({
     databaseVersion: Type.String({ description: 'the version of PostgreSQL', examples: ['18.0'] }),
     isEmbedded: Type.Boolean({ description: 'whether the database is the service’s own' }),
     isDistributed: Type.Boolean({ description: 'whether the database is spread over the nodes of a Citus cluster' }),
-    startTime: moment,
+    startTime: described(moment, 'When the process that answers started.'),
     findings: Type.Array(FindingRecord, { description: 'faults first' }),
     databaseBytes: nullable(bytes('the size of the database, over all nodes; null while a node is away')),
     bytesPerDay: nullable(
@@ -54,8 +54,12 @@ export const getServiceDetail = operation({
     tables: Type.Array(TableSize, { description: 'the largest first' }),
     forecast: nullable(
       Type.Object({
-        months: Type.Array(Type.Object({ time: moment, bytes: bytes('the size of the database then') })),
-        fullTime: nullable(moment),
+        months: Type.Array(Type.Object({ time: moment, bytes: bytes('the size of the database then') }), {
+          description: 'the end of each of the next twelve months',
+        }),
+        fullTime: Type.Union([moment, Type.Null()], {
+          description: 'when the disk is full; null when it lasts for the year',
+        }),
       }),
     ),
     settings: nullable(
