@@ -1087,6 +1087,7 @@ export interface GetServiceDetailResult {
   bytesPerDay: number | null
   /** the largest first */
   tables: Array<TableSize>
+  /** if all goes on as in the last week; null while the growth is not known */
   forecast: {
     /** the end of each of the next twelve months */
     months: Array<{

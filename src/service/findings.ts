@@ -11,7 +11,7 @@ import { type DiskSpace, diskBounds, judgeDisk } from './disk.ts'
 // What a service says of itself: codes with values, of which `forecourt doctor` and the console make sentences.
 
 /** A certificate that ends sooner asks for attention; the alert rule has the same. */
-export const certificateDays = 14
+const certificateDays = 14
 const clocksApartMs = 1_000
 
 export interface Finding {

@@ -1,5 +1,5 @@
 /** What a table holds, and for how long its rows are kept; null for ever. */
-export interface KeptTable {
+interface KeptTable {
   bytes: number
   keptDays: number | null
 }

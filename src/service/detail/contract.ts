@@ -53,14 +53,17 @@ export const getServiceDetail = operation({
     ),
     tables: Type.Array(TableSize, { description: 'the largest first' }),
     forecast: nullable(
-      Type.Object({
-        months: Type.Array(Type.Object({ time: moment, bytes: bytes('the size of the database then') }), {
-          description: 'the end of each of the next twelve months',
-        }),
-        fullTime: Type.Union([moment, Type.Null()], {
-          description: 'when the disk is full; null when it lasts for the year',
-        }),
-      }),
+      Type.Object(
+        {
+          months: Type.Array(Type.Object({ time: moment, bytes: bytes('the size of the database then') }), {
+            description: 'the end of each of the next twelve months',
+          }),
+          fullTime: Type.Union([moment, Type.Null()], {
+            description: 'when the disk is full; null when it lasts for the year',
+          }),
+        },
+        { description: 'if all goes on as in the last week; null while the growth is not known' },
+      ),
     ),
     settings: nullable(
       Type.Array(SettingInForce, { description: 'the settings in force, without secrets; null for all but admins' }),

@@ -16,7 +16,7 @@ const mostShown = 10
 const isFailing = `(e.stopped_at is null and e.failures >= ${failuresUntilHeld})`
 
 /** An application with troubles, with instants as JSON holds them. */
-export type StoredTrouble = Trouble & { callbackStoppedSince: string | null; callbackStoppedReason: string | null }
+type StoredTrouble = Trouble & { callbackStoppedSince: string | null; callbackStoppedReason: string | null }
 
 /** A site with faulty gates of which none is left online. */
 interface UnreachableSite {
