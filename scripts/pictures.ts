@@ -165,7 +165,9 @@ async function take(path: string, file: string, ready: () => Promise<unknown>): 
   }
 }
 
-await take('/console', 'overview', () => page.getByRole('img', { name: /last 24 hours/ }).waitFor({ timeout: 30_000 }))
+await take('/console', 'overview', () =>
+  page.getByRole('figure', { name: /last 24 hours/ }).waitFor({ timeout: 30_000 }),
+)
 const first = await made(client.operate(pageApplications, { appName: 'Greenway' }))
 const appId = first.list[0]?.appId ?? ''
 await take(`/console/sites?appId=${appId}&view=map`, 'sites', () => page.getByText('36 on the map.').waitFor())

@@ -69,6 +69,7 @@ import { Metrics } from './runtime/metrics.ts'
 import type { Peers } from './runtime/peer-processes.ts'
 import { runtime, version } from './runtime/version.ts'
 import type { SecretBox } from './secrets/box.ts'
+import { serviceDetailRoutes } from './service/detail/routes.ts'
 import { registerServiceGauges } from './service/gauges.ts'
 import { startRecorder } from './service/overview/recorder.ts'
 import { overviewRoutes } from './service/overview/routes.ts'
@@ -76,6 +77,7 @@ import { countTimeoutMs } from './service/overview/store.ts'
 import { readinessOf } from './service/readiness.ts'
 import { serviceRoutes } from './service/routes.ts'
 import { searchRoutes } from './service/search/routes.ts'
+import { surroundingsOf } from './service/surroundings.ts'
 import { startUpkeep } from './service/upkeep.ts'
 import { priceKeeper } from './sites/price-changes/keeper.ts'
 import { PriceApplier } from './sites/price-changes/price-applier.ts'
@@ -194,6 +196,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     isDistributed,
     arePricesWritten: () => applier.isCaughtUp,
   })
+  const surroundings = surroundingsOf({ sql: background, config, isDistributed, showMoment })
   const prices = priceKeeper({ sql: writes, showMoment })
   const applier = new PriceApplier({ sql: writes, log, showMoment })
   const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
@@ -235,8 +238,9 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     }),
     ...secondFactorRoutes(signingIn),
     ...viewRoutes({ sql: control, showMoment }),
-    ...overviewRoutes({ sql: background, log, config, showMoment }),
     ...searchRoutes(),
+    ...overviewRoutes({ sql: background, log, config, surroundings, showMoment }),
+    ...serviceDetailRoutes({ sql: background, config, readiness, peers, surroundings, isDistributed, showMoment }),
     ...serviceRoutes({
       sql: control,
       metrics,
@@ -248,7 +252,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     }),
   ]
   requireAll(handlers)
-  const refusalRecorder = new RefusalRecorder(pools.background, log, metrics)
+  const refusalRecorder = new RefusalRecorder(pools.background, log)
   for (const operation of operations) {
     metrics.expect(operation.id, [0, ...[...refusalsOf(operation)].map((name) => refusals[name].code)])
   }

@@ -305,6 +305,40 @@ export function readConfig(environment: Environment): Config {
   return config
 }
 
+/** A setting in force, for people: never what a secret one holds. */
+interface SettingInForce {
+  name: string
+  /** As it would be set; null where there is none, and for a secret. */
+  value: string | null
+  isSecret: boolean
+  /** Whether it differs from the default. */
+  isSet: boolean
+}
+
+/** The settings in force, without secrets. */
+export function settingsInForce(config: Config): SettingInForce[] {
+  return Object.entries<Setting<unknown>>(settings).map(([member, { name, isSecret = false, parse }]) => {
+    const value = textOf(config[member as keyof Config])
+    return {
+      name,
+      value: isSecret ? null : value,
+      isSecret,
+      isSet: value !== textOf(parse(undefined) as Config[keyof Config]),
+    }
+  })
+}
+
+/** The text of a value, as it would be set. */
+function textOf(value: Config[keyof Config]): string | null {
+  if (value === undefined) return null
+  if (!Array.isArray(value)) return String(value)
+  const parts = value.map((part) => {
+    if (typeof part === 'string') return part
+    return 'bits' in part ? `${part.address}/${part.bits}` : `${part.role}=${part.values.join(',')}`
+  })
+  return parts.join(parts.some((part) => part.includes('=')) ? ';' : ',')
+}
+
 /** Variables that other programs of Forecourt read. */
 const ofOthers = /^FORECOURT_(URL|BASE_URL|TEST_\w+)$/
 

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getMetrics } from '../src/service/contract.ts'
+import { diskBounds } from '../src/service/disk.ts'
 import { projectFolder, target } from './harness.ts'
 
 // The Prometheus rules and Grafana dashboards name only metrics that exist, and the guide describes every metric.
@@ -42,6 +43,19 @@ test('every alert is tried, on what it is for and on a service in order', () => 
   const tests = read(deploy('prometheus/alerts-test.yaml'))
   for (const name of alertNames) expect(tests.split(`alertname: ${name}\n`)).toHaveLength(2)
   for (const name of alertNames) expect(tests.split(`alertname: ${name}, exp_alerts: []`)).toHaveLength(2)
+})
+
+test('the alerts on the disk judge by the figures of doctor, of the overview and of the page “Service”', () => {
+  const [full = '', soon = '', little = ''] = ['ForecourtDiskFull', 'ForecourtDiskFullSoon', 'ForecourtDiskLittle'].map(
+    (name) => new RegExp(`- alert: ${name}\\n *expr: (?:\\|\\n)?([^]*?)\\n *for:`).exec(alerts)?.[1] ?? '',
+  )
+  const bound = (expression: string) => Number(/ < (\S+)$/.exec(expression)?.[1])
+  expect([bound(full), bound(soon), bound(little)]).toEqual([
+    diskBounds.leastFreeBytes,
+    diskBounds.fewDays,
+    diskBounds.littleFreeBytes,
+  ])
+  for (const expression of [full, soon, little]) expect(expression).toContain('of="database"')
 })
 
 // promtool is part of Debian's package `prometheus`.

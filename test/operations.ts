@@ -478,6 +478,7 @@ export const measured: Record<string, Measured> = {
   getReadiness: { call: () => ({ input: {}, as: {} }) },
   getMetrics: asOperator(none),
   getOpenApi: { call: () => ({ input: {}, as: {} }) },
+  getServiceDetail: asOperator(none),
 }
 
 async function otherApplication(client: Client): Promise<string> {
@@ -669,6 +670,7 @@ export const inputsOf = ({
   deleteView: { id: 1 },
   getOverview: {},
   search: { text: device },
+  getServiceDetail: {},
   pageAudit: {},
   getHealth: 'open',
   getReadiness: 'open',
@@ -790,6 +792,7 @@ export const admitted: Record<string, string> = {
   deleteView: 'aovd',
   getOverview: 'aov',
   search: 'aovd',
+  getServiceDetail: 'ao',
   pageAudit: 'aov',
   getMetrics: 'aov',
 }

@@ -40,6 +40,7 @@ const anything: SiteFilter = {
   cityCode: null,
   districtCode: null,
   billingRuleId: null,
+  hasDevices: null,
   created: { from: null, before: null },
   bbox: null,
 }

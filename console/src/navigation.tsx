@@ -4,6 +4,7 @@ import {
   CloudUploadOutlined,
   ControlOutlined,
   DashboardOutlined,
+  DatabaseOutlined,
   EnvironmentOutlined,
   InboxOutlined,
   PayCircleOutlined,
@@ -15,6 +16,7 @@ import {
 import type { ReactNode } from 'react'
 import { pageDeviceModels } from '../../src/devices/models/contract.ts'
 import { pageOperators } from '../../src/people/operators/contract.ts'
+import { getServiceDetail } from '../../src/service/detail/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { defineTexts } from './language/index.ts'
 import { paths } from './paths.ts'
@@ -34,6 +36,7 @@ const useTexts = defineTexts(
     deliveries: 'Deliveries',
     refusals: 'Refusals',
     people: 'People and keys',
+    service: 'Service',
   },
   {
     overview: '概览',
@@ -48,6 +51,7 @@ const useTexts = defineTexts(
     deliveries: '回调投递',
     refusals: '拒绝记录',
     people: '人员与密钥',
+    service: '服务',
   },
 )
 
@@ -83,5 +87,6 @@ export function useEntries(): Entry[] {
     entry('deliveries', paths.deliveries(), <SendOutlined />, 'deliveries'),
     entry('refusals', paths.refusals(), <StopOutlined />, 'refusals'),
     ...(may(pageOperators) ? [entry('people', paths.people(), <TeamOutlined />, 'people')] : []),
+    ...(may(getServiceDetail) ? [entry('service', paths.service(), <DatabaseOutlined />, 'service')] : []),
   ]
 }

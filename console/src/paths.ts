@@ -35,6 +35,7 @@ export const paths = {
   deliveries: (query: Query = {}) => withQuery('/console/deliveries', query),
   refusals: (query: Query = {}) => withQuery('/console/refusals', query),
   people: (query: Query = {}) => withQuery('/console/people', query),
+  service: () => '/console/service',
 }
 
 type Query = Record<string, string | number | undefined | null>

@@ -53,6 +53,7 @@ export const router = createBrowserRouter([
       page('deliveries', () => import('./deliveries/deliveries.tsx')),
       page('refusals', () => import('./refusals/refusals.tsx')),
       page('people', () => import('./people/people.tsx')),
+      page('service', () => import('./service/service.tsx')),
       page('*', () => import('./ui/not-found.tsx')),
     ],
   },

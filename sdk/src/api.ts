@@ -52,6 +52,8 @@ export interface ActFilter {
   districtCode?: string | null | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | null | undefined
+  /** true: only sites at which a device stands; false: only those without one. */
+  hasDevices?: boolean | null | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | null | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -352,6 +354,8 @@ export interface CreateExportQuery {
   districtCode?: string | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
+  /** true: only sites at which a device stands; false: only those without one. */
+  hasDevices?: 'true' | 'false' | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -812,6 +816,20 @@ export interface FieldFaults {
   errors: Array<FieldFault>
 }
 
+export interface Finding {
+  /** The code of a region. */
+  code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
+  /** whether it is in order, will soon be a fault, or is one */
+  status: 'ok' | 'warn' | 'fail'
+  /** what the sentence names; numbers as text, sizes in bytes */
+  values: Array<{
+    /** the value’s name */
+    name: string
+    /** the value */
+    value: string
+  }>
+}
+
 export interface ForceUnbindDeviceRequest {
   deviceNo: string
   /** The reason, in words. */
@@ -967,13 +985,21 @@ export interface GetOverviewResult {
   countTime: string | null
   /** the ten applications with the most troubles */
   troubles: Array<Trouble>
-  /** the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. As in the refusal log, only refused writes count */
+  /** what asks for attention, faults first: of each kind at most ten, and of the applications those of `troubles` */
+  attention: Array<Finding>
+  /** the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. The refusals are those that the refusal log keeps */
   minutes: Array<{
     time: string
     /** How many sites and devices were created. */
     creates: number
     /** How many writes were refused. */
     refusals: number
+  }>
+  /** how many devices were online in the last 24 hours, oldest first, one count each five minutes */
+  online: Array<{
+    time: string
+    /** How many devices are online. */
+    devicesOnline: number
   }>
   /** the newest events of all applications */
   events: Array<AuditEntry>
@@ -1054,6 +1080,42 @@ export interface GetRegionTreeResult {
       }>
     }>
   }>
+}
+
+export interface GetServiceDetailResult {
+  /** the service’s version */
+  version: string
+  /** what it runs on */
+  runtime: string
+  /** the version of PostgreSQL */
+  databaseVersion: string
+  /** whether the database is the service’s own */
+  isEmbedded: boolean
+  /** whether the database is spread over the nodes of a Citus cluster */
+  isDistributed: boolean
+  /** When the process that answers started. */
+  startTime: string
+  /** faults first */
+  findings: Array<Finding>
+  /** the size of the database, over all nodes; null while a node is away */
+  databaseBytes: number | null
+  /** its growth in a day, of the last week; null in the first hours */
+  bytesPerDay: number | null
+  /** the largest first */
+  tables: Array<TableSize>
+  /** if all goes on as in the last week; null while the growth is not known */
+  forecast: {
+    /** the end of each of the next twelve months */
+    months: Array<{
+      time: string
+      /** the size of the database then */
+      bytes: number
+    }>
+    /** when the disk is full; null when it lasts for the year */
+    fullTime: string | null
+  } | null
+  /** the settings in force, without secrets; null for all but admins */
+  settings: Array<SettingInForce> | null
 }
 
 export interface GetSettingsResult {
@@ -1697,6 +1759,8 @@ export interface PageSitesQuery {
   districtCode?: string | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
+  /** true: only sites at which a device stands; false: only those without one. */
+  hasDevices?: 'true' | 'false' | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -1873,6 +1937,8 @@ export interface PlacementSummary {
 export interface PlatformCounts {
   /** How many sites there are. */
   sites: number
+  /** how many sites have no device placed, counted up to 100000 */
+  sitesWithoutDevices: number
   /** how many devices are bound to an application */
   devices: number
   /** How many devices are online. */
@@ -2365,6 +2431,17 @@ export interface SetUpOperatorRequest {
   code?: string | null | undefined
 }
 
+export interface SettingInForce {
+  /** the setting’s name */
+  name: string
+  /** as it would be set; null where there is none, and for a secret */
+  value: string | null
+  /** whether its value is shown to nobody */
+  isSecret: boolean
+  /** whether it differs from the default */
+  isSet: boolean
+}
+
 export interface Site {
   /** The id of the record. */
   id: number
@@ -2727,6 +2804,19 @@ export interface SummarizePlacementsQuery {
 export interface SummarizePlacementsResult {
   /** The rows, in order. */
   list: Array<PlacementSummary>
+}
+
+export interface TableSize {
+  /** the table’s name */
+  name: string
+  /** an estimate; null where the database has none yet */
+  rows: number | null
+  /** what it holds with its indexes, over all nodes */
+  bytes: number
+  /** after how many days its rows are removed; null for never */
+  keptDays: number | null
+  /** the setting of these days; null where they are fixed */
+  setting: string | null
 }
 
 export interface TakeApplicationOfflineRequest {
@@ -3221,7 +3311,7 @@ export interface Methods {
   pageViews: PageMethod<PageViewsQuery, ViewPage>
   /** Deletes a view of one’s own account. */
   deleteView: Method<DeleteViewRequest, View>
-  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. */
+  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. A look at an older count waits for a new one, for 3 seconds at most. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
   /** Finds devices by serial number, sites, applications, billing rules and accounts by a part of the name, an application by how its id begins, and a refused write by its request id: at most 8 of each kind, in upper or lower case. A serial number is found by how it begins; by any part of it, and a name, among the first 30,000. The page operations look through all. A developer finds what belongs to their applications; only admins find accounts. */
   search: Method<SearchQuery, SearchResult>
@@ -3235,6 +3325,8 @@ export interface Methods {
   getMetrics: Method<Record<never, never>, string>
   /** Answers this API’s OpenAPI 3.1 document. */
   getOpenApi: Method<Record<never, never>, Record<string, unknown>>
+  /** Answers what the service runs on and stands on, what its tables hold, and a forecast for a year; some seconds old. */
+  getServiceDetail: Method<Record<never, never>, GetServiceDetailResult>
 }
 
 /** How each operation is called. */
@@ -3366,6 +3458,7 @@ export const operations = {
   getReadiness: { method: 'GET', path: '/readyz', isOpen: true },
   getMetrics: { method: 'GET', path: '/metrics' },
   getOpenApi: { method: 'GET', path: '/openapi.json', isOpen: true },
+  getServiceDetail: { method: 'GET', path: '/api/platform/v1/service/detail' },
 } as const
 
 /** The names of the refusals, by their codes. */

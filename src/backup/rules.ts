@@ -1,3 +1,9 @@
+/** A nightly backup and two hours. */
+const lateBackupMs = 26 * 3_600_000
+
+/** Whether the last backup of a place that takes one each night is late; null for none that was taken. */
+export const isBackupLate = (takenAt: Date | null) => takenAt === null || Date.now() - takenAt.getTime() > lateBackupMs
+
 interface Table {
   name: string
   /** Tables that its rows name. */

@@ -1,5 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isBackupLate } from '../backup/rules.ts'
 import { findLastBackups, type LastBackups } from '../backup/store.ts'
 import { type Config, findUnknownSettings, readConfig } from '../config.ts'
 import { Database } from '../database/database.ts'
@@ -14,8 +15,7 @@ import {
   type NodeFault,
   readCluster,
 } from '../database/nodes.ts'
-import { addressesOf, passwordOf, type Sql, type Target } from '../database/open.ts'
-import { connectionsOfProcess } from '../database/pools.ts'
+import { passwordOf, type Sql, type Target } from '../database/open.ts'
 import { findMissingRight, findReadOnly, placeOf, waitForDatabase } from '../database/start.ts'
 import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from '../deliveries/store.ts'
 import { findRunning } from '../embedded/command-database.ts'
@@ -26,6 +26,8 @@ import { openLog } from '../runtime/log.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { version } from '../runtime/version.ts'
 import { requireKeys } from '../secrets/open.ts'
+import { diskBounds, judgeDisk } from '../service/disk.ts'
+import { judgeClock, judgeConnections, judgeDurability, judgeReplication } from '../service/findings.ts'
 import { readDatabaseSize } from '../service/store.ts'
 import { findPortUse } from './listeners.ts'
 import { migrationsFolder } from './migrate.ts'
@@ -40,15 +42,6 @@ export interface Finding {
   todo: string | null
 }
 
-const megabyte = 1_000_000
-/** Less than that of a disk, and the database stops. */
-const leastFreeBytes = 500 * megabyte
-const littleFreeBytes = 5000 * megabyte
-/** A disk that will be full sooner is a warning. */
-const fewDays = 30
-const clocksApartMs = 1_000
-/** A nightly backup and two hours. */
-const lateBackupMs = 26 * 3_600_000
 /** An event that waits longer for its first attempt means that the sender is behind. */
 const longLagSeconds = 60
 
@@ -254,32 +247,26 @@ function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: Dat
   return ok('database', message)
 }
 
-/** Checks the settings of the server without which acknowledged writes can be lost. */
+/** Tells of the settings of the server without which acknowledged writes can be lost. */
 function lookAtDurability(health: DatabaseHealth): Finding[] {
-  const faults = [
-    health.fsync ? undefined : 'fsync is off',
-    health.fullPageWrites ? undefined : 'full_page_writes is off',
-    health.synchronousCommit === 'off' ? 'synchronous_commit is off' : undefined,
-  ].filter((fault) => fault !== undefined)
+  const { status, values } = judgeDurability(health)
+  const faults = String(values.settings)
+    .split(', ')
+    .map((setting) => `${setting} is off`)
   const lost = 'what was acknowledged can be lost, or all of it damaged, when the machine stops'
   const first =
-    faults.length > 0
+    status === 'fail'
       ? fail('durability', `${faults.join(', ')}: ${lost}`, 'Set them to on in postgresql.conf, and reload the server.')
-      : ok('durability', `fsync and full_page_writes are on, synchronous_commit is ${health.synchronousCommit}`)
+      : ok('durability', `fsync and full_page_writes are on, synchronous_commit is ${values.synchronousCommit}`)
   if (health.autovacuum) return [first]
   return [first, warn('vacuum', 'autovacuum is off: the tables swell', 'Set autovacuum = on in postgresql.conf.')]
 }
 
-function lookAtConnections(
-  { connectionLimit, connectionsInUse }: DatabaseHealth,
-  { workers, databaseUrl }: Config,
-): Finding {
-  // Each host is asked whether it is the primary, on a connection of its own.
-  const ofHosts = databaseUrl === undefined ? 1 : addressesOf(databaseUrl).length
-  const each = connectionsOfProcess + (ofHosts > 1 ? 1 : 0)
-  const needed = workers * each
-  const message = `${connectionsInUse} in use of ${connectionLimit}; ${workers} × ${each} are needed`
-  if (connectionLimit >= needed) return ok('connections', message)
+function lookAtConnections(health: DatabaseHealth, config: Config): Finding {
+  const { status, values } = judgeConnections(health, config)
+  const { inUse, limit, workers, each, needed } = values
+  const message = `${inUse} in use of ${limit}; ${workers} × ${each} are needed`
+  if (status === 'ok') return ok('connections', message)
   return warn(
     'connections',
     message,
@@ -312,16 +299,19 @@ async function lookAtNodes(sql: Sql, { workers }: Config): Promise<Finding[]> {
 
 const capitalized = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
-function lookAtReplication({ synchronousStandbys, standbys, synchronousNow }: DatabaseHealth): Finding {
-  const count = standbys === 1 ? '1 standby' : `${standbys} standbys`
-  if (synchronousStandbys !== null && synchronousNow === 0) {
-    return fail(
-      'replication',
-      `commits wait for a standby of "${synchronousStandbys}", and none is there`,
-      'Start a standby, or take it out of synchronous_standby_names.',
-    )
+function lookAtReplication(health: DatabaseHealth): Finding {
+  const { synchronousStandbys, standbys, synchronousNow } = health
+  switch (judgeReplication(health).code) {
+    case 'replicationLost':
+      return fail(
+        'replication',
+        `commits wait for a standby of "${synchronousStandbys}", and none is there`,
+        'Start a standby, or take it out of synchronous_standby_names.',
+      )
+    case 'replicationNone':
+      return ok('replication', 'no standby: backups are the only other copy')
   }
-  if (standbys === 0) return ok('replication', 'no standby: backups are the only other copy')
+  const count = standbys === 1 ? '1 standby' : `${standbys} standbys`
   if (synchronousNow === null) {
     const rest = synchronousStandbys === null ? 'commits wait for none' : `commits wait for "${synchronousStandbys}"`
     return ok('replication', `${count}; ${rest}, and this user may not see whether it is connected`)
@@ -329,13 +319,12 @@ function lookAtReplication({ synchronousStandbys, standbys, synchronousNow }: Da
   return ok('replication', `${count}, ${synchronousNow} of which commits wait for`)
 }
 
-function lookAtClock({ clockAheadMs, roundTripMs }: DatabaseHealth): Finding {
-  const apart = Math.max(0, Math.abs(clockAheadMs) - roundTripMs)
-  if (apart <= clocksApartMs) return ok('clock', 'this machine’s and the database’s agree')
-  const seconds = (apart / 1000).toFixed(1)
+function lookAtClock(health: DatabaseHealth): Finding {
+  const { code, values } = judgeClock(health)
+  if (code === 'clock') return ok('clock', 'this machine’s and the database’s agree')
   return warn(
     'clock',
-    `the database’s is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
+    `the database’s is ${values.seconds} s ${code === 'clockAhead' ? 'ahead of' : 'behind'} this machine’s`,
     'Set both by the network (NTP).',
   )
 }
@@ -365,16 +354,21 @@ function lookAtDisk(
   if (databaseUrl !== undefined) return ok('disk', `${holds ?? 'not known'}; its disk is watched where it runs`)
   const folder = readRecord(dataDir)?.cluster ?? dataDir
   const { bavail, bsize, blocks } = statfsSync(nearestFolder(folder))
-  const free = bavail * bsize
-  const days = growth !== null && growth > 0 ? Math.floor(free / growth) : Number.POSITIVE_INFINITY
-  const message = [`${inBytes(free)} of ${inBytes(blocks * bsize)} free`, ...(holds === undefined ? [] : [holds])].join(
-    '; ',
-  )
+  const space = { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+  const { code, days } = judgeDisk(space, growth)
+  const free = `${inBytes(space.freeBytes)} of ${inBytes(space.sizeBytes)} free`
+  const message = [free, ...(holds === undefined ? [] : [holds])].join('; ')
   const todo = 'Make room, move the database to a larger disk, or keep events for fewer days (FORECOURT_EVENT_DAYS).'
-  if (free < leastFreeBytes) return fail('disk', `${message}, under ${inBytes(leastFreeBytes)}`, todo)
-  if (days < fewDays) return warn('disk', `${message}; full in ${days} days`, todo)
-  if (free < littleFreeBytes) return warn('disk', `${message}, under ${inBytes(littleFreeBytes)}`, todo)
-  return ok('disk', message)
+  switch (code) {
+    case 'diskFull':
+      return fail('disk', `${message}, under ${inBytes(diskBounds.leastFreeBytes)}`, todo)
+    case 'diskFullSoon':
+      return warn('disk', `${message}; full in ${days} days`, todo)
+    case 'diskLittle':
+      return warn('disk', `${message}, under ${inBytes(diskBounds.littleFreeBytes)}`, todo)
+    default:
+      return ok('disk', message)
+  }
 }
 
 /** Backups by other programs leave no record, so their absence is no fault. */
@@ -391,8 +385,8 @@ function lookAtBackups(last: LastBackups | undefined): Finding {
     const message = `the one of ${failedAt.toISOString()} failed (${failure}); ${taken}`
     return fail('backup', message, 'Mend what it says, and take one: forecourt backup --to FOLDER --keep 14.')
   }
-  const isLate = takenAt === null || Date.now() - takenAt.getTime() > lateBackupMs
-  if (isLate) return warn('backup', taken, 'Take one each night: forecourt backup --to FOLDER --keep 14, by a timer.')
+  if (isBackupLate(takenAt))
+    return warn('backup', taken, 'Take one each night: forecourt backup --to FOLDER --keep 14, by a timer.')
   return ok('backup', taken)
 }
 

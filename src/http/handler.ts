@@ -84,6 +84,19 @@ export function read<Body extends TObject, Query extends TObject, Data extends T
   return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: true }
 }
 
+/** Like `read`, for a response that waits for something first, and takes a connection only then. */
+export function readAfter<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  wait: () => Promise<unknown>,
+  run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
+): Handler {
+  const waitAndRead = async ({ readNext, ...request }: StreamRequest<Static<Query>>) => {
+    await wait()
+    return readNext((sql) => run({ ...request, sql }))
+  }
+  return { operation: operation as unknown as Operation, run: waitAndRead as Handler['run'] }
+}
+
 /** Joins an operation whose body is a file and the function that takes it. */
 export function takeFile<Query extends TObject, Data extends TSchema>(
   operation: Operation<TObject, Query, Data>,

@@ -20,6 +20,7 @@ import * as signOn from '../people/sign-on/contract.ts'
 import * as views from '../people/views/contract.ts'
 import * as regions from '../regions/contract.ts'
 import * as service from '../service/contract.ts'
+import * as serviceDetail from '../service/detail/contract.ts'
 import * as overview from '../service/overview/contract.ts'
 import * as search from '../service/search/contract.ts'
 import * as sites from '../sites/contract.ts'
@@ -156,4 +157,5 @@ export const operations = [
   service.getReadiness,
   service.getMetrics,
   service.getOpenApi,
+  serviceDetail.getServiceDetail,
 ] as unknown as readonly Operation[]

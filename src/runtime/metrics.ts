@@ -112,8 +112,8 @@ export class Metrics {
   private readonly requestChildren = new Map<string, Map<number, Counter.Internal>>()
   private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
 
-  /** Records made and writes refused since the start. */
-  readonly totals = { creates: 0, refusals: 0 }
+  /** Records made since the start. */
+  readonly totals = { creates: 0 }
 
   /** Counters with known labels begin at 0: for `increase()`, a first value of 1 would be no increase. */
   constructor() {
@@ -171,11 +171,6 @@ export class Metrics {
 
   countDatabaseError(kind: string): void {
     this.databaseErrors.inc({ class: kind })
-  }
-
-  /** Counts a write of an application, or for one, that was refused. */
-  countRefusedWrite(): void {
-    this.totals.refusals++
   }
 
   countCreates(records: number): void {

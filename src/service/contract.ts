@@ -1,6 +1,6 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { operation } from '../vocabulary/operation.ts'
-import { callbacksSwitch } from '../vocabulary/values.ts'
+import { callbacksSwitch, named, shownKey, textOneOf } from '../vocabulary/values.ts'
 
 const anyone = { method: 'GET', callers: [], refusals: [] } as const
 
@@ -57,3 +57,73 @@ export const getOpenApi = operation({
   answers: 'application/json',
   cached: true,
 })
+
+/** What a service can find about itself and what it stands on. */
+const findingCodes = [
+  'asRoot',
+  'backup',
+  'backupFailed',
+  'backupLate',
+  'backupNone',
+  'callbacks',
+  'callbacksDead',
+  'callbacksFailing',
+  'callbacksPaused',
+  'certificate',
+  'certificateEnded',
+  'certificateEnds',
+  'certificateUnknown',
+  'clock',
+  'clockAhead',
+  'clockBehind',
+  'connections',
+  'connectionsFew',
+  'database',
+  'disk',
+  'diskElsewhere',
+  'diskFull',
+  'diskFullSoon',
+  'diskLittle',
+  'durability',
+  'durabilityOff',
+  'nodes',
+  'nodesUnfit',
+  'replication',
+  'replicationLost',
+  'replicationNone',
+  'vacuumOff',
+  'workers',
+  'workersMissing',
+] as const
+export type FindingCode = (typeof findingCodes)[number]
+
+/** What asks for attention in the records that the platform keeps. */
+const recordCodes = [
+  'actFailed',
+  'callbackDead',
+  'callbackFailing',
+  'callbackStopped',
+  'deviceFaulty',
+  'importFailed',
+  'siteUnreachable',
+] as const
+export type RecordCode = (typeof recordCodes)[number]
+
+/** A finding in no language: the console makes a sentence of its code and its values. */
+export const FindingRecord = named(
+  'Finding',
+  Type.Object({
+    code: Type.String({ [shownKey]: textOneOf([...findingCodes, ...recordCodes], 'what was found') }),
+    status: textOneOf(['ok', 'warn', 'fail'], 'whether it is in order, will soon be a fault, or is one'),
+    values: Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'the value’s name', examples: ['days'] }),
+        value: Type.String({ description: 'the value', examples: ['9'] }),
+      }),
+      {
+        description: 'what the sentence names; numbers as text, sizes in bytes',
+      },
+    ),
+  }),
+)
+export type FindingRecord = Static<typeof FindingRecord>

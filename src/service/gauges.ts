@@ -1,10 +1,9 @@
-import { statfs } from 'node:fs/promises'
 import { findLastBackups } from '../backup/store.ts'
 import type { Config } from '../config.ts'
 import { connectionStates, type Sql } from '../database/open.ts'
-import { readRecord } from '../embedded/record.ts'
 import { lately, type Metrics, type Readings } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
+import { type DiskSpace, diskOwner, diskReader } from './disk.ts'
 import { findCount } from './overview/store.ts'
 import { isReady, type Readiness } from './readiness.ts'
 import { countFailedImports, readDatabaseSize, secondsOfStatement } from './store.ts'
@@ -114,17 +113,16 @@ function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: bo
  * Shows the disk of the embedded database. A database elsewhere has its disk on another machine: then the gauge shows
  * the data folder's disk, and its label says so.
  */
-function showDisk(metrics: Metrics, { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
-  const folder = (databaseUrl === undefined && readRecord(dataDir)?.cluster) || dataDir
-  const disk = lately(() => statfs(folder), { freshMs: 500, timeoutMs: 500 })
-  const of = databaseUrl === undefined ? 'database' : 'data_folder'
-  const show = (name: string, help: string, blocks: 'bavail' | 'blocks') =>
+function showDisk(metrics: Metrics, config: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
+  const disk = lately(diskReader(config), { freshMs: 500, timeoutMs: 500 })
+  const show = (name: string, help: string, read: (space: DiskSpace) => number) =>
     metrics.gaugeBy('of', { name, help, merged: 'first' }, async () => {
       const found = await disk()
-      return found && { [of]: found[blocks] * found.bsize }
+      return found && { [diskOwner(config)]: read(found) }
     })
-  show('forecourt_disk_free_bytes', 'Free on the disk of the embedded database, or of the data folder.', 'bavail')
-  show('forecourt_disk_size_bytes', 'Size of the disk of the embedded database, or of the data folder.', 'blocks')
+  const of = 'the disk of the embedded database, or of the data folder.'
+  show('forecourt_disk_free_bytes', `Free on ${of}`, ({ freeBytes }) => freeBytes)
+  show('forecourt_disk_size_bytes', `Size of ${of}`, ({ sizeBytes }) => sizeBytes)
 }
 
 /** Shows nothing when no backup was ever taken: not every installation uses `forecourt backup`. */

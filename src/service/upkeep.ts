@@ -21,7 +21,7 @@ import { noteDatabaseSize } from './store.ts'
 
 const everyMs = 60_000
 /** Counting ten million devices takes some seconds. */
-const countEveryMinutes = 5
+const countEveryMs = 5 * 60_000
 /** Few enough that no step holds up creates. */
 const stepRows = 2000
 
@@ -103,7 +103,12 @@ function actors(
     pruner('delivery-pruner', (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays)),
     { name: 'history-keeper', round: () => keepAndTellHistory(sql, log) },
     pruner('refusal-pruner', (tx, limit) => deleteOldRefusals(tx, limit, refusalDays)),
-    { name: 'device-counter', round: () => transaction(sql, (tx) => refreshCount(tx, countEveryMinutes)) },
+    {
+      name: 'device-counter',
+      async round() {
+        await transaction(sql, (tx) => refreshCount(tx, countEveryMs))
+      },
+    },
     { name: 'size-recorder', round: () => noteDatabaseSize(sql, isDistributed) },
   ] satisfies Actor[]
 }

@@ -23,6 +23,7 @@ import {
   ownAppId,
   phone,
   text,
+  textOneOf,
   timeOfDay,
 } from '../vocabulary/values.ts'
 
@@ -210,6 +211,9 @@ export const pageSites = operation({
     cityCode: optional(divisionCode),
     districtCode: optional(divisionCode),
     billingRuleId: optional(integer()),
+    hasDevices: optional(
+      textOneOf(['true', 'false'], 'true: only sites at which a device stands; false: only those without one.'),
+    ),
     ...timeRange,
     bbox: optional(bbox),
   }),

@@ -13,6 +13,7 @@ type Query = Static<NonNullable<typeof pageSites.query>>
 /** Reads the filters of a query. */
 export function readSiteFilter(query: Query, readTimeRange: ReadTimeRange): SiteConditions {
   const bbox = given(query.bbox)
+  const hasDevices = given(query.hasDevices)
   return {
     siteName: given(query.siteName),
     contacts: given(query.contacts),
@@ -20,6 +21,7 @@ export function readSiteFilter(query: Query, readTimeRange: ReadTimeRange): Site
     cityCode: given(query.cityCode),
     districtCode: given(query.districtCode),
     billingRuleId: given(query.billingRuleId),
+    hasDevices: hasDevices === null ? null : hasDevices === 'true',
     created: readTimeRange(query),
     bbox: bbox === null ? null : readBbox(bbox),
   }

@@ -187,6 +187,8 @@ export interface SiteConditions {
   districtCode: string | null
   /** Sites that name this rule in any of the three rule fields. */
   billingRuleId: number | null
+  /** Whether a device stands at the site. */
+  hasDevices: boolean | null
   created: TimeRange
   bbox: Box | null
 }
@@ -221,9 +223,12 @@ export async function findSiteIds(
 
 /** SQL: the conditions of a filter, behind others. */
 export function siteConditions(sql: Statements, filter: SiteConditions) {
-  const { siteName, contacts, created, bbox } = filter
+  const { siteName, contacts, hasDevices, created, bbox } = filter
+  const device = sql`
+    exists (select 1 from placement where placement.app_id = site.app_id and site_id = site.id and lasts)`
   return [
     ...placeConditions(sql, filter),
+    hasDevices === null ? sql`` : hasDevices ? sql`and ${device}` : sql`and not ${device}`,
     siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,
     contacts === null ? sql`` : sql`and strpos(lower(contacts), lower(${contacts})) > 0`,
     created.from === null ? sql`` : sql`and created_at >= ${created.from}`,

@@ -6,6 +6,7 @@ import {
   browserTest,
   client,
   expectFramed,
+  expectSound,
   expectSoundInBothShades,
   longBrowserTest,
   narrow,
@@ -21,9 +22,18 @@ describe('overview', () => {
       await client.call(createDevice, device, { token: app.token })
       await client.call(reportDeviceState, { deviceNo: device.deviceNo, status: 2 }, { token: app.token })
     }
+    await client.call(createDevice, { ...deviceBody(app.appId), deviceNo: '' }, { token: app.token })
     const visited = await visit('/console', { role: 'viewer' })
-    await visited.page.getByRole('img', { name: /in the last 24 hours/ }).waitFor({ timeout: 25_000 })
+    const { page } = visited
+    await page.getByRole('figure', { name: /in the last 24 hours/ }).waitFor({ timeout: 25_000 })
     await expectSoundInBothShades(visited, 'Overview', 'overview')
+    // An hour of the chart leads to what it counts.
+    await page
+      .getByRole('link', { name: /: \d[\d,]* refused writes$/ })
+      .last()
+      .click()
+    await page.waitForURL(/\/console\/refusals\?timeFrom=[\d-]+\+\d\d%3A00%3A00&timeTo=[\d-]+\+\d\d%3A59%3A59$/)
+    await page.getByRole('row').nth(1).waitFor()
   })
 
   longBrowserTest('fits a phone, in Chinese', async () => {
@@ -33,6 +43,24 @@ describe('overview', () => {
     await visited.page.getByRole('button', { name: '菜单' }).click()
     await visited.page.getByRole('link', { name: '人员与密钥' }).click()
     await visited.page.waitForURL('**/console/people')
+  })
+
+  longBrowserTest('tells those who run the service what it stands on, in both languages', async () => {
+    const visited = await visit('/console', { role: 'admin' })
+    const { page } = visited
+    await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Service' }).click()
+    await page.getByText(/^PostgreSQL \d+\S* answers in \d+ ms\.$/).waitFor()
+    await page.getByRole('button', { name: /^All \d+ tables$/ }).click()
+    await page.getByRole('cell', { name: 'device_binding', exact: true }).waitFor()
+    await page.getByRole('button', { name: /^All \d+ settings$/ }).click()
+    await page.getByRole('cell', { name: 'FORECOURT_TIME_ZONE', exact: true }).waitFor()
+    await expectSoundInBothShades(visited, 'Service', 'service')
+
+    const inChinese = await visit('/console/service', { role: 'operator', language: 'zh', viewport: narrow })
+    await inChinese.page.getByText(/^PostgreSQL \d+\S*，响应时间 \d+ 毫秒。$/).waitFor()
+    expect(await inChinese.page.getByText('FORECOURT_TIME_ZONE').count()).toBe(0)
+    await expectSound(inChinese, '服务')
+    await picture(inChinese.page, 'service-phone')
   })
 
   longBrowserTest('leads a developer to their applications, and offers no more than their role may', async () => {

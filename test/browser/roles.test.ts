@@ -10,6 +10,7 @@ import { pageDeviceModels, saveDeviceModel } from '../../src/devices/models/cont
 import { pageEvents } from '../../src/events/contract.ts'
 import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
 import { createOperator, pageOperators } from '../../src/people/operators/contract.ts'
+import { getServiceDetail } from '../../src/service/detail/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
@@ -86,6 +87,7 @@ const pages: PageOfConsole[] = [
     reads: pageOperators,
     makes: { button: 'New operator', by: createOperator },
   },
+  { title: 'Service', path: 'service', reads: getServiceDetail },
 ]
 
 /** Forms open only for the roles that may submit them. */

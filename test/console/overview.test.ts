@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { axisOf, barsOf, clockAt, dayOf, hoursOf, spikesOf } from '../../console/src/overview/day.ts'
+import {
+  axisOf,
+  barsOf,
+  busyHours,
+  clockAt,
+  dayOf,
+  hoursOf,
+  rangeOf,
+  spikesOf,
+} from '../../console/src/overview/day.ts'
 
 const minute = (time: string, creates: number, refusals = 0) => ({ time: `2026-03-02 ${time}`, creates, refusals })
 
@@ -38,5 +47,40 @@ describe('the day of the overview', () => {
     expect(axisOf([], 2)).toEqual([0, 1])
     expect(axisOf([1, 1, 400], 4)).toEqual([0, 100, 200, 300, 400])
     expect(barsOf([0, 5, 40], 10)).toBe('M1 100V50.0h1V100M2 100V0.0h1V100')
+  })
+
+  test('has the devices online of each sample until the next, and none where nobody counted', () => {
+    const sample = (time: string, devicesOnline: number) => ({ time: `2026-03-02 ${time}`, devicesOnline })
+    const day = dayOf([minute('12:00:00', 3)], [sample('11:00:00', 70), sample('11:05:00', 80), sample('12:10:00', 90)])
+    // The sample is later than the last minute in which something was made.
+    expect([clockAt(day, 1439), day.online[1439]]).toEqual(['12:10', 90])
+    const at = (clock: string) =>
+      day.online[[...day.online.keys()].find((index) => clockAt(day, index) === clock) ?? -1]
+    expect(['10:59', '11:04', '11:05', '11:19', '11:20'].map(at)).toEqual([0, 70, 80, 80, 0])
+    expect(dayOf([], [sample('12:10:00', 90)]).online[1439]).toBe(90)
+  })
+
+  test('leads from each hour in which something happened to its rows', () => {
+    const day = dayOf([minute('08:15:00', 3), minute('08:59:00', 4), minute('09:00:00', 5), minute('19:42:00', 0, 2)])
+    const hours = busyHours(day, day.creates)
+    expect(hours.map(({ first, sum }) => [clockAt(day, first), sum])).toEqual([
+      ['08:00', 7],
+      ['09:00', 5],
+    ])
+    expect(hours.map(({ first }) => rangeOf(day, first))).toEqual([
+      { timeFrom: '2026-03-02 08:00:00', timeTo: '2026-03-02 08:59:59' },
+      { timeFrom: '2026-03-02 09:00:00', timeTo: '2026-03-02 09:59:59' },
+    ])
+    // The last hour is a part: the day ends with its last minute.
+    const [last] = busyHours(day, day.refusals)
+    expect(last).toEqual({ first: 1440 - 43, end: 1440, sum: 2 })
+    // So is the first, which belongs to the day before.
+    const late = dayOf([{ ...minute('19:50:00', 1), time: '2026-03-01 19:50:00' }, minute('19:42:00', 0, 2)])
+    const [first] = busyHours(late, late.creates)
+    expect(first && [first.first, first.sum, rangeOf(late, first.first).timeFrom]).toEqual([
+      0,
+      1,
+      '2026-03-01 19:00:00',
+    ])
   })
 })

@@ -2,7 +2,7 @@ import type { ActKind } from '../../../src/bulk/acts/contract.ts'
 
 /** The filters that are numbers in an act; in a page's address all are texts. */
 const numbers = new Set(['status', 'onlineStatus', 'runStatus', 'siteId', 'billingRuleId'])
-const booleans = new Set(['hasReported', 'isPlaced'])
+const booleans = new Set(['hasDevices', 'hasReported', 'isPlaced'])
 
 /** The filters of a page's address as an act takes them; without any, everything is meant. */
 export function actFilter(values: Record<string, string>): Record<string, unknown> {

@@ -1,50 +1,92 @@
-import { type PointerEvent, useMemo, useState } from 'react'
+import { type KeyboardEvent, type PointerEvent, useMemo, useRef, useState } from 'react'
+import { Link } from 'react-router'
 import './chart.css'
+import { paths } from '../paths.ts'
 import { grouped } from '../ui/number.ts'
-import { axisOf, barsOf, clockAt, type Day, dayOf, hoursOf, type Minute, minutesOfDay, spikesOf } from './day.ts'
+import {
+  axisOf,
+  barsOf,
+  busyHours,
+  clockAt,
+  type Day,
+  dayOf,
+  hoursOf,
+  type Minute,
+  minutesOfDay,
+  rangeOf,
+  type Sample,
+  spikesOf,
+} from './day.ts'
 import { useTexts } from './texts.ts'
 
 const percent = (index: number) => `${(index / minutesOfDay) * 100}%`
 
-/** Creates and refusals by the minute, each on its own axis. */
-export function Chart({ minutes, words }: { minutes: readonly Minute[]; words: string }) {
+interface ChartProps {
+  minutes: readonly Minute[]
+  online: readonly Sample[]
+  words: string
+}
+
+/** Devices online, creates and refusals in the course of a day, each on its own axis. An hour leads to its rows. */
+export function Chart({ minutes, online, words }: ChartProps) {
   const t = useTexts()
-  const day = useMemo(() => dayOf(minutes), [minutes])
+  const day = useMemo(() => dayOf(minutes, online), [minutes, online])
+  const plots = useRef<HTMLDivElement>(null)
   const [pointed, setPointed] = useState<number>()
 
-  function point({ currentTarget, clientX }: PointerEvent): void {
-    const { left, width } = currentTarget.getBoundingClientRect()
+  function point({ clientX }: PointerEvent): void {
+    const { left, width } = plots.current?.getBoundingClientRect() ?? { left: 0, width: 1 }
     const index = Math.floor(((clientX - left) / width) * minutesOfDay)
     setPointed(Math.min(Math.max(index, 0), minutesOfDay - 1))
   }
 
   return (
-    <div role="img" aria-label={words} className="chart">
-      <Axis values={day.creates} lines={4} className="chart-creates" name={t('creates')} />
-      <Axis values={day.refusals} lines={2} className="chart-refusals" name={t('refusals')} />
-      <div className="chart-over" onPointerMove={point} onPointerLeave={() => setPointed(undefined)}>
+    <figure aria-label={words} className="chart" onPointerMove={point} onPointerLeave={() => setPointed(undefined)}>
+      <Axis day={day} values={day.online} lines={2} className="chart-online" name={t('onlineDevices')} />
+      <Axis
+        day={day}
+        values={day.creates}
+        lines={4}
+        className="chart-creates"
+        name={t('createsAMinute')}
+        hour={(range, sum) => ({ to: paths.devices(range), words: t('createsOfHour', { ...range, count: sum }) })}
+      />
+      <Axis
+        day={day}
+        values={day.refusals}
+        lines={2}
+        className="chart-refusals"
+        name={t('refusalsAMinute')}
+        hour={(range, sum) => ({ to: paths.refusals(range), words: t('refusalsOfHour', { ...range, count: sum }) })}
+      />
+      <div className="chart-over" ref={plots}>
         {pointed !== undefined && <Pointed day={day} index={pointed} />}
       </div>
-      <div className="chart-hours number">
+      <div className="chart-hours number" aria-hidden="true">
         {hoursOf(day, 4).map((index) => (
           <span key={index} style={{ insetInlineStart: percent(index) }}>
             {clockAt(day, index)}
           </span>
         ))}
       </div>
-    </div>
+    </figure>
   )
 }
 
+/** Where an hour leads, and what its link says. */
+type HourLink = (range: ReturnType<typeof rangeOf>, sum: string) => { to: string; words: string }
+
 interface AxisProps {
+  day: Day
   values: readonly number[]
   lines: number
   className: string
   name: string
+  hour?: HourLink
 }
 
 /** A value beyond the axis is cut off, marked and labelled, so that the rest of the day stays legible. */
-function Axis({ values, lines, className, name }: AxisProps) {
+function Axis({ day, values, lines, className, name, hour }: AxisProps) {
   const { axis, top, bars, spikes } = useMemo(() => {
     const marks = axisOf(values, lines)
     const end = marks.at(-1) ?? 1
@@ -65,7 +107,40 @@ function Axis({ values, lines, className, name }: AxisProps) {
         {spikes.map(({ index, value }) => (
           <Spike key={index} index={index} value={value} />
         ))}
+        {hour && <Hours day={day} values={values} hour={hour} />}
       </div>
+    </div>
+  )
+}
+
+/** The hours in which something happened. The tab key reaches the last of them, and the arrow keys the others. */
+function Hours({ day, values, hour }: { day: Day; values: readonly number[]; hour: HourLink }) {
+  const hours = useMemo(() => busyHours(day, values), [day, values])
+
+  function step(event: KeyboardEvent<HTMLAnchorElement>): void {
+    const { previousElementSibling, nextElementSibling } = event.currentTarget
+    const next = { ArrowLeft: previousElementSibling, ArrowRight: nextElementSibling }[event.key]
+    if (next instanceof HTMLAnchorElement) {
+      event.preventDefault()
+      next.focus()
+    }
+  }
+
+  return (
+    <div className="chart-links">
+      {hours.map(({ first, end, sum }, index) => {
+        const { to, words } = hour(rangeOf(day, first), grouped(sum))
+        return (
+          <Link
+            key={first}
+            to={to}
+            aria-label={words}
+            tabIndex={index === hours.length - 1 ? 0 : -1}
+            onKeyDown={step}
+            style={{ insetInlineStart: percent(first), width: percent(end - first) }}
+          />
+        )
+      })}
     </div>
   )
 }
@@ -86,14 +161,17 @@ function Spike({ index, value }: { index: number; value: number }) {
 /** The values of the minute under the pointer. */
 function Pointed({ day, index }: { day: Day; index: number }) {
   const t = useTexts()
+  const value = (of: readonly number[]) => grouped(of[index] ?? 0)
   return (
     <span className="chart-pointed" style={{ insetInlineStart: percent(index + 0.5) }}>
       <span className={index < minutesOfDay / 2 ? 'chart-told number' : 'chart-told chart-told-late number'}>
         <strong>{clockAt(day, index)}</strong>
         <br />
-        {t('creates')} {grouped(day.creates[index] ?? 0)}
+        {t('online')} {value(day.online)}
         <br />
-        {t('refusals')} {grouped(day.refusals[index] ?? 0)}
+        {t('creates')} {value(day.creates)}
+        <br />
+        {t('refusals')} {value(day.refusals)}
       </span>
     </span>
   )

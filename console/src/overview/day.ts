@@ -4,7 +4,14 @@ export interface Minute {
   refusals: number
 }
 
+export interface Sample {
+  time: string
+  devicesOnline: number
+}
+
 const minuteMs = 60_000
+/** A sample tells of that many minutes, unless another follows. */
+const sampleMinutes = 15
 export const minutesOfDay = 1440
 
 export interface Day {
@@ -12,21 +19,53 @@ export interface Day {
   start: number
   creates: number[]
   refusals: number[]
+  /** How many devices were online; zero where nobody counted. */
+  online: number[]
 }
 
-/** The 24 hours that end with the last listed minute; unlisted minutes count as zero. */
-export function dayOf(minutes: readonly Minute[]): Day {
-  const at = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`)
-  const start = at(minutes.at(-1)?.time ?? '') + minuteMs - minutesOfDay * minuteMs
+/** The 24 hours that end with the last minute that is known; unlisted minutes count as zero. */
+export function dayOf(minutes: readonly Minute[], samples: readonly Sample[] = []): Day {
+  const at = (time: string | undefined) => (time === undefined ? 0 : Date.parse(`${time.replace(' ', 'T')}Z`))
+  const last = Math.max(at(minutes.at(-1)?.time), at(samples.at(-1)?.time))
+  const start = last + minuteMs - minutesOfDay * minuteMs
   const none = () => new Array<number>(minutesOfDay).fill(0)
-  const day: Day = { start, creates: none(), refusals: none() }
+  const day: Day = { start, creates: none(), refusals: none(), online: none() }
+  const indexOf = (time: string) => (at(time) - start) / minuteMs
   for (const { time, creates, refusals } of minutes) {
-    const index = (at(time) - start) / minuteMs
+    const index = indexOf(time)
     if (index < 0) continue
     day.creates[index] = creates
     day.refusals[index] = refusals
   }
+  for (const { time, devicesOnline } of samples) {
+    const index = indexOf(time)
+    day.online.fill(devicesOnline, Math.max(0, index), Math.max(0, index + sampleMinutes))
+  }
   return day
+}
+
+export interface Hour {
+  /** The first minute, and the one after the last. */
+  first: number
+  end: number
+  sum: number
+}
+
+/** The hours by the clock in which something happened; the first and the last may be parts. */
+export function busyHours(day: Pick<Day, 'start'>, values: readonly number[]): Hour[] {
+  const beforeHour = ((day.start / minuteMs) % 60) * -1
+  return Array.from({ length: 25 }, (_, hour) => {
+    const [first, end] = [beforeHour + hour * 60, beforeHour + (hour + 1) * 60].map((minute) =>
+      Math.min(Math.max(minute, 0), minutesOfDay),
+    ) as [number, number]
+    return { first, end, sum: values.slice(first, end).reduce((sum, value) => sum + value, 0) }
+  }).filter(({ sum }) => sum > 0)
+}
+
+/** The hour of the clock that holds a minute, as filters of time take it: both ends count. */
+export function rangeOf({ start }: Pick<Day, 'start'>, minute: number): { timeFrom: string; timeTo: string } {
+  const hour = new Date(start + minute * minuteMs).toISOString().slice(0, 13).replace('T', ' ')
+  return { timeFrom: `${hour}:00:00`, timeTo: `${hour}:59:59` }
 }
 
 /** The time of day, as HH:mm, `index` minutes after the start. */

@@ -2,13 +2,16 @@ import { Empty } from 'antd'
 import { Link, Navigate } from 'react-router'
 import type { Static } from 'typebox'
 import type { AuditRecord } from '../../../src/events/contract.ts'
-import { getOverview, type Trouble } from '../../../src/service/overview/contract.ts'
+import type { FindingRecord, RecordCode } from '../../../src/service/contract.ts'
+import { getServiceDetail } from '../../../src/service/detail/contract.ts'
+import { getOverview } from '../../../src/service/overview/contract.ts'
 import { useRead } from '../api.ts'
 import { Paused } from '../deliveries/waiting.tsx'
 import { eventInAddress, keyOf } from '../events/subject.ts'
 import { SubjectLink } from '../events/subject-link.tsx'
 import { useTypeWords } from '../events/type-words.ts'
 import { paths } from '../paths.ts'
+import { useSentences, valuesOf } from '../service/sentences.ts'
 import { useMay } from '../session.tsx'
 import { actorColumn } from '../ui/actor.tsx'
 import { Figure } from '../ui/figure.tsx'
@@ -41,7 +44,13 @@ function Overview() {
     <PageFrame title={t('title')} operation={getOverview} beside={<CountedAt overview={data} />}>
       {data?.callbacks === 'paused' && <Paused />}
       <div className="grid-cards grid-cards-full" style={{ marginBottom: 16 }}>
-        <Figure name={t('sites')} value={counts?.sites} to={paths.sites()} />
+        <Figure name={t('sites')} value={counts?.sites} to={paths.sites()}>
+          {counts && counts.sitesWithoutDevices > 0 && (
+            <Link to={paths.sites({ hasDevices: 'false' })}>
+              <State tone="idle">{t('withoutDevices', { count: grouped(counts.sitesWithoutDevices) })}</State>
+            </Link>
+          )}
+        </Figure>
         <Figure name={t('devices')} value={counts?.devices} to={paths.devices()}>
           {counts && (
             <>
@@ -78,12 +87,12 @@ function Overview() {
       </div>
       <section className="card">
         <h2>{t('chart')}</h2>
-        <div className="chart-space">{data && <Minutes minutes={data.minutes} />}</div>
+        <div className="chart-space">{data && <Minutes overview={data} />}</div>
       </section>
       <div style={{ display: 'grid', gap: 16, gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 420px), 1fr))' }}>
         <section className="card" id="troubles">
           <h2>{t('troubles')}</h2>
-          {data && <Troubles troubles={data.troubles} />}
+          {data && <Attention findings={data.attention} />}
         </section>
         <section className="card">
           <h2>{t('events')}</h2>
@@ -112,65 +121,83 @@ function CountedAt({ overview }: { overview: Static<typeof getOverview.data> | u
   )
 }
 
-function Minutes({ minutes }: { minutes: Static<typeof getOverview.data>['minutes'] }) {
+function Minutes({ overview: { minutes, online } }: { overview: Static<typeof getOverview.data> }) {
   const t = useTexts()
-  if (minutes.length === 0) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('chartEmpty')} />
+  if (minutes.length === 0 && !online.some(({ devicesOnline }) => devicesOnline > 0)) {
+    return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('chartEmpty')} />
+  }
   const sum = (read: (minute: (typeof minutes)[number]) => number) =>
     minutes.reduce((total, minute) => total + read(minute), 0)
   const words = t('chartWords', {
     creates: grouped(sum(({ creates }) => creates)),
     refusals: grouped(sum(({ refusals }) => refusals)),
-    most: grouped(Math.max(...minutes.map(({ creates }) => creates))),
+    most: grouped(Math.max(0, ...minutes.map(({ creates }) => creates))),
   })
-  return <Chart minutes={minutes} words={words} />
+  return <Chart minutes={minutes} online={online} words={words} />
 }
 
-function Troubles({ troubles }: { troubles: Trouble[] }) {
+const tones = { fail: 'bad', warn: 'warn', ok: 'good' } as const
+
+function Attention({ findings }: { findings: FindingRecord[] }) {
   const t = useTexts()
+  const { sentence } = useSentences()
+  const lead = useLead()
   return (
-    <Rows<Trouble>
+    <Rows<FindingRecord>
       label={t('troubles')}
       isSmall
-      rowKey={({ appId }) => appId}
-      rows={troubles}
+      rowKey={(finding) => JSON.stringify(finding)}
+      rows={findings}
       empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noTroubles')} />}
       columns={[
         {
-          key: 'application',
-          title: t('application'),
-          most: 140,
-          render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
+          key: 'type',
+          title: t('type'),
+          most: 300,
+          render: (_, finding) => {
+            const to = lead(finding)
+            const words = <State tone={tones[finding.status]}>{sentence(finding)}</State>
+            return to === undefined ? words : <Link to={to}>{words}</Link>
+          },
         },
-        {
-          key: 'devices',
-          title: t('faulty'),
-          align: 'end',
-          render: (_, { appId, devicesFaulty }) =>
-            devicesFaulty === 0 ? 0 : <Link to={paths.devices({ appId, status: 2 })}>{grouped(devicesFaulty)}</Link>,
-        },
-        {
-          key: 'dead',
-          title: t('dead'),
-          align: 'end',
-          render: (_, { appId, callbacksDead }) =>
-            callbacksDead === 0 ? 0 : <Link to={paths.deliveries({ appId, status: 3 })}>{grouped(callbacksDead)}</Link>,
-        },
-        {
-          key: 'callback',
-          title: t('callback'),
-          most: 160,
-          render: (_, { appId, isCallbackStopped, callbackFailingSince: since, callbackFailingReason: reason }) =>
-            (isCallbackStopped || since !== null) && (
-              <Link to={paths.application(appId, 'callback')}>
-                <State tone="bad">
-                  {isCallbackStopped ? t('isStopped') : t('isFailing', { since: since ?? '', reason: reason ?? '' })}
-                </State>
-              </Link>
-            ),
-        },
+        { key: 'where', title: t('where'), most: 140, render: (_, finding) => <Where finding={finding} /> },
       ]}
     />
   )
+}
+
+/** Returns where a finding leads; undefined where the user may not go. */
+function useLead(): (finding: FindingRecord) => string | undefined {
+  const may = useMay()
+  const ofService = may(getServiceDetail) ? paths.service() : undefined
+  return (finding) => {
+    const { appId = '', siteId, id } = valuesOf(finding)
+    switch (finding.code as RecordCode) {
+      case 'callbackStopped':
+      case 'callbackFailing':
+        return paths.application(appId, 'callback')
+      case 'callbackDead':
+        return paths.deliveries({ appId, status: 3 })
+      case 'deviceFaulty':
+        return paths.devices({ appId, status: 2 })
+      case 'siteUnreachable':
+        return paths.site(appId, Number(siteId))
+      case 'importFailed':
+        return paths.import(Number(id))
+      case 'actFailed':
+        return paths.act(Number(id))
+      default:
+        return ofService
+    }
+  }
+}
+
+function Where({ finding }: { finding: FindingRecord }) {
+  const t = useTexts()
+  const { appId, appName, siteId, siteName, kind } = valuesOf(finding)
+  if (appId === undefined) return kind === undefined ? t('thisService') : t('inventory')
+  if (siteId === undefined) return <Link to={paths.application(appId)}>{appName}</Link>
+  return <Link to={paths.site(appId, Number(siteId))}>{siteName}</Link>
 }
 
 function NewestEvents({ events }: { events: AuditRecord[] }) {

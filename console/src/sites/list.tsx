@@ -13,7 +13,7 @@ import { RegionFilter } from '../regions/cascader.tsx'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
+import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -37,6 +37,7 @@ const filterNames = [
   'billingRuleId',
   'timeFrom',
   'timeTo',
+  'hasDevices',
   'bbox',
 ] as const
 
@@ -122,6 +123,15 @@ function Sites() {
           from={values.timeFrom}
           to={values.timeTo}
           onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
+        />
+        <ChoiceFilter
+          label={t('hasDevices')}
+          value={values.hasDevices}
+          onChange={(hasDevices) => set({ hasDevices })}
+          choices={[
+            { value: 'true', label: t('withDevices') },
+            { value: 'false', label: t('withoutDevices') },
+          ]}
         />
         {values.bbox !== '' && <AreaFilter bbox={values.bbox} onClear={() => set({ bbox: '' })} />}
       </FilterBar>

@@ -4,7 +4,6 @@ import { databaseRefusal } from '../../database/failures.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import type { RefusedWrite } from '../../http/serve.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { applicationOf, type LoggedRefusal, toLoggedRefusal } from './refusal-record.ts'
 import { storeRefusals } from './store.ts'
@@ -25,16 +24,14 @@ const minuteMs = 60_000
 export class RefusalRecorder {
   private readonly sql: Sql
   private readonly log: Logger
-  private readonly metrics: Pick<Metrics, 'countRefusedWrite'>
   private readonly timer: ReturnType<typeof setInterval>
   private waiting: LoggedRefusal[] = []
   private minute = 0
   private readonly inMinute = new Map<string, number>()
   private writing: Promise<void> | undefined
 
-  constructor(sql: Sql, log: Logger, metrics: Pick<Metrics, 'countRefusedWrite'>) {
+  constructor(sql: Sql, log: Logger) {
     this.sql = sql
-    this.metrics = metrics
     this.log = log
     this.timer = setInterval(() => this.writeSoon(), everyMs)
     this.timer.unref()
@@ -44,8 +41,6 @@ export class RefusalRecorder {
   note(refused: RefusedWrite): void {
     const appId = applicationOf(refused)
     if (appId === undefined) return
-    // The chart counts the refusals that belong in this log, including those beyond its limits.
-    this.metrics.countRefusedWrite()
     const now = new Date()
     if (this.waiting.length >= limits.refusalsWaiting || this.isOverLimit(appId, now)) return
     this.waiting.push(toLoggedRefusal(refused, appId, now))

@@ -9,6 +9,8 @@ import { readActor } from '../rules.ts'
 import { pageRefusals, type RefusalRecord } from './contract.ts'
 import { type LoggedRefusal, ofNoApplication } from './refusal-record.ts'
 
+const minuteMs = 60_000
+
 /**
  * Stores refusals of existing applications and of none, up to their limits. The lock lets one process at a time count
  * and add refusals, so the limits hold for all processes together.
@@ -20,6 +22,11 @@ export async function storeRefusals(tx: Statements, batch: readonly LoggedRefusa
   const known = new Set([ofNoApplication, ...existing.map(({ app_id: appId }) => appId)])
   // An operator's write that names an application which does not exist is logged under none.
   const placed = batch.map((refusal) => (known.has(refusal.appId) ? refusal : { ...refusal, appId: ofNoApplication }))
+  const shown = new Map<number, number>()
+  const count = (time: Date, by: 1 | -1) => {
+    const minute = Math.floor(time.getTime() / minuteMs)
+    shown.set(minute, (shown.get(minute) ?? 0) + by)
+  }
   for (const appId of new Set(placed.map((refusal) => refusal.appId))) {
     const own = placed.filter((refusal) => refusal.appId === appId)
     const minute = new Date(Math.min(...own.map(({ time }) => time.getTime())))
@@ -27,19 +34,48 @@ export async function storeRefusals(tx: Statements, batch: readonly LoggedRefusa
     const [kept] = await tx<[{ count: number }]>`
       select count(*)::int as count from refusal where app_id = ${appId} and time >= ${minute}`
     const rows = own.slice(0, Math.max(0, limits.refusalsAMinute - kept.count))
-    if (rows.length > 0) await insertRefusals(tx, appId, rows)
+    if (rows.length === 0) continue
+    for (const { time } of rows) count(time, 1)
+    for (const time of await insertRefusals(tx, appId, rows)) count(time, -1)
+  }
+  await changeMinutes(tx, shown)
+}
+
+/**
+ * Changes the minutes of the overview's chart, which has as many refusals as the log. A minute that has none yet was
+ * before the chart counted them, or is gone with its day.
+ */
+async function changeMinutes(tx: Statements, changes: ReadonlyMap<number, number>): Promise<void> {
+  const rows = [...changes].filter(([, by]) => by !== 0).sort(([a], [b]) => a - b)
+  const given = (some: typeof rows) =>
+    tx`(select to_timestamp(m * 60) as minute, by from unnest(${textArray(some.map(([minute]) => String(minute)))}::bigint[],
+      ${textArray(some.map(([, by]) => String(by)))}::int[]) as u (m, by) order by m)`
+  const more = rows.filter(([, by]) => by > 0)
+  if (more.length > 0) {
+    await tx`
+      insert into minute_figures (minute, creates, refusals) select g.minute, 0, g.by from ${given(more)} as g
+      on conflict (minute) do update set refusals = minute_figures.refusals + excluded.refusals`
+  }
+  const fewer = rows.filter(([, by]) => by < 0)
+  if (fewer.length > 0) {
+    await tx`
+      update minute_figures f set refusals = greatest(0, f.refusals + g.by) from ${given(fewer)} as g
+      where f.minute = g.minute and f.minute > now() - interval '1 day'`
   }
 }
 
-async function insertRefusals(tx: Statements, appId: string, rows: readonly LoggedRefusal[]): Promise<void> {
+/** Returns the times of those that had to go for them. */
+async function insertRefusals(tx: Statements, appId: string, rows: readonly LoggedRefusal[]): Promise<Date[]> {
   const values = rows.map(({ time, requestId, operation, code, subject, actor, errors }) => ({
     ...{ app_id: appId, time, request_id: requestId, operation, code, subject, actor },
     errors: errors === null ? null : JSON.stringify(errors),
   }))
   await tx`insert into refusal ${tx(values)}`
-  await tx`
+  const gone = await tx<{ time: Date }[]>`
     delete from refusal where app_id = ${appId} and id <= (
-      select id from refusal where app_id = ${appId} order by id desc limit 1 offset ${limits.refusalsOfOne})`
+      select id from refusal where app_id = ${appId} order by id desc limit 1 offset ${limits.refusalsOfOne})
+    returning time`
+  return gone.map(({ time }) => time)
 }
 
 /** Prunes at most `limit` refusals older than `days`; returns how many. */

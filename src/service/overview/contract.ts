@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { AuditRecord } from '../../events/contract.ts'
 import { operation } from '../../vocabulary/operation.ts'
 import { callbacksSwitch, moment, named } from '../../vocabulary/values.ts'
+import { FindingRecord } from '../contract.ts'
 
 const count = Type.Integer()
 
@@ -10,6 +11,7 @@ const Counts = named(
   'PlatformCounts',
   Type.Object({
     sites: count,
+    sitesWithoutDevices: Type.Integer({ description: 'how many sites have no device placed, counted up to 100000' }),
     devices: Type.Integer({ description: 'how many devices are bound to an application' }),
     devicesOnline: count,
     devicesFaulty: count,
@@ -51,7 +53,7 @@ export const getOverview = operation({
   id: 'getOverview',
   group: 'overview',
   summary:
-    'Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count.',
+    'Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. A look at an older count waits for a new one, for 3 seconds at most.',
   method: 'GET',
   path: '/api/platform/v1/overview/detail',
   callers: ['operator'],
@@ -61,9 +63,16 @@ export const getOverview = operation({
     callbacks: callbacksSwitch,
     countTime: Type.Union([moment, Type.Null()]),
     troubles: Type.Array(Trouble, { description: 'the ten applications with the most troubles' }),
+    attention: Type.Array(FindingRecord, {
+      description:
+        'what asks for attention, faults first: of each kind at most ten, and of the applications those of `troubles`',
+    }),
     minutes: Type.Array(Type.Object({ time: moment, creates: count, refusals: count }), {
       description:
-        'the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. As in the refusal log, only refused writes count',
+        'the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. The refusals are those that the refusal log keeps',
+    }),
+    online: Type.Array(Type.Object({ time: moment, devicesOnline: count }), {
+      description: 'how many devices were online in the last 24 hours, oldest first, one count each five minutes',
     }),
     events: Type.Array(AuditRecord, { description: 'the newest events of all applications' }),
   }),

@@ -8,19 +8,18 @@ const everyMs = 5_000
 /** A database that does not answer may not hold up the service’s end for the last seconds’ figures. */
 const lastWriteMs = 500
 
-/** Writes down, every few seconds, how many records were made and how many requests refused. */
+/** Writes down, every few seconds, how many records were made. */
 export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
-  const written = { creates: 0, refusals: 0 }
+  let written = 0
   let writing = Promise.resolve()
   async function write(): Promise<void> {
-    const [creates, refusals] = [totals.creates - written.creates, totals.refusals - written.refusals]
-    if (creates === 0 && refusals === 0) return
+    const creates = totals.creates - written
+    if (creates === 0) return
     try {
-      await addToMinute(sql, creates, refusals)
-      written.creates += creates
-      written.refusals += refusals
+      await addToMinute(sql, creates)
+      written += creates
     } catch (error) {
-      log.debug({ err: error }, 'counts of this minute could not be stored: they are kept for the next write')
+      log.debug({ err: error }, 'creates of this minute could not be stored: they are kept for the next write')
     }
   }
   const writeSoon = () => {

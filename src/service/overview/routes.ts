@@ -1,37 +1,55 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { callbacksNow } from '../../deliveries/store.ts'
 import { newestEvents } from '../../events/store.ts'
-import { type Handler, read } from '../../http/handler.ts'
+import { type Handler, readAfter } from '../../http/handler.ts'
+import { inTime } from '../../runtime/event-loop.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { attentionOf } from './attention.ts'
 import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
 
 /** Counting may take 1 part in 100 of a connection's time, but none is older than a minute. */
 const countShare = 100
 const [youngestMs, oldestMs] = [5_000, 60_000]
-/** A count of a small platform is there by then. */
-const countWaitMs = 1_000
+/** A look waits for a new count for that long, and then shows the one before. */
+const countWaitMs = 3_000
+/** How soon a count of another process is looked for again. */
+const lookAgainMs = 200
 const shownEvents = 12
 
 interface Parts {
   /** The pool for counting, which may take long. */
   sql: Sql
   log: Logger
-  config: Pick<Config, 'callbacks'>
+  config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
+  surroundings: Surroundings
   showMoment: ShowMoment
 }
 
 /** The platform at a glance. */
-export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts): Handler[] {
+export function overviewRoutes({ sql: counter, log, config, surroundings, showMoment }: Parts): Handler[] {
   let counting: Promise<void> | undefined
   let tookMs = 0
+  // Less than the time in which a request is answered.
+  const waitMs = Math.min(countWaitMs, config.statementTimeoutMs / 2)
 
-  function count(): Promise<void> {
+  /** Counts once for all who look meanwhile. */
+  function count(youngerMs: number): Promise<void> {
     const beganAt = performance.now()
-    counting ??= transaction(counter, (tx) => refreshCount(tx))
+    const run = async () => {
+      const untilAt = beganAt + waitMs
+      while (!(await transaction(counter, (tx) => refreshCount(tx, youngerMs)))) {
+        // Another process counts.
+        if (performance.now() > untilAt) return
+        await pause(lookAgainMs)
+      }
+    }
+    counting ??= run()
       .catch((error) => log.warn({ err: error }, 'the overview could not be counted: the next request tries again'))
       .finally(() => {
         counting = undefined
@@ -40,34 +58,41 @@ export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts)
     return counting
   }
 
-  /** The last count. An old one is replaced first, and shown only where a new one takes longer than a look may. */
-  async function lastCount(sql: Sql) {
-    const last = await findCount(sql)
-    const everyMs = Math.min(oldestMs, Math.max(youngestMs, tookMs * countShare))
-    if (last !== undefined && Date.now() - last.countedAt.getTime() < everyMs) return last
-    await Promise.race([count(), new Promise((resolve) => setTimeout(resolve, countWaitMs))])
-    return findCount(sql)
+  /** Sees to it that the last count is young. */
+  async function refresh(): Promise<void> {
+    const youngerMs = Math.min(oldestMs, Math.max(youngestMs, tookMs * countShare))
+    const last = await findCount(counter)
+    if (last === undefined || Date.now() - last.countedAt.getTime() >= youngerMs) await count(youngerMs)
   }
 
   return [
-    read(getOverview, async ({ sql }) => {
-      const [last, callbacks, minutes, events] = await Promise.all([
-        lastCount(sql),
-        callbacksNow(sql, config.callbacks),
-        lastDay(sql, showMoment),
-        newestEvents(sql, shownEvents, showMoment),
-      ])
-      return {
-        counts: last?.counts ?? null,
-        callbacks,
-        countTime: last === undefined ? null : showMoment(last.countedAt),
-        troubles: (last?.troubles ?? []).map(({ callbackFailingSince: since, ...trouble }) => ({
-          ...trouble,
-          callbackFailingSince: since && showMoment(new Date(since)),
-        })),
-        minutes,
-        events,
-      }
-    }),
+    readAfter(
+      getOverview,
+      () => inTime(refresh(), undefined, waitMs),
+      async ({ sql, caller }) => {
+        const [last, callbacks, minutes, events, around] = await Promise.all([
+          findCount(sql),
+          callbacksNow(sql, config.callbacks),
+          lastDay(sql, showMoment),
+          newestEvents(sql, shownEvents, showMoment),
+          surroundings.findings(),
+        ])
+        const isAdmin = caller.kind === 'operator' && caller.role === 'admin'
+        const { troubles = [], unreachable = [], failedJobs = [], online = [] } = last ?? {}
+        return {
+          counts: last?.counts ?? null,
+          callbacks,
+          countTime: last === undefined ? null : showMoment(last.countedAt),
+          troubles: troubles.map(({ callbackStoppedSince: _, callbackStoppedReason: __, ...trouble }) => ({
+            ...trouble,
+            callbackFailingSince: trouble.callbackFailingSince && showMoment(new Date(trouble.callbackFailingSince)),
+          })),
+          attention: attentionOf({ troubles, unreachable, failedJobs }, around, { showMoment, isAdmin }),
+          minutes,
+          online: online.map(([time, devicesOnline]) => ({ time: showMoment(new Date(time * 1000)), devicesOnline })),
+          events,
+        }
+      },
+    ),
   ]
 }

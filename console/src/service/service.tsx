@@ -1,0 +1,235 @@
+import { Alert, Button, Empty } from 'antd'
+import { useState } from 'react'
+import type { Static } from 'typebox'
+import './service.css'
+import type { FindingRecord } from '../../../src/service/contract.ts'
+import { getServiceDetail, type SettingInForce, type TableSize } from '../../../src/service/detail/contract.ts'
+import { useRead } from '../api.ts'
+import { inBytes } from '../ui/bytes.ts'
+import { Facts } from '../ui/facts.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { grouped } from '../ui/number.ts'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { Rows } from '../ui/rows.tsx'
+import { State } from '../ui/status.tsx'
+import { useSentences } from './sentences.ts'
+import { useTexts } from './texts.ts'
+
+type Detail = Static<typeof getServiceDetail.data>
+type Forecast = NonNullable<Detail['forecast']>
+
+/** What the service runs on and stands on, for those who run it. */
+export function Page() {
+  const t = useTexts()
+  return (
+    <PageFrame title={t('title')} operation={getServiceDetail}>
+      <Service />
+    </PageFrame>
+  )
+}
+
+function Service() {
+  const t = useTexts()
+  const { data, error, refetch } = useRead(getServiceDetail, {}, { refetchInterval: 30_000 })
+  if (data === undefined) {
+    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+  }
+  const { findings, forecast, tables, settings } = data
+  return (
+    <>
+      <div className="service-head">
+        <section className="card">
+          <h2>{t('about')}</h2>
+          <About detail={data} />
+        </section>
+        <section className="card">
+          <h2>{t('findings')}</h2>
+          <Findings findings={findings} />
+        </section>
+      </div>
+      <div className="service-tables">
+        <section className="card">
+          <h2>{t('tables')}</h2>
+          <p className="faint">{t('tablesWords')}</p>
+          <Tables tables={tables} />
+        </section>
+        <section className="card">
+          <h2>{t('forecast')}</h2>
+          {forecast === null ? (
+            <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('forecastUnknown')} />
+          ) : (
+            <Year forecast={forecast} />
+          )}
+        </section>
+      </div>
+      {settings !== null && (
+        <section className="card">
+          <h2>{t('settings')}</h2>
+          <p className="faint">{t('settingsWords')}</p>
+          <Settings settings={settings} />
+        </section>
+      )}
+    </>
+  )
+}
+
+function About({ detail }: { detail: Detail }) {
+  const t = useTexts()
+  const { databaseVersion: version, isDistributed, isEmbedded, databaseBytes, bytesPerDay } = detail
+  return (
+    <Facts
+      facts={{
+        [t('version')]: detail.version,
+        [t('runtime')]: detail.runtime,
+        [t('databaseVersion')]: t(isDistributed ? 'distributed' : isEmbedded ? 'embedded' : 'external', { version }),
+        [t('startTime')]: <span className="number">{detail.startTime}</span>,
+        [t('databaseBytes')]: databaseBytes !== null && inBytes(databaseBytes),
+        [t('bytesPerDay')]: bytesPerDay === null ? t('growthUnknown') : inBytes(Math.max(0, bytesPerDay)),
+      }}
+    />
+  )
+}
+
+const tones = { fail: 'bad', warn: 'warn', ok: 'good' } as const
+
+function Findings({ findings }: { findings: FindingRecord[] }) {
+  const t = useTexts()
+  const { sentence, todo } = useSentences()
+  return (
+    <Rows<FindingRecord>
+      label={t('findings')}
+      isSmall
+      rowKey={({ code }) => code}
+      rows={findings}
+      empty={null}
+      columns={[
+        {
+          key: 'finding',
+          title: t('finding'),
+          most: 380,
+          render: (_, finding) => <State tone={tones[finding.status]}>{sentence(finding)}</State>,
+        },
+        { key: 'todo', title: t('todo'), most: 260, render: (_, finding) => todo(finding) },
+      ]}
+    />
+  )
+}
+
+/** Most tables are small, and of little interest. */
+const shownTables = 12
+
+function Tables({ tables }: { tables: TableSize[] }) {
+  const t = useTexts()
+  const [isWhole, setWhole] = useState(false)
+  const kept = (days: number) => (days === 1 ? t('keptDay') : t('keptDays', { days: grouped(days) }))
+  return (
+    <>
+      <Rows<TableSize>
+        label={t('tables')}
+        isSmall
+        rowKey={({ name }) => name}
+        rows={isWhole ? tables : tables.slice(0, shownTables)}
+        empty={null}
+        columns={[
+          { key: 'table', title: t('table'), dataIndex: 'name', className: 'mono' },
+          {
+            key: 'rows',
+            title: t('rows'),
+            align: 'end',
+            render: (_, { rows }) => (rows === null ? '–' : grouped(rows)),
+          },
+          { key: 'size', title: t('size'), align: 'end', render: (_, { bytes }) => inBytes(bytes) },
+          {
+            key: 'kept',
+            title: t('kept'),
+            render: (_, { keptDays, setting }) => (
+              <span title={setting ?? undefined}>{keptDays === null ? t('forever') : kept(keptDays)}</span>
+            ),
+          },
+        ]}
+      />
+      {!isWhole && tables.length > shownTables && (
+        <Button type="link" onClick={() => setWhole(true)}>
+          {t('allTables', { count: tables.length })}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Year({ forecast: { months, fullTime } }: { forecast: Forecast }) {
+  const t = useTexts()
+  const most = Math.max(1, ...months.map(({ bytes }) => bytes))
+  return (
+    <>
+      {fullTime !== null && (
+        <Alert type="warning" showIcon role="status" title={t('fullTime', { time: fullTime.slice(0, 10) })} />
+      )}
+      <p className="faint">{t('forecastWords')}</p>
+      <Rows<Forecast['months'][number]>
+        label={t('forecast')}
+        isSmall
+        rowKey={({ time }) => time}
+        rows={months}
+        empty={null}
+        columns={[
+          { key: 'month', title: t('month'), className: 'number', render: (_, { time }) => time.slice(0, 10) },
+          {
+            key: 'size',
+            title: t('size'),
+            className: 'fills',
+            render: (_, { bytes }) => (
+              <span className="service-month">
+                <span style={{ width: `${(bytes / most) * 100}%` }} aria-hidden="true" />
+                <span className="number">{inBytes(bytes)}</span>
+              </span>
+            ),
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+function Settings({ settings }: { settings: SettingInForce[] }) {
+  const t = useTexts()
+  const [isWhole, setWhole] = useState(false)
+  return (
+    <>
+      <Rows<SettingInForce>
+        label={t('settings')}
+        isSmall
+        rowKey={({ name }) => name}
+        rows={isWhole ? settings : settings.filter(({ isSet }) => isSet)}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('allByDefault')} />}
+        columns={[
+          { key: 'name', title: t('name'), dataIndex: 'name', className: 'mono' },
+          {
+            key: 'value',
+            title: t('value'),
+            most: 460,
+            render: (_, setting) => <Value setting={setting} />,
+          },
+          {
+            key: 'isSet',
+            title: t('isSet'),
+            render: (_, { isSet }) =>
+              isSet ? <strong>{t('set')}</strong> : <span className="faint">{t('byDefault')}</span>,
+          },
+        ]}
+      />
+      {!isWhole && (
+        <Button type="link" onClick={() => setWhole(true)}>
+          {t('allSettings', { count: settings.length })}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Value({ setting: { value, isSecret, isSet } }: { setting: SettingInForce }) {
+  const t = useTexts()
+  if (value !== null) return <span className="mono">{value}</span>
+  return <span className="faint">{isSecret && isSet ? t('hidden') : t('none')}</span>
+}

@@ -1,0 +1,148 @@
+import { type Config, settingsInForce } from '../../config.ts'
+import { readHealth } from '../../database/health.ts'
+import type { Sql } from '../../database/open.ts'
+import { callbacksNow, countDeliveries, countEndpoints } from '../../deliveries/store.ts'
+import { type Handler, handle } from '../../http/handler.ts'
+import { lately } from '../../runtime/metrics.ts'
+import type { Peers } from '../../runtime/peer-processes.ts'
+import { runtime, version } from '../../runtime/version.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { unavailable } from '../../vocabulary/refusals.ts'
+import { type Finding, fail, judgeHealth, ok, showFinding, warn, withoutFailure } from '../findings.ts'
+import { daysUntilFull, forecastYear, type Known } from '../forecast.ts'
+import type { Readiness } from '../readiness.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { getServiceDetail } from './contract.ts'
+import { readAge, readTables } from './store.ts'
+
+interface Parts {
+  /** The pool for background work: no request waits behind this one’s statements. */
+  sql: Sql
+  config: Config
+  readiness: Readiness
+  peers: Peers
+  surroundings: Surroundings
+  isDistributed: boolean
+  showMoment: ShowMoment
+}
+
+const freshMs = 5_000
+const dayMs = 86_400_000
+const levels = ['fail', 'warn', 'ok']
+
+/** After how many days the rows of a table are removed, and by which setting. */
+function keepingOf({ eventDays, stateEventDays, deliveryDays, refusalDays }: Config) {
+  const kept = (keptDays: number | null, setting: string | null = null) => ({ keptDays, setting })
+  const ofJobs = kept(7)
+  const rules: Record<string, ReturnType<typeof kept>> = {
+    event: kept(eventDays, 'FORECOURT_EVENT_DAYS'),
+    state_change: kept(Math.min(stateEventDays, eventDays), 'FORECOURT_STATE_DAYS'),
+    delivery: kept(deliveryDays, 'FORECOURT_DELIVERY_DAYS'),
+    refusal: kept(refusalDays, 'FORECOURT_REFUSAL_DAYS'),
+    idempotency_key: kept(1),
+    import: ofJobs,
+    import_piece: ofJobs,
+    import_result: ofJobs,
+    minute_figures: kept(2),
+    database_size: kept(32),
+  }
+  return (table: string) => rules[table] ?? kept(null)
+}
+
+/** What the service runs on and stands on, for those who run it. */
+export function serviceDetailRoutes(parts: Parts): Handler[] {
+  const { sql, config, readiness, peers, surroundings, isDistributed, showMoment } = parts
+  const startTime = showMoment(new Date(Date.now() - process.uptime() * 1000))
+  const keeping = keepingOf(config)
+  const within = { freshMs, timeoutMs: config.statementTimeoutMs / 2 }
+  const readKnown = lately(async () => {
+    const [health, endpoints, deliveries, callbacks] = await Promise.all([
+      readHealth(sql),
+      countEndpoints(sql),
+      countDeliveries(sql),
+      callbacksNow(sql, config.callbacks),
+    ])
+    return { health, endpoints, deliveries, callbacks }
+  }, within)
+  const readHeld = lately(
+    async () => ({ tables: await readTables(sql, isDistributed), age: await readAge(sql) }),
+    within,
+  )
+
+  async function findingsOf({
+    health,
+    endpoints,
+    deliveries,
+    callbacks,
+  }: NonNullable<Awaited<ReturnType<typeof readKnown>>>) {
+    const [checks, around] = await Promise.all([readiness(), surroundings.findings()])
+    const nodes = checks.find(({ name }) => name === 'nodes')
+    const { serving, wanted } = peers.workers
+    const found: Finding[] = [
+      ...(process.getuid?.() === 0 ? [warn('asRoot')] : []),
+      ...judgeHealth(health, config),
+      ...(nodes === undefined ? [] : [nodes.ok ? ok('nodes') : fail('nodesUnfit')]),
+      serving < wanted ? warn('workersMissing', { serving, wanted }) : ok('workers', { serving, wanted }),
+      ...around,
+      ...judgeCallbacks(callbacks, endpoints, deliveries.dead),
+    ]
+    return found.sort((a, b) => levels.indexOf(a.status) - levels.indexOf(b.status))
+  }
+
+  return [
+    handle(getServiceDetail, async ({ caller }) => {
+      const [known, held, size, disk] = await Promise.all([
+        readKnown(),
+        readHeld(),
+        surroundings.size(),
+        surroundings.disk(),
+      ])
+      if (known === undefined || held === undefined || size === undefined) throw unavailable()
+      const isAdmin = caller.kind === 'operator' && caller.role === 'admin'
+      const findings = await findingsOf(known)
+      const tables = held.tables.map((table) => ({ ...table, ...keeping(table.name) }))
+      const { bytes, bytesPerDay } = size
+      const growth = { bytes, bytesPerDay, tables, ageDays: held.age }
+      return {
+        version,
+        runtime,
+        databaseVersion: known.health.version,
+        isEmbedded: config.databaseUrl === undefined,
+        isDistributed,
+        startTime,
+        findings: findings.map((finding) => showFinding(isAdmin ? finding : withoutFailure(finding))),
+        databaseBytes: bytes,
+        bytesPerDay: bytesPerDay === null ? null : Math.round(bytesPerDay),
+        tables,
+        forecast: isComplete(growth) ? showForecast(growth, disk?.freeBytes, showMoment) : null,
+        settings: isAdmin ? settingsInForce(config) : null,
+      }
+    }),
+  ]
+}
+
+function judgeCallbacks(
+  now: 'on' | 'paused',
+  { on, held, stopped }: Record<'on' | 'held' | 'stopped', number>,
+  dead: number,
+) {
+  if (now === 'paused') return [warn('callbacksPaused')]
+  const faults = [
+    ...(held + stopped > 0 ? [warn('callbacksFailing', { held, stopped })] : []),
+    ...(dead > 0 ? [warn('callbacksDead', { count: dead })] : []),
+  ]
+  return faults.length > 0 ? faults : [ok('callbacks', { count: on })]
+}
+
+type Growth = { [Member in keyof Known]: Known[Member] | null }
+
+const isComplete = (growth: Growth): growth is Known => Object.values(growth).every((value) => value !== null)
+
+function showForecast(known: Known, freeBytes: number | undefined, showMoment: ShowMoment) {
+  const at = (days: number) => showMoment(new Date(Date.now() + days * dayMs))
+  const fullDays = freeBytes === undefined ? null : daysUntilFull(known, freeBytes)
+  return {
+    months: forecastYear(known).map(({ days, bytes }) => ({ time: at(days), bytes })),
+    fullTime: fullDays === null ? null : at(fullDays),
+  }
+}

@@ -1,0 +1,50 @@
+import { statfs } from 'node:fs/promises'
+import type { Config } from '../config.ts'
+import { readRecord } from '../embedded/record.ts'
+
+/**
+ * When a disk asks for attention. `forecourt doctor`, the overview, the page “Service” and the alert rules all judge by
+ * these (`test/monitoring.test.ts` reads the rules).
+ */
+export const diskBounds = {
+  /** Less than that, and the database stops. */
+  leastFreeBytes: 500_000_000,
+  littleFreeBytes: 5_000_000_000,
+  /** A disk that will be full sooner is a warning. */
+  fewDays: 30,
+} as const
+
+export interface DiskSpace {
+  freeBytes: number
+  sizeBytes: number
+}
+
+export type DiskJudgement = 'diskOk' | 'diskFull' | 'diskFullSoon' | 'diskLittle'
+
+/** What there is to say of a disk at a growth, which is null while it is not known. */
+export function judgeDisk(
+  { freeBytes }: DiskSpace,
+  bytesPerDay: number | null,
+): { code: DiskJudgement; days: number | null } {
+  const days = bytesPerDay !== null && bytesPerDay > 0 ? Math.floor(freeBytes / bytesPerDay) : null
+  if (freeBytes < diskBounds.leastFreeBytes) return { code: 'diskFull', days }
+  if (days !== null && days < diskBounds.fewDays) return { code: 'diskFullSoon', days }
+  if (freeBytes < diskBounds.littleFreeBytes) return { code: 'diskLittle', days }
+  return { code: 'diskOk', days }
+}
+
+/** Whose disk a service sees: the embedded database's; of a database elsewhere only that of the data folder. */
+export const diskOwner = ({ databaseUrl }: Pick<Config, 'databaseUrl'>) =>
+  databaseUrl === undefined ? 'database' : 'data_folder'
+
+/** Makes the function that reads the free space of the service's disk. The folder is looked up once, now. */
+export function diskReader({
+  databaseUrl,
+  dataDir,
+}: Pick<Config, 'databaseUrl' | 'dataDir'>): () => Promise<DiskSpace> {
+  const folder = (databaseUrl === undefined && readRecord(dataDir)?.cluster) || dataDir
+  return async () => {
+    const { bavail, blocks, bsize } = await statfs(folder)
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+  }
+}

@@ -1,0 +1,131 @@
+import { isBackupLate } from '../backup/rules.ts'
+import type { LastBackups } from '../backup/store.ts'
+import type { Config } from '../config.ts'
+import type { DatabaseHealth } from '../database/health.ts'
+import { addressesOf } from '../database/open.ts'
+import { connectionsOfProcess } from '../database/pools.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
+import type { FindingCode, FindingRecord } from './contract.ts'
+import { type DiskSpace, diskBounds, judgeDisk } from './disk.ts'
+
+// What a service says of itself: codes with values, of which `forecourt doctor` and the console make sentences.
+
+/** A certificate that ends sooner asks for attention; the alert rule has the same. */
+const certificateDays = 14
+const clocksApartMs = 1_000
+
+export interface Finding {
+  code: FindingCode
+  status: 'ok' | 'warn' | 'fail'
+  values: Record<string, string | number | null>
+}
+
+export const ok = (code: FindingCode, values: Finding['values'] = {}): Finding => ({ code, status: 'ok', values })
+export const warn = (code: FindingCode, values: Finding['values'] = {}): Finding => ({ code, status: 'warn', values })
+export const fail = (code: FindingCode, values: Finding['values'] = {}): Finding => ({ code, status: 'fail', values })
+
+/** A finding as operations answer it: values that are null are left out. */
+export function showFinding({
+  code,
+  status,
+  values,
+}: Omit<Finding, 'code'> & Pick<FindingRecord, 'code'>): FindingRecord {
+  const given = Object.entries(values).filter(([, value]) => value !== null)
+  return { code, status, values: given.map(([name, value]) => ({ name, value: String(value) })) }
+}
+
+/** The database's server, as far as it decides whether acknowledged writes last and whether there is room for all. */
+export function judgeHealth(health: DatabaseHealth, config: Pick<Config, 'workers' | 'databaseUrl'>): Finding[] {
+  const { version, roundTripMs, autovacuum } = health
+  return [
+    ok('database', { version, roundTripMs }),
+    judgeDurability(health),
+    ...(autovacuum ? [] : [warn('vacuumOff')]),
+    judgeConnections(health, config),
+    judgeReplication(health),
+    judgeClock(health),
+  ]
+}
+
+export function judgeConnections(
+  { connectionLimit: limit, connectionsInUse: inUse }: DatabaseHealth,
+  { workers, databaseUrl }: Pick<Config, 'workers' | 'databaseUrl'>,
+): Finding {
+  // Each host is asked whether it is the primary, on a connection of its own.
+  const ofHosts = databaseUrl === undefined ? 1 : addressesOf(databaseUrl).length
+  const each = connectionsOfProcess + (ofHosts > 1 ? 1 : 0)
+  const values = { inUse, limit, workers, each, needed: workers * each }
+  return limit >= values.needed ? ok('connections', values) : warn('connectionsFew', values)
+}
+
+export function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: DatabaseHealth): Finding {
+  const off = [
+    fsync ? undefined : 'fsync',
+    fullPageWrites ? undefined : 'full_page_writes',
+    synchronousCommit === 'off' ? 'synchronous_commit' : undefined,
+  ].filter((setting) => setting !== undefined)
+  return off.length > 0 ? fail('durabilityOff', { settings: off.join(', ') }) : ok('durability', { synchronousCommit })
+}
+
+export function judgeReplication({ synchronousStandbys, standbys, synchronousNow }: DatabaseHealth): Finding {
+  if (synchronousStandbys !== null && synchronousNow === 0)
+    return fail('replicationLost', { names: synchronousStandbys })
+  if (standbys === 0) return ok('replicationNone')
+  return ok('replication', { standbys, synchronous: synchronousNow })
+}
+
+export function judgeClock({ clockAheadMs, roundTripMs }: DatabaseHealth): Finding {
+  const apart = Math.max(0, Math.abs(clockAheadMs) - roundTripMs)
+  if (apart <= clocksApartMs) return ok('clock')
+  return warn(clockAheadMs > 0 ? 'clockAhead' : 'clockBehind', { seconds: (apart / 1000).toFixed(1) })
+}
+
+/** Of a database elsewhere this service sees no disk. */
+export function judgeSpace(space: DiskSpace | undefined, bytesPerDay: number | null): Finding {
+  if (space === undefined) return ok('diskElsewhere')
+  const { code, days } = judgeDisk(space, bytesPerDay)
+  const values = { freeBytes: space.freeBytes, sizeBytes: space.sizeBytes, days }
+  switch (code) {
+    case 'diskOk':
+      return ok('disk', values)
+    case 'diskFull':
+      return fail(code, { ...values, boundBytes: diskBounds.leastFreeBytes })
+    case 'diskLittle':
+      return warn(code, { ...values, boundBytes: diskBounds.littleFreeBytes })
+    default:
+      return warn(code, values)
+  }
+}
+
+/** Backups by other programs leave no record, so their absence is no fault. */
+export function judgeBackups(last: LastBackups | undefined, showMoment: ShowMoment): Finding {
+  if (last === undefined) return ok('backupNone')
+  const { takenAt, failedAt, failure, bytes, isVerified } = last
+  const values = {
+    takenAt: takenAt && showMoment(takenAt),
+    bytes,
+    isVerified: isVerified === null ? null : `${isVerified}`,
+  }
+  if (failedAt !== null) return fail('backupFailed', { ...values, failedAt: showMoment(failedAt), failure })
+  return isBackupLate(takenAt) ? warn('backupLate', values) : ok('backup', values)
+}
+
+/** What a failed backup says may name folders and hosts: it is for admins alone. */
+export const withoutFailure = (finding: Finding): Finding => ({
+  ...finding,
+  values: { ...finding.values, failure: null },
+})
+
+export interface Certificate {
+  host: string
+  /** Null where it could not be read. */
+  endsAt: Date | null
+}
+
+export function judgeCertificate({ host, endsAt }: Certificate, showMoment: ShowMoment): Finding {
+  if (endsAt === null) return ok('certificateUnknown', { host })
+  const days = Math.floor((endsAt.getTime() - Date.now()) / 86_400_000)
+  const values = { host, days: Math.max(0, days), endsAt: showMoment(endsAt) }
+  if (days < 0) return fail('certificateEnded', values)
+  return days < certificateDays ? warn('certificateEnds', values) : ok('certificate', values)
+}

@@ -1,0 +1,51 @@
+/** What a table holds, and for how long its rows are kept; null for ever. */
+interface KeptTable {
+  bytes: number
+  keptDays: number | null
+}
+
+export interface Known {
+  bytes: number
+  bytesPerDay: number
+  tables: readonly KeptTable[]
+  /** For how many days the platform has been used. */
+  ageDays: number
+}
+
+const forecastDays = 365
+
+/**
+ * Returns the function of the bytes of a database after so many days. What is kept for some days grows until the first of
+ * them are over, and then no more; all else goes on as in the last week.
+ */
+function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number) => number {
+  const growing = tables.flatMap(({ bytes: held, keptDays }) => {
+    const remainingDays = keptDays === null ? 0 : keptDays - ageDays
+    return remainingDays > 0 ? [{ remainingDays, perDay: held / Math.max(1, ageDays) }] : []
+  })
+  const ofHistory = growing.reduce((sum, { perDay }) => sum + perDay, 0)
+  const perDay = Math.max(0, bytesPerDay)
+  // The last week was quieter than the time before it: then history grows no faster than all together.
+  const share = ofHistory > perDay ? perDay / ofHistory : 1
+  const rest = perDay - ofHistory * share
+  return (days) =>
+    bytes +
+    rest * days +
+    growing.reduce((sum, table) => sum + table.perDay * share * Math.min(days, table.remainingDays), 0)
+}
+
+/** The bytes at the end of each of the next twelve months. */
+export function forecastYear(known: Known): { days: number; bytes: number }[] {
+  const bytesAfter = growthOf(known)
+  return Array.from({ length: 12 }, (_, month) => {
+    const days = Math.round(((month + 1) / 12) * forecastDays)
+    return { days, bytes: Math.round(bytesAfter(days)) }
+  })
+}
+
+/** After how many days so much room is used up; null when it lasts for the year. */
+export function daysUntilFull(known: Known, freeBytes: number): number | null {
+  const bytesAfter = growthOf(known)
+  for (let days = 1; days <= forecastDays; days++) if (bytesAfter(days) - known.bytes > freeBytes) return days
+  return null
+}
