@@ -230,6 +230,8 @@ describe.concurrent('a callback that fails', () => {
     await receiver.waitFor(app.path, 4)
     const since = (await bed.receivedBeforeNext(app, app.path)).slice(2)
     expect(since.map(serialOf)).toEqual([undefined, deviceNo])
+    const areStored = async () => (await bed.deliveriesOf(app, { status: 2 })).length === 4
+    expect(await becomesTrue(areStored)).toBe(true)
     // A replay sends the events that it missed.
     const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-01-01 00:00:00' }
     const replayed = await client.call(replayDeliveries, range, { token })
