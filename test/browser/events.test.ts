@@ -161,7 +161,7 @@ describe('events', () => {
     await expectFramed(visited, '事件')
     await picture(page, 'events-phone')
     await page.getByRole('button', { name: /^修改站点/ }).click()
-    await page.getByRole('dialog').getByText('Li Lei').waitFor()
+    await page.getByRole('dialog').getByText('Li Lei', { exact: true }).waitFor()
     await expectFramed(visited, '事件')
     await picture(page, 'event-phone')
     const empty = await newApplication(client)

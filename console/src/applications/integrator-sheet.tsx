@@ -9,7 +9,7 @@ import './integrator-sheet.css'
 import { useTexts } from './texts.ts'
 
 /** A new application, with its secrets; null for one that an earlier attempt made and whose answer was lost. */
-export interface NewApplication {
+interface NewApplication {
   appId: string
   appName: string
   appSecret: string | null

@@ -8,7 +8,7 @@ export const mostLookedAt = 5_000
 export const mostFailures = 20
 
 /** What became of an attempt that failed. The words of a delivery's `error` may change; these do not. */
-export const attemptErrors = [
+const attemptErrors = [
   'httpStatus',
   'nameNotFound',
   'nameServerSilent',

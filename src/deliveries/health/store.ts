@@ -1,6 +1,5 @@
 import type { Sql } from '../../database/open.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { testType } from '../contract.ts'
 import { statuses } from '../rules.ts'
 import { callbacksNow, findWaiting } from '../store.ts'
 import { attemptErrorOf, type CallbackHealth, mostFailures, mostLookedAt } from './contract.ts'
@@ -67,7 +66,7 @@ async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
 /** The newest deliveries that are waiting or dead. A literal, so that even a generic plan can use their partial index. */
 const undeliveredSql = (status: number) => `
   (select status, response_status, error, event_time from delivery
-  where app_id = $1 and status = ${status} and type <> '${testType}' order by id desc limit ${mostLookedAt})`
+  where app_id = $1 and status = ${status} order by id desc limit ${mostLookedAt})`
 
 async function groupFailures(sql: Sql, appId: string, showMoment: ShowMoment) {
   const rows = await sql.unsafe(
