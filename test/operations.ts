@@ -4,6 +4,7 @@ import { issueToken } from '../src/applications/tokens/contract.ts'
 import { saveBillingRule } from '../src/billing-rules/contract.ts'
 import { createAct, getAct } from '../src/bulk/acts/contract.ts'
 import { createImport, getImport } from '../src/bulk/contract.ts'
+import { mostLookedAt } from '../src/deliveries/health/contract.ts'
 import { createDevice } from '../src/devices/contract.ts'
 import { importDeviceInventory } from '../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../src/devices/models/contract.ts'
@@ -331,6 +332,10 @@ export const measured: Record<string, Measured> = {
       return { input: { appId: app.appId }, as: app }
     },
   },
+  getCallbackHealth: {
+    ...own(none),
+    allowed: { blocks: 4_000, because: `It looks at ${mostLookedAt} newest deliveries.` },
+  },
   pageRefusals: counting(own(none)),
   createImport: ofEachApplication({
     // An application may run one import at a time, so each call uses another application.
@@ -600,6 +605,7 @@ export const inputsOf = ({
   pageDeliveries: { appId: owner.appId },
   getDelivery: { appId: owner.appId, id: 1 },
   replayDeliveries: { appId: owner.appId, id: 1 },
+  getCallbackHealth: { appId: owner.appId },
   testDelivery: { appId: owner.appId },
   pageRefusals: { appId: owner.appId },
   createImport: { appId: owner.appId, kind: 'devices' },
@@ -729,6 +735,7 @@ export const admitted: Record<string, string> = {
   pageDeliveries: 'aovd',
   getDelivery: 'aovd',
   replayDeliveries: 'aod',
+  getCallbackHealth: 'aovd',
   testDelivery: 'aod',
   pageRefusals: 'aovd',
   pageDevices: 'aovd',

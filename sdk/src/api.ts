@@ -143,6 +143,16 @@ export type ApplicationWithSecret = Application & {
   appSecret: string | null
 }
 
+export interface AttemptCounts {
+  /** how many attempts the deliveries had that were begun in this time */
+  attempts: number
+  /** how many of these attempts failed */
+  failed: number
+}
+
+/** Why attempts failed: an answer other than 2xx, a host name that is unknown or not looked up in time, a private address, no answer in time, a connection that was refused, closed, has no route or no valid certificate, a URL that is no longer allowed, a secret that cannot be opened, an event that is no longer kept, or anything else. */
+export type AttemptError = 'httpStatus' | 'nameNotFound' | 'nameServerSilent' | 'privateAddress' | 'timeout' | 'refused' | 'closed' | 'unreachable' | 'tls' | 'url' | 'secret' | 'eventGone' | 'other'
+
 export interface AuditEntry {
   /** the id, ascending within an application */
   id: number
@@ -227,6 +237,56 @@ export interface Callback {
   /** The application of the event. */
   appId: string
 }
+
+export interface CallbackFailure {
+  /** Why the attempt failed; null when it did not. */
+  error: AttemptError
+  /** the `error` of these deliveries, in words */
+  reason: string
+  /** the HTTP status of the newest attempt; null without one */
+  responseStatus: number | null
+  /** how many of these deliveries wait for another attempt */
+  waiting: number
+  /** how many of these deliveries are dead */
+  dead: number
+  /** The time of the oldest of these events. */
+  timeFrom: string
+  /** The time of the newest of these events. */
+  timeTo: string
+}
+
+export interface CallbackHealth {
+  appId: string
+  state: CallbackState
+  callbacks: CallbacksSwitch
+  /** until when nothing is sent to the endpoint, because attempts have failed */
+  heldUntil: string | null
+  /** since when every attempt has failed; null while none has */
+  failingSince: string | null
+  /** why the newest attempt failed */
+  failingReason: string | null
+  /** when the receiver last took one of the 5000 newest deliveries */
+  lastSuccessTime: string | null
+  /** The attempts of the last hour’s deliveries. */
+  lastHour: AttemptCounts
+  /** The attempts of the last 24 hours’ deliveries. */
+  lastDay: AttemptCounts
+  /** when the oldest delivery was begun that `lastHour` and `lastDay` count, if the last day has more than 5000; else null */
+  countedFrom: string | null
+  /** how many events wait and have no delivery yet, counted up to 10000 */
+  waitingEvents: number
+  /** how many deliveries wait for another attempt, counted up to 5000 */
+  waitingRetries: number
+  /** the time of the oldest event that waits */
+  waitingSince: string | null
+  /** how many deliveries are dead, counted up to 5000 */
+  dead: number
+  /** the waiting and dead deliveries that have failed, by what they failed of, the most first: 20 kinds at most */
+  failures: Array<CallbackFailure>
+}
+
+/** off: no callback URL. delivering: the newest attempt was taken, or none was needed. failing: the newest attempts failed. held: nothing is sent until `heldUntil`. stopped: the receiver answered 410. paused: the service sends no callbacks. */
+export type CallbackState = 'off' | 'delivering' | 'failing' | 'held' | 'stopped' | 'paused'
 
 /** paused: no callbacks are sent. */
 export type CallbacksSwitch = 'on' | 'paused'
@@ -907,6 +967,11 @@ export interface GetBillingRuleQuery {
   appId?: string | undefined
   /** The id of the record. */
   id: number
+}
+
+export interface GetCallbackHealthQuery {
+  /** An application’s id, as the platform made it. */
+  appId: string
 }
 
 export interface GetDeliveryQuery {
@@ -3179,6 +3244,8 @@ export interface Methods {
   replayDeliveries: Method<ReplayDeliveriesRequest, ReplayDeliveriesResult>
   /** Sends a test event to the callback, once, and answers the outcome. */
   testDelivery: Method<TestDeliveryRequest, Delivery>
+  /** Answers how an application’s callback fares: its state, the share of attempts that failed, what waits, and what deliveries fail of. */
+  getCallbackHealth: Method<GetCallbackHealthQuery, CallbackHealth>
   /** Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first. The newest 1000 refusals of each application are kept, at most 300 a minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
   /** Accepts a file of rows, up to 1 GB, and imports it in the background, one file of an application at a time. A row that exists already with the same content counts as `existing`, so a file can be sent twice. */
@@ -3385,6 +3452,7 @@ export const operations = {
   getDelivery: { method: 'GET', path: '/api/event/v1/delivery/detail' },
   replayDeliveries: { method: 'POST', path: '/api/event/v1/delivery/replay', isIdempotent: true },
   testDelivery: { method: 'POST', path: '/api/event/v1/delivery/test', isIdempotent: true },
+  getCallbackHealth: { method: 'GET', path: '/api/platform/v1/delivery/health' },
   pageRefusals: { method: 'GET', path: '/api/event/v1/refusal/page', isPage: true },
   createImport: { method: 'POST', path: '/api/bulk/v1/import/create', isIdempotent: true, takesFile: true },
   getImport: { method: 'GET', path: '/api/bulk/v1/import/detail' },

@@ -23,6 +23,8 @@ import {
   testDelivery,
   testType,
 } from './contract.ts'
+import { getCallbackHealth } from './health/contract.ts'
+import { readCallbackHealth } from './health/store.ts'
 import { deliveryPages } from './pages.ts'
 import { type ActorAndAddress, replay, requireNoReplay } from './replay.ts'
 import { judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
@@ -128,6 +130,11 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     read(getDelivery, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       return store.showDelivery(await store.requireDelivery(sql, appId, query.id, isPaused), showMoment)
+    }),
+
+    read(getCallbackHealth, async ({ sql, caller, query }) => {
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      return readCallbackHealth(sql, appId, config.callbacks, showMoment)
     }),
 
     handle(

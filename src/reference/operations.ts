@@ -5,6 +5,7 @@ import * as billingRules from '../billing-rules/contract.ts'
 import * as acts from '../bulk/acts/contract.ts'
 import * as bulk from '../bulk/contract.ts'
 import * as deliveries from '../deliveries/contract.ts'
+import * as health from '../deliveries/health/contract.ts'
 import * as devices from '../devices/contract.ts'
 import * as deviceInventory from '../devices/inventory/contract.ts'
 import * as deviceModels from '../devices/models/contract.ts'
@@ -84,6 +85,7 @@ export const operations = [
   deliveries.getDelivery,
   deliveries.replayDeliveries,
   deliveries.testDelivery,
+  health.getCallbackHealth,
   refusalLog.pageRefusals,
   bulk.createImport,
   bulk.getImport,

@@ -56,8 +56,8 @@ export const refusals = {
     when: 'The caller may not act for this `appId`, or may not call this operation. The answer is the same whether that application exists or not.',
     whenZh: '调用方无权代表该 `appId` 操作，或无权调用此接口。无论该应用是否存在，响应都相同。',
     todo: {
-      en: 'Use the token of the application that `appId` names. Operations under `/api/platform/` are the operators’, but for your own `application/detail`.',
-      zh: '使用 `appId` 所指应用自己的令牌。`/api/platform/` 下的接口属于运营方，查询自身的 `application/detail` 除外。',
+      en: 'Use the token of the application that `appId` names. Operations under `/api/platform/` are the operators’, but for your own `application/detail` and `delivery/health`.',
+      zh: '使用 `appId` 所指应用自己的令牌。`/api/platform/` 下的接口属于运营方，查询自身的 `application/detail` 和 `delivery/health` 除外。',
     },
   },
   applicationNotFound: {

@@ -42,7 +42,6 @@ describe('applications', () => {
       await page.getByRole('button', { name: 'New application' }).click()
       await page.getByLabel('Name', { exact: true }).last().fill(name)
       await page.getByLabel('No limit').check()
-      await page.getByLabel('Add the third-party configuration now').check()
       await page.getByLabel('Operator name').fill('Harbour Energy')
       await page.getByLabel('Operator ID').fill('123456789')
       await page.getByLabel('Callback URL').fill('http://localhost/events')
@@ -56,19 +55,31 @@ describe('applications', () => {
       await picture(page, 'application-create-refused')
       await page.getByLabel('Callback URL').fill(callbackUrl)
       await page.getByLabel('Callback URL').press('Enter')
-      const secrets = page.getByRole('dialog', { name: `Secrets of ${name}` })
-      await secrets.getByText('This is shown once').waitFor()
-      const shown = await secrets.locator('.mono').allInnerTexts()
-      expect(shown[1]).toStartWith('whsec_')
-      await picture(page, 'application-secrets')
-      await secrets.getByRole('button', { name: 'Copy' }).first().click()
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shown[0]?.trim() ?? '')
-      await secrets.getByRole('button', { name: 'I have kept it' }).click()
+      // It ends on what one sends to the integrator: address, id, secrets, guide and commands with these values.
+      const sheet = page.getByRole('dialog', { name: `For the integrator of ${name}` })
+      await sheet.getByText('This is shown once').waitFor()
+      const shown = async (key: string) => (await sheet.getByTestId(`sheet-${key}`).innerText()).trim()
+      const secret = await shown('appSecret')
+      expect(await shown('callbackSecret')).toStartWith('whsec_')
+      await expectSound(visited, 'Applications')
+      await picture(page, 'application-sheet')
+      await sheet.getByRole('button', { name: 'Copy all' }).click()
+      await page.getByText('Copied').waitFor()
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      for (const part of [client.url, await shown('appId'), secret, '/docs/en/quick-start']) {
+        expect(copied).toContain(part)
+      }
+      await page.emulateMedia({ media: 'print' })
+      await sheet.getByTestId('sheet-appSecret').waitFor()
+      expect(await sheet.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
+      await picture(page, 'application-sheet-print')
+      await page.emulateMedia({ media: 'screen' })
+      await sheet.getByRole('button', { name: 'I have kept it' }).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
       const { list } = (await client.operate(pageApplications, { appName: name })).data
       expect(list).toMatchObject([{ appName: name, rateLimitPerSecond: null, tokenLifetimeSeconds: 7200 }])
       const appId = list[0]?.appId ?? ''
-      expect(await newToken(client, appId, shown[0]?.trim() ?? '')).not.toBe('')
+      expect(await newToken(client, appId, secret)).not.toBe('')
       expect((await client.operate(getThirdPartyConfig, { appId })).data).toMatchObject({
         operatorName: 'Harbour Energy',
         operatorId: '123456789',
@@ -241,6 +252,8 @@ describe('applications', () => {
     })
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText('The callback did not take the test.').waitFor({ timeout: 20_000 })
+    // The health beside the settings tells of it in words.
+    await page.getByText('1 of 1 attempts failed (100 %)').first().waitFor({ timeout: 20_000 })
     await expectSound(visited, name)
     await picture(page, 'callback')
     await page.getByRole('button', { name: 'Rotate callback secret' }).click()
@@ -295,7 +308,6 @@ describe('applications', () => {
       ['Sites', 'Riverside charging park', `/console/sites?appId=${appId}`],
       ['Devices', device.deviceNo, `/console/devices?appId=${appId}`],
       ['Billing rules', 'Night', `/console/billing-rules?appId=${appId}`],
-      ['Deliveries', 'Nothing has been sent', `/console/deliveries?appId=${appId}`],
       ['Events', 'Device bound', `/console/events?appId=${appId}`],
       ['Members', person.name, '/console/people'],
     ] as const
@@ -315,8 +327,8 @@ describe('applications', () => {
     // The keyboard moves between the parts of the page and keeps the focus.
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Enter')
-    await page.waitForURL(`**${pageOf(appId, 'deliveries')}`)
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Deliveries')
+    await page.waitForURL(`**${pageOf(appId, 'billing-rules')}`)
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Billing rules')
   })
 
   longBrowserTest('fit a phone, in Chinese', async () => {
@@ -332,7 +344,7 @@ describe('applications', () => {
     await expectFramed(visited, '应用')
     await picture(page, 'applications-phone')
     await page.getByRole('button', { name: '新建应用' }).click()
-    await page.getByLabel('同时填写第三方配置').check()
+    await page.getByLabel('运营商名称').fill('测试')
     await page.getByRole('button', { name: '新建', exact: true }).click()
     await page.getByText('必填。').first().waitFor()
     await picture(page, 'application-create-phone')

@@ -83,7 +83,7 @@ describe('deliveries', () => {
     const [dead] = await deliveries(appId, { status: '3' })
     const visited = await visit(address(appId), { role: 'operator' })
     const { page } = visited
-    await page.getByRole('button', { name: `Details of delivery ${dead?.id}` }).click()
+    await page.getByRole('button', { name: new RegExp(`details of delivery ${dead?.id}`) }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
     await page.getByText(`Delivery ${dead?.id} will be sent again.`).waitFor()
     await page.keyboard.press('Escape')

@@ -1,5 +1,6 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { pageApplications } from '../../src/applications/contract.ts'
 import {
   createOperator,
   createOperatorKey,
@@ -117,6 +118,34 @@ describe('people', () => {
     await openForm(page).getByRole('button', { name: 'Save' }).click()
     await page.getByRole('cell', { name: 'Disabled' }).waitFor()
     expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
+  })
+
+  longBrowserTest('leave their keys to a colleague, so that programs go on', async () => {
+    const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
+    const name = newSerial('key')
+    const headers = await signIn(client, leaver)
+    const made = await client.call(createOperatorKey, { name, role: 'viewer' }, { headers })
+    const token = String(made.data.operatorKey)
+    const visited = await visit('/console/people', { role: 'admin' })
+    const { page } = visited
+    await find(page, leaver.name)
+    await page.getByRole('button', { name: `Delete ${leaver.name}` }).click()
+    const dialog = page.getByRole('dialog', { name: `Delete ${leaver.name}?` })
+    await dialog.getByText('If nobody takes the keys').waitFor()
+    await dialog.getByRole('listitem').getByText(name).waitFor()
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'people-leaving')
+    await dialog.getByRole('combobox', { name: 'New owner' }).fill(heir.name)
+    await page.locator('.ant-select-item-option').getByText(heir.name).click()
+    await dialog.getByText('If nobody takes the keys').waitFor({ state: 'detached' })
+    await dialog.getByRole('textbox').last().fill(leaver.name)
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect((await client.operate(getOperator, { id: leaver.id })).code).toBe(10050)
+    const { list } = (await client.operate(pageOperatorKeys, { operatorId: heir.id })).data
+    expect(list.map((key) => key.name)).toEqual([name])
+    expect((await client.call(pageApplications, {}, { token })).code).toBe(0)
+    expect(visited.faults).toEqual([])
   })
 
   longBrowserTest('end each other’s sessions', async () => {

@@ -6,6 +6,7 @@ import {
   saveThirdPartyConfig,
 } from '../../src/applications/third-party-config/contract.ts'
 import { replayDeliveries } from '../../src/deliveries/contract.ts'
+import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication } from '../harness.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
@@ -59,6 +60,28 @@ describe.concurrent('a callback', () => {
       attemptLog: [{ responseStatus: 202, error: null }],
     })
     expect(newest.eventId).toBe(newest.id)
+  })
+
+  test('has a health: failing with what it fails of, delivering once it is taken again, and stopped by a 410', async () => {
+    const app = await bed.newEndpoint(answerWith(500))
+    const health = async () => (await client.call(getCallbackHealth, { appId: app.appId }, { token: app.token })).data
+    await bed.createDeviceOf(app)
+    expect(await becomesTrue(async () => (await health()).waitingRetries === 1)).toBe(true)
+    const failing = await health()
+    expect(failing).toMatchObject({ dead: 0, failingReason: 'answered 500' })
+    expect(failing.lastDay.failed).toBe(failing.lastDay.attempts - 1)
+    expect(failing.failures).toMatchObject([{ error: 'httpStatus', responseStatus: 500, waiting: 1, dead: 0 }])
+    receiver.url(app.path)
+    await bed.createDeviceOf(app)
+    expect(await becomesTrue(async () => (await health()).state === 'delivering')).toBe(true)
+    const delivering = await health()
+    expect(delivering).toMatchObject({ heldUntil: null, failingSince: null, failingReason: null })
+    expect(delivering.lastSuccessTime).not.toBeNull()
+    expect(delivering.lastHour.attempts).toBeGreaterThan(delivering.lastHour.failed)
+    receiver.url(app.path, answerWith(410))
+    await bed.createDeviceOf(app)
+    expect(await becomesTrue(async () => (await health()).state === 'stopped')).toBe(true)
+    expect((await health()).dead).toBe(1)
   })
 
   test('goes only to the application whose event it is', async () => {
@@ -207,6 +230,8 @@ describe.concurrent('a callback that fails', () => {
     await receiver.waitFor(app.path, 4)
     const since = (await bed.receivedBeforeNext(app, app.path)).slice(2)
     expect(since.map(serialOf)).toEqual([undefined, deviceNo])
+    const areStored = async () => (await bed.deliveriesOf(app, { status: 2 })).length === 4
+    expect(await becomesTrue(areStored)).toBe(true)
     // A replay sends the events that it missed.
     const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-01-01 00:00:00' }
     const replayed = await client.call(replayDeliveries, range, { token })

@@ -14,7 +14,7 @@ import { ApplicationState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Actions } from './actions.tsx'
 import { CallbackTab } from './callback.tsx'
-import { BillingRulesTab, DeliveriesTab, DevicesTab, EventsTab, MembersTab, SitesTab } from './lists.tsx'
+import { BillingRulesTab, DevicesTab, EventsTab, MembersTab, SitesTab } from './lists.tsx'
 import { OverviewTab } from './overview.tsx'
 import { Parts } from './parts.tsx'
 import { useTexts } from './texts.ts'
@@ -25,7 +25,6 @@ const tabs = {
   sites: SitesTab,
   devices: DevicesTab,
   'billing-rules': BillingRulesTab,
-  deliveries: DeliveriesTab,
   events: EventsTab,
   members: MembersTab,
 } satisfies Record<string, (props: { application: ApplicationRecord }) => ReactNode>

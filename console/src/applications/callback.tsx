@@ -11,7 +11,10 @@ import {
 import { testDelivery } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { useRead, useWrite } from '../api.ts'
+import { useAttemptWords } from '../deliveries/attempt-words.ts'
+import { CallbackHealthCard } from '../deliveries/callback-health.tsx'
 import { DeliveryState } from '../deliveries/state.tsx'
+import { useTypeWords } from '../events/type-words.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'
@@ -55,6 +58,7 @@ export function CallbackTab({ application: { appId, appName } }: { application: 
         </section>
       ) : (
         <>
+          {data.callbackUrl !== null && <CallbackHealthCard appId={appId} />}
           <Config config={data} name={appName} onEdit={() => setEditing(true)} onSecret={setSecret} />
           {may(testDelivery) && <Test appId={appId} hasUrl={data.callbackUrl !== null} />}
         </>
@@ -83,6 +87,7 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
   const common = useCommon()
   const may = useMay()
   const rotate = useWrite(rotateCallbackSecret)
+  const attemptWords = useAttemptWords()
   const [isAsking, setAsking] = useState(false)
   const { appId, callbackStopTime, callbackStopReason } = config
   return (
@@ -101,7 +106,9 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
           title={t('stoppedTitle', { time: callbackStopTime })}
           description={
             <>
-              {callbackStopReason !== null && <div>{t('stopReason', { reason: callbackStopReason })}</div>}
+              {callbackStopReason !== null && (
+                <div>{t('stopReason', { reason: attemptWords(callbackStopReason) })}</div>
+              )}
               {t('stoppedText')}
             </>
           }
@@ -130,6 +137,7 @@ function Config({ config, name, onEdit, onSecret }: ConfigProps) {
 
 function useConfigItems(config: ThirdPartyConfigRecord) {
   const t = useTexts()
+  const typeWords = useTypeWords()
   const none = <span className="faint">{t('notGiven')}</span>
   const { operatorName, operatorId, callbackUrl, callbackEvents, updateTime } = config
   return [
@@ -144,11 +152,9 @@ function useConfigItems(config: ThirdPartyConfigRecord) {
       key: 'callbackEvents',
       label: t('callbackEvents'),
       children:
-        callbackEvents.length === eventTypes.length ? (
-          t('allEvents')
-        ) : (
-          <span className="mono">{callbackEvents.join(', ')}</span>
-        ),
+        callbackEvents.length === eventTypes.length
+          ? t('allEvents')
+          : callbackEvents.map((type) => typeWords(type)).join(t('comma')),
     },
     {
       key: 'callbackSecret',
@@ -180,6 +186,7 @@ function Test({ appId, hasUrl }: { appId: string; hasUrl: boolean }) {
 
 function Outcome({ delivery }: { delivery: Static<typeof testDelivery.data> }) {
   const t = useTexts()
+  const words = useAttemptWords()
   const { status, responseStatus, error, durationMs, response, createTime } = delivery
   const isTaken = status === 2
   return (
@@ -199,7 +206,7 @@ function Outcome({ delivery }: { delivery: Static<typeof testDelivery.data> }) {
         items={[
           { key: 'status', label: t('status'), children: <DeliveryState status={status} /> },
           { key: 'responseStatus', label: t('responseStatus'), children: responseStatus ?? t('noResponse') },
-          ...(error === null ? [] : [{ key: 'error', label: t('error'), children: error }]),
+          ...(error === null ? [] : [{ key: 'error', label: t('error'), children: words(error) }]),
           { key: 'durationMs', label: t('duration'), children: `${grouped(durationMs ?? 0)} ms` },
           { key: 'createTime', label: t('sentAt'), children: createTime },
           ...(responseStatus === null

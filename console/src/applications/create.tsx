@@ -1,4 +1,3 @@
-import { Checkbox, Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Static } from 'typebox'
@@ -7,7 +6,6 @@ import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
-import { SecretOnce } from '../ui/secret.tsx'
 import {
   ApplicationFields,
   type ApplicationValues,
@@ -18,23 +16,23 @@ import {
   configValues,
   useFieldNames,
 } from './fields.tsx'
+import { IntegratorSheet } from './integrator-sheet.tsx'
 import { useTexts } from './texts.ts'
 
 type Made = Static<typeof createApplication.data>
 
 interface Entered extends ApplicationValues {
-  withConfig: boolean
   thirdPartyConfig: ConfigValues
 }
 
-const blank = (): Entered => ({ ...applicationValues(), withConfig: false, thirdPartyConfig: configValues() })
+const blank = (): Entered => ({ ...applicationValues(), thirdPartyConfig: configValues() })
 
 interface Props {
   isOpen: boolean
   onClose: () => void
 }
 
-/** Creates an application in a drawer, shows its secrets once, and opens its page. */
+/** Creates an application in a drawer, shows once what its integrator needs, and opens its page. */
 export function CreateApplication({ isOpen, onClose }: Props) {
   const t = useTexts()
   const navigate = useNavigate()
@@ -44,43 +42,29 @@ export function CreateApplication({ isOpen, onClose }: Props) {
       <FormDrawer isOpen={isOpen && made === undefined} onClose={onClose} title={t('createTitle')}>
         <CreateForm onCreated={setMade} onClose={onClose} />
       </FormDrawer>
-      <SecretOnce
-        title={t('secretsTitle', { name: made?.appName ?? '' })}
-        secrets={made && secretsOf(made, t('appSecret'), t('callbackSecret'))}
-        onClose={() => void navigate(paths.application(made?.appId ?? ''))}
-      />
+      <IntegratorSheet made={made} onClose={() => void navigate(paths.application(made?.appId ?? ''))} />
     </>
   )
 }
 
-/** The response to a retry has no secrets: an earlier attempt created them, and its response was lost. */
-function secretsOf({ appSecret, thirdPartyConfig }: Made, ofApp: string, ofCallback: string) {
-  return { [ofApp]: appSecret, ...(thirdPartyConfig && { [ofCallback]: thirdPartyConfig.callbackSecret }) }
-}
-
 function CreateForm({ onCreated, onClose }: { onCreated: (made: Made) => void; onClose: () => void }) {
   const t = useTexts()
-  const [form] = Form.useForm<Entered>()
-  const hasConfig = Form.useWatch('withConfig', form) === true
   const create = useWrite(createApplication)
   return (
     <RecordForm
-      form={form}
       valuesOf={blank}
-      send={({ values: { withConfig, thirdPartyConfig, ...members }, headers }) => {
-        const input = withConfig ? { ...members, thirdPartyConfig: configBody(thirdPartyConfig) } : members
-        return create.mutateAsync({ input, headers })
-      }}
+      send={({ values: { thirdPartyConfig, ...members }, headers }) =>
+        create.mutateAsync({ input: { ...members, thirdPartyConfig: configBody(thirdPartyConfig) }, headers })
+      }
       successMessage={() => t('created')}
       onSaved={onCreated}
       back={onClose}
       fieldNames={useFieldNames()}
     >
       <ApplicationFields />
-      <Form.Item name="withConfig" valuePropName="checked" extra={t('withConfigHint')}>
-        <Checkbox>{t('withConfig')}</Checkbox>
-      </Form.Item>
-      {hasConfig && <ConfigFields under="thirdPartyConfig" />}
+      <h2 style={{ fontSize: 15 }}>{t('config')}</h2>
+      <p className="faint">{t('configNeeded')}</p>
+      <ConfigFields under="thirdPartyConfig" />
     </RecordForm>
   )
 }

@@ -12,6 +12,7 @@ import {
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
 import { type EventType, eventTypes } from '../../../src/vocabulary/event-types.ts'
+import { useTypeWords } from '../events/type-words.ts'
 import { useCommon } from '../ui/texts.ts'
 import { durationWords, useTexts } from './texts.ts'
 
@@ -150,6 +151,7 @@ function RateLimit({ id, value, onChange }: RateLimitProps) {
 export function ConfigFields({ under }: { under?: string }) {
   const t = useTexts()
   const common = useCommon()
+  const words = useTypeWords()
   const at = (field: string) => (under === undefined ? field : [under, field])
   return (
     <>
@@ -176,7 +178,7 @@ export function ConfigFields({ under }: { under?: string }) {
           mode="multiple"
           allowClear
           placeholder={t('allEvents')}
-          options={eventTypes.map((type) => ({ value: type, label: type }))}
+          options={eventTypes.map((type) => ({ value: type, label: words(type), title: type }))}
         />
       </Form.Item>
     </>

@@ -4,13 +4,11 @@ import { Link } from 'react-router'
 import type { TObject, TSchema } from 'typebox'
 import type { ApplicationRecord } from '../../../src/applications/contract.ts'
 import { type BillingRuleRecord, pageBillingRules } from '../../../src/billing-rules/contract.ts'
-import { type DeliveryRecord, pageDeliveries } from '../../../src/deliveries/contract.ts'
 import { type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
 import { type OperatorRecord, pageOperators } from '../../../src/people/operators/contract.ts'
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
-import { DeliveryState } from '../deliveries/state.tsx'
 import { useTypeWords } from '../events/type-words.ts'
 import { paths } from '../paths.ts'
 import { actorColumn } from '../ui/actor.tsx'
@@ -162,38 +160,6 @@ export function BillingRulesTab({ application: { appId } }: TabProps) {
       empty={t('noBillingRules')}
       to={paths.billingRules({ appId })}
       toText={t('allBillingRules')}
-    />
-  )
-}
-
-export function DeliveriesTab({ application: { appId } }: TabProps) {
-  const t = useTexts()
-  const words = useTypeWords()
-  const common = useCommon()
-  const columns: Column<DeliveryRecord>[] = [
-    { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
-    { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
-    { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
-    { key: 'attempts', title: t('attempts'), dataIndex: 'attempts', align: 'end', className: 'number' },
-    {
-      key: 'responseStatus',
-      title: t('responseStatus'),
-      align: 'end',
-      className: 'number',
-      render: (_, { responseStatus }) => responseStatus ?? common('unknown'),
-    },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
-  ]
-  return (
-    <List
-      name="deliveries"
-      operation={pageDeliveries}
-      input={{ appId }}
-      columns={columns}
-      rowKey={({ id }) => id}
-      empty={t('noDeliveries')}
-      to={paths.deliveries({ appId })}
-      toText={t('allDeliveries')}
     />
   )
 }

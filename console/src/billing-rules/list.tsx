@@ -1,6 +1,8 @@
 import { Button, Empty } from 'antd'
 import { Link, useNavigate } from 'react-router'
 import { type BillingRuleRecord, pageBillingRules, saveBillingRule } from '../../../src/billing-rules/contract.ts'
+import { pageSites } from '../../../src/sites/contract.ts'
+import { useRead } from '../api.ts'
 import { paths } from '../paths.ts'
 import { useTexts as usePriceTexts } from '../prices/texts.ts'
 import { RuleMark } from '../prices/waiting.tsx'
@@ -9,6 +11,7 @@ import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
+import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -126,14 +129,16 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       title: t('priceNow'),
       align: 'end',
       className: 'number',
-      render: (_, { periods }) => <PriceNow periods={periods} seconds={clock?.seconds} />,
+      render: (_, rule) => <PriceNow rule={rule} seconds={clock?.seconds} />,
     },
     {
       key: 'sites',
       title: t('sitesShort'),
+      align: 'end',
+      className: 'number',
       render: (_, { appId, id, ruleName }) => (
         <Link to={paths.sites({ appId, billingRuleId: id })} aria-label={t('sitesOf', { name: ruleName })}>
-          {t('sitesShort')}
+          <SiteCount appId={appId} id={id} />
         </Link>
       ),
     },
@@ -141,10 +146,19 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
   ]
 }
 
-function PriceNow({ periods, seconds }: { periods: BillingRuleRecord['periods']; seconds: number | undefined }) {
+function PriceNow({ rule, seconds }: { rule: BillingRuleRecord; seconds: number | undefined }) {
   const t = useTexts()
   const common = useCommon()
+  const { periods, unitPrice, unitMinutes } = rule
+  if (unitPrice !== null) return t('perMinutes', { price: unitPrice, minutes: unitMinutes ?? 0 })
   const period = seconds === undefined ? undefined : periodAt(periods ?? [], seconds)
   const total = period && totalPrice(period)
   return <>{total === undefined ? common('unknown') : t('perKwh', { price: showMoney(total) })}</>
+}
+
+/** How many sites name a rule. */
+function SiteCount({ appId, id }: { appId: string; id: number }) {
+  const { data } = useRead(pageSites, { appId, billingRuleId: id, pageSize: 1 })
+  if (data === undefined) return '…'
+  return data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+`
 }

@@ -14,6 +14,7 @@ import { type Column, Records } from '../ui/records.tsx'
 import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { useCommon } from '../ui/texts.ts'
+import { useAttemptWords } from './attempt-words.ts'
 import { DeliveryDrawer } from './drawer.tsx'
 import { type Chosen, ReplaySelection } from './selection.tsx'
 import { DeliveryState } from './state.tsx'
@@ -149,32 +150,29 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
   const t = useTexts()
   const common = useCommon()
   const words = useTypeWords()
+  const attemptWords = useAttemptWords()
+  const wordsOf = (error: string | null) => (error === null ? common('unknown') : attemptWords(error))
   const application = useApplicationColumn<DeliveryRecord>(appId)
   return [
+    { key: 'time', title: t('eventTime'), dataIndex: 'time', className: 'number', isFixed: true },
     {
-      key: 'id',
-      title: t('id'),
+      key: 'type',
+      title: t('type'),
       isFixed: true,
-      className: 'number',
       render: (_, delivery) => (
         <Button
           type="link"
           size="small"
           style={{ padding: 0 }}
-          aria-label={t('details', { id: delivery.id })}
+          title={delivery.type}
+          aria-label={t('detailsOf', { type: words(delivery.type), time: delivery.time, id: delivery.id })}
           onClick={() => open(delivery)}
         >
-          {delivery.id}
+          {words(delivery.type)}
         </Button>
       ),
     },
     ...application,
-    {
-      key: 'type',
-      title: t('type'),
-      most: 110,
-      render: (_, { type }) => <span title={type}>{words(type)}</span>,
-    },
     { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
     {
       key: 'attempts',
@@ -182,17 +180,15 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       dataIndex: 'attempts',
       align: 'end',
       className: 'number',
-      isExtra: 'narrow',
     },
     {
       key: 'outcome',
       title: t('outcome'),
       className: 'fills',
       render: (_, { error, responseStatus }) => (
-        <OneLine text={responseStatus === null ? (error ?? common('unknown')) : `HTTP ${responseStatus}`} />
+        <OneLine text={responseStatus === null ? wordsOf(error) : `HTTP ${responseStatus}`} />
       ),
     },
-    { key: 'time', title: t('eventTime'), dataIndex: 'time', className: 'number' },
     { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: true },
     {
       key: 'nextAttemptTime',
@@ -215,6 +211,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       render: (_, { finishTime }) => finishTime ?? common('unknown'),
       isExtra: true,
     },
+    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
     {
       key: 'eventId',
       title: t('eventId'),

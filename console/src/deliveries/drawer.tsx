@@ -14,6 +14,7 @@ import { RefusalAlert } from '../ui/refusal.tsx'
 import { Rows } from '../ui/rows.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { useAttemptWords } from './attempt-words.ts'
 import { ReplayRefusal } from './refusal.tsx'
 import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
@@ -118,6 +119,7 @@ function useItems(delivery: DeliveryRecord) {
   const t = useTexts()
   const common = useCommon()
   const words = useTypeWords()
+  const attemptWords = useAttemptWords()
   const { eventId, attempts, responseStatus, error, durationMs } = delivery
   const none = common('unknown')
   const items: [string, string, ReactNode][] = [
@@ -143,7 +145,7 @@ function useItems(delivery: DeliveryRecord) {
     ],
     ['responseStatus', t('responseStatus'), responseStatus],
     ['durationMs', t('duration'), durationMs === null ? null : `${grouped(durationMs)} ms`],
-    ['error', t('error'), responseStatus === null ? error : null],
+    ['error', t('error'), responseStatus === null && error !== null ? attemptWords(error) : null],
     ['appId', common('application'), <ApplicationName key="appId" appId={delivery.appId} />],
   ]
   return items.map(([key, label, children]) => ({ key, label, children: children ?? none }))
@@ -169,6 +171,7 @@ type Attempt = DeliveryRecord['attemptLog'][number]
 
 function Attempts({ log }: { log: Attempt[] }) {
   const t = useTexts()
+  const words = useAttemptWords()
   if (log.length === 0) return <span className="faint">{t('noAttempts')}</span>
   return (
     <Rows<Attempt & { number: number }>
@@ -196,7 +199,7 @@ function Attempts({ log }: { log: Attempt[] }) {
         {
           key: 'error',
           title: t('error'),
-          render: (_, { error, responseStatus }) => (responseStatus === null ? error : null),
+          render: (_, { error, responseStatus }) => responseStatus === null && error !== null && words(error),
         },
       ]}
     />

@@ -4,14 +4,14 @@ import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { hasOwnData } from '../../../src/vocabulary/event-types.ts'
 import { call, useRead } from '../api.ts'
-import { language } from '../language/index.ts'
+import { language, useLanguage } from '../language/index.ts'
 import { useMay } from '../session.tsx'
 import { Actor } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
-import { Compared } from '../ui/compared.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
+import { sentencesOf } from './sentences.ts'
 import { type AnyEvent, type EventName, earlierOf, isBeginning, isGone, keyOf, ownSidesOf, sidesOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
@@ -113,21 +113,53 @@ function OneEvent({ event, words }: ComparisonProps) {
         {t('comparison')}
       </Typography.Title>
       <Change event={event} words={words} />
-      <Typography.Title level={2} style={{ fontSize: 16, marginTop: 20 }}>
-        {t('record')}
-      </Typography.Title>
-      <RecordJson record={event.data} />
+      <details style={{ marginTop: 20 }}>
+        <summary>{t('record')}</summary>
+        <RecordJson record={event.data} />
+      </details>
     </>
   )
 }
 
-/** What the event changed: by its own data, by the previous event about the record, or why neither shows it. */
+/** What the event changed, by its own data or by the previous event about the record; else what it holds. */
 function Change({ event, words }: ComparisonProps) {
   const t = useTexts()
-  if (isBeginning(event.type)) return <p className="faint">{t('isBeginning')}</p>
-  if (!hasOwnData(event.type)) return <Comparison event={event} words={words} />
-  const sides = ownSidesOf(event)
-  return sides === undefined ? <p className="faint">{t('hasOwnData')}</p> : <Compared {...sides} />
+  const { type, data } = event
+  if (isBeginning(type)) {
+    return (
+      <>
+        <p className="faint">{t('isBeginning')}</p>
+        <Sentences type={type} after={data} />
+      </>
+    )
+  }
+  if (!hasOwnData(type)) return <Comparison event={event} words={words} />
+  return <Sentences type={type} after={data} {...ownSidesOf(event)} />
+}
+
+interface SentencesProps {
+  type: string
+  /** Undefined where there is nothing to compare with. */
+  before?: unknown
+  after: unknown
+}
+
+/** A change in the reader's words, one sentence for each thing that differs. */
+function Sentences({ type, before, after }: SentencesProps) {
+  const t = useTexts()
+  const told = sentencesOf(type, before, after, useLanguage())
+  if (told.length === 0) return <p className="faint">{t('nothingChanged')}</p>
+  return (
+    <ul className="sentences">
+      {told.map(({ what, before, after }) => (
+        <li key={what}>
+          {what}
+          {before === undefined ? t('colon') : <span className="faint"> {before} → </span>}
+          <strong>{after}</strong>
+        </li>
+      ))}
+    </ul>
+  )
 }
 
 /** The previous event about the same record. Without permission for the audit trail, the feed alone is searched. */
@@ -153,14 +185,21 @@ function Comparison({ event, words }: ComparisonProps) {
   if (earlier === undefined) {
     return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
   }
-  if (earlier === null) return <p className="faint">{t('noBefore')}</p>
+  if (earlier === null) {
+    return (
+      <>
+        <p className="faint">{t('noBefore')}</p>
+        <Sentences type={event.type} after={event.data} />
+      </>
+    )
+  }
   return (
     <>
       <p className="faint">
         {isGone(event.type) && `${t('isGone')} `}
         {t('comparedWith', { id: earlier.id, time: earlier.time, type: words(earlier.type) })}
       </p>
-      <Compared {...sidesOf(event, earlier.data)} />
+      <Sentences type={event.type} {...sidesOf(event, earlier.data)} />
     </>
   )
 }

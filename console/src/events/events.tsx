@@ -13,6 +13,7 @@ import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.ts
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { ActorFilter } from './actor-filter.tsx'
 import { EventDrawer } from './drawer.tsx'
 import { type AnyEvent, type EventName, eventInAddress, keyOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
@@ -93,14 +94,7 @@ function Audit() {
         {t('auditWords')}
       </p>
       <FilterBar views="audit" values={narrowing}>
-        <TextFilter
-          label={t('actorFilter')}
-          width={230}
-          value={values.actor}
-          meaning={wholeActor}
-          onChange={(actor) => set({ actor })}
-        />
-        <TextFilter label={t('actorId')} width={140} value={values.actorId} onChange={(actorId) => set({ actorId })} />
+        <ActorFilter actor={values.actor} actorId={values.actorId} onChange={set} />
         <TypeFilter
           types={[...eventTypes, ...platformEventTypes]}
           value={values.type}
@@ -130,12 +124,6 @@ function Audit() {
       <EventDrawer shown={shown} feedOf={undefined} onClose={close} words={words} />
     </section>
   )
-}
-
-/** A name without a prefix is a person's. */
-function wholeActor(text: string): string {
-  const isKind = ['operator:', 'operatorKey:'].some((kind) => kind.startsWith(text))
-  return text === '' || isKind || text.includes(':') ? text : `operator:${text}`
 }
 
 const feedFilters = ['type', 'deviceNo', 'siteId', 'billingRuleId', 'timeFrom', 'timeTo'] as const

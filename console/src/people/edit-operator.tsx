@@ -6,6 +6,7 @@ import { FormDrawer } from '../ui/form-drawer.tsx'
 import { type Edited, RecordForm, useEdited } from '../ui/record-form.tsx'
 import { ApplicationsPicker } from './applications.tsx'
 import { useFrame } from './frame.tsx'
+import { HeldKeys, useLeaving } from './hand-over.tsx'
 import { NameField } from './name-field.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
@@ -42,6 +43,8 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
   const t = useTexts()
   const [form] = Form.useForm<Entered>()
   const role = Form.useWatch('role', form) ?? edited.data.role
+  const isLeaving = Form.useWatch('status', form) === 2 && edited.data.status === 1
+  const leaving = useLeaving(isLeaving ? edited.data.id : undefined)
   const update = useWrite(updateOperator)
   return (
     <RecordForm
@@ -52,7 +55,8 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
         const { name, role, status, appIds } = operator
         return { name, role, status, appIds } as Entered
       }}
-      send={({ values: { appIds, ...members }, headers }) => {
+      send={async ({ values: { appIds, ...members }, headers }) => {
+        await leaving.handOver()
         const input = { id: edited.data.id, ...members, ...(members.role === 'developer' && { appIds }) }
         return update.mutateAsync({ input, headers })
       }}
@@ -77,6 +81,7 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
           ]}
         />
       </Form.Item>
+      <HeldKeys leaving={leaving} otherwise={t('keysRest')} />
     </RecordForm>
   )
 }

@@ -20,6 +20,7 @@ import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { CreateOperator } from './create-operator.tsx'
 import { EditOperator } from './edit-operator.tsx'
+import { HeldKeys, useLeaving } from './hand-over.tsx'
 import { useTexts } from './texts.ts'
 
 /** The open dialog: an action on an account, or the creation of one. */
@@ -92,7 +93,7 @@ export function Operators() {
       />
       <EditOperator id={chosen('edit')?.id} name={operator?.name ?? ''} onClose={close} />
       <ResetOperator operator={chosen('reset')} onClose={close} onReset={setSetUp} />
-      <DeleteOperator operator={chosen('delete')} onClose={close} />
+      <DeleteOperator key={`delete ${chosen('delete')?.id}`} operator={chosen('delete')} onClose={close} />
       <SecretOnce
         title={t('linkTitle', { name: setUp?.name ?? '' })}
         secrets={
@@ -221,6 +222,7 @@ function DeleteOperator({ operator, onClose }: DeedProps) {
   const common = useCommon()
   const remove = useWrite(deleteOperator)
   const { id = 0, name = '' } = operator ?? {}
+  const leaving = useLeaving(operator?.id)
   return (
     <Confirm
       isOpen={operator !== undefined}
@@ -229,12 +231,14 @@ function DeleteOperator({ operator, onClose }: DeedProps) {
       isDangerous
       typed={name}
       run={async () => {
+        await leaving.handOver()
         await remove.mutateAsync({ input: { id } })
         showSuccess(t('deleted', { name }))
       }}
       onClose={onClose}
     >
       <p>{t('deleteWords', { name })}</p>
+      <HeldKeys leaving={leaving} otherwise={t('keysGo')} />
       {operator?.role === 'admin' && (
         <p>
           {t('adminWords')} {t('lastAdminWords')}

@@ -2,6 +2,7 @@ import { Empty } from 'antd'
 import { Link } from 'react-router'
 import { pageRefusals, type RefusalRecord } from '../../../src/events/refusal-log/contract.ts'
 import { refusals } from '../../../src/vocabulary/refusals.ts'
+import { memberWord } from '../events/sentences.ts'
 import { defineTexts, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { actorColumn } from '../ui/actor.tsx'
@@ -10,6 +11,7 @@ import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { operationWords } from './operation-words.ts'
 
 const useTexts = defineTexts(
   {
@@ -23,7 +25,6 @@ const useTexts = defineTexts(
     actor: 'Who',
     requestId: 'Request id',
     deviceNo: 'Serial number',
-    moreFaults: 'and {{count}} more',
   },
   {
     title: '拒绝记录',
@@ -36,7 +37,6 @@ const useTexts = defineTexts(
     actor: '操作者',
     requestId: '请求编号',
     deviceNo: '序列号',
-    moreFaults: '另有 {{count}} 项',
   },
 )
 
@@ -99,6 +99,7 @@ function keyOf(refusal: RefusalRecord): number {
 
 function useColumns(appId: string): Column<RefusalRecord>[] {
   const t = useTexts()
+  const language = useLanguage()
   const application = useApplicationColumn<RefusalRecord>(appId)
   return [
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
@@ -111,7 +112,11 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
       render: (_, refusal) => <Subject refusal={refusal} />,
     },
     { key: 'reason', title: t('reason'), isFixed: true, render: (_, refusal) => <Reason refusal={refusal} /> },
-    { key: 'operation', title: t('operation'), dataIndex: 'operation', className: 'mono' },
+    {
+      key: 'operation',
+      title: t('operation'),
+      render: (_, { operation }) => <span title={operation}>{operationWords[operation]?.[language] ?? operation}</span>,
+    },
     { ...actorColumn<RefusalRecord>(t('actor')), isExtra: true },
     { key: 'requestId', title: t('requestId'), dataIndex: 'requestId', className: 'mono', isExtra: true },
   ]
@@ -123,20 +128,19 @@ function Subject({ refusal: { subject, operation } }: { refusal: RefusalRecord }
   return <Link to={paths.devices({ deviceNo: subject })}>{subject}</Link>
 }
 
-/** The service's message, with the faulty fields. */
+/** The service's message, with each faulty field. */
 function Reason({ refusal: { code, name, errors } }: { refusal: RefusalRecord }) {
-  const t = useTexts()
   const language = useLanguage()
-  const [first, ...more] = errors ?? []
   return (
     <div style={{ maxWidth: 420, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
       <span className="number faint">{code}</span> {refusals[name][language]}
-      {first && (
-        <div title={(errors ?? []).map(({ field, reason }) => `${field}: ${reason}`).join('\n')}>
-          <span className="mono">{first.field}</span>: {first.reason}
-          {more.length > 0 && <span className="faint"> {t('moreFaults', { count: more.length })}</span>}
+      {(errors ?? []).map(({ field, reason }) => (
+        <div key={`${field} ${reason}`}>
+          <span title={field}>{memberWord(field, language)}</span>
+          {language === 'zh' ? '：' : ': '}
+          {reason}
         </div>
-      )}
+      ))}
     </div>
   )
 }

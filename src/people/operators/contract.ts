@@ -303,6 +303,7 @@ export const handOverOperatorKey = operation({
   method: 'POST',
   path: `${keyFolder}/handOver`,
   ...adminOnly,
+  asksProof: true,
   body: Type.Object({ id: integer(), operatorId: described(integer(), 'The account that is to own the key.') }),
   data: OperatorKeyRecord,
   refusals: ['operatorKeyNotFound', 'operatorNotFound'],

@@ -1,0 +1,98 @@
+import { Alert, Button, Modal } from 'antd'
+import { language } from '../language/index.ts'
+import { showSuccess } from '../ui/feedback.tsx'
+import { Copyable } from '../ui/secret.tsx'
+import { TextBlock } from '../ui/text-block.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { firstCommands } from './integrator-text.ts'
+import './integrator-sheet.css'
+import { useTexts } from './texts.ts'
+
+/** A new application, with its secrets; null for one that an earlier attempt made and whose answer was lost. */
+interface NewApplication {
+  appId: string
+  appName: string
+  appSecret: string | null
+  thirdPartyConfig: { callbackSecret: string | null; callbackUrl: string | null } | null
+}
+
+interface SheetProps {
+  made: NewApplication | undefined
+  onClose: () => void
+}
+
+/** All that an integrator needs, to be sent to them: shown once, because of the secrets. */
+export function IntegratorSheet({ made, onClose }: SheetProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const facts = made === undefined ? [] : factsOf(made, t)
+  const commands = made && firstCommands({ ...made, url: location.origin, secret: made.appSecret ?? '…' })
+  const text = [
+    ...facts.map(([, name, value]) => `${name}: ${value ?? ''}`),
+    '',
+    t('firstCommands'),
+    '',
+    commands ?? '',
+  ]
+  return (
+    <Modal
+      open={made !== undefined}
+      className="integrator-sheet"
+      title={t('sheetTitle', { name: made?.appName ?? '' })}
+      width="min(820px, 100vw)"
+      closable={false}
+      mask={{ closable: false }}
+      keyboard={false}
+      footer={
+        <>
+          <Button
+            onClick={() => {
+              void navigator.clipboard.writeText(text.join('\n')).then(() => showSuccess(common('copied')))
+            }}
+          >
+            {t('copyAll')}
+          </Button>
+          <Button onClick={() => print()}>{t('print')}</Button>
+          <Button type="primary" onClick={onClose}>
+            {common('iKeptIt')}
+          </Button>
+        </>
+      }
+    >
+      <Alert type="warning" showIcon title={common('shownOnce')} style={{ marginBottom: 12 }} />
+      <p>{t('sheetWords')}</p>
+      <dl>
+        {facts.map(([key, name, value]) => (
+          <div key={key}>
+            <dt className="faint">{name}</dt>
+            <dd data-testid={`sheet-${key}`}>
+              {value === null ? (
+                <Alert type="error" showIcon title={common('secretLost')} />
+              ) : (
+                <Copyable text={value} />
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <h2 style={{ fontSize: 15 }}>{t('firstCommands')}</h2>
+      <TextBlock text={commands ?? ''} />
+    </Modal>
+  )
+}
+
+function factsOf(
+  { appId, appSecret, thirdPartyConfig }: NewApplication,
+  t: ReturnType<typeof useTexts>,
+): [key: string, name: string, value: string | null][] {
+  const callback = thirdPartyConfig?.callbackUrl != null ? thirdPartyConfig : undefined
+  return [
+    ['address', t('serviceAddress'), location.origin],
+    ['appId', t('appId'), appId],
+    ['appSecret', t('appSecret'), appSecret],
+    ...(callback === undefined
+      ? []
+      : [['callbackSecret', t('callbackSecret'), callback.callbackSecret] as [string, string, string | null]]),
+    ['guide', t('guide'), `${location.origin}/docs/${language()}/quick-start`],
+  ]
+}

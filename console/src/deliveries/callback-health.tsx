@@ -1,0 +1,250 @@
+import { Alert, Button, Descriptions, Empty } from 'antd'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { Link } from 'react-router'
+import { replayDeliveries } from '../../../src/deliveries/contract.ts'
+import { type CallbackHealth, getCallbackHealth, mostLookedAt } from '../../../src/deliveries/health/contract.ts'
+import { useRead } from '../api.ts'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { grouped } from '../ui/number.ts'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { Rows } from '../ui/rows.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { useAttemptWords } from './attempt-words.ts'
+import { useTexts as useDeliveryTexts } from './texts.ts'
+
+const ReplayRange = lazy(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
+
+const useTexts = defineTexts(
+  {
+    title: 'Health',
+    state: 'State',
+    off: 'No callback',
+    delivering: 'Delivering',
+    failing: 'Failing',
+    held: 'Held after failures',
+    stopped: 'Stopped by the receiver (410)',
+    paused: 'Paused by the service',
+    heldUntil: 'Next attempt after',
+    failingSince: 'Failing since',
+    lastSuccess: 'Last success',
+    noSuccess: 'None among the newest {{count}} deliveries',
+    lastHour: 'Last hour',
+    lastDay: 'Last 24 hours',
+    rate: '{{failed}} of {{attempts}} attempts failed ({{percent}})',
+    noAttempts: 'No attempt',
+    countedFrom: 'Counted from {{time}}: there were more than {{count}} deliveries.',
+    waits: 'Waiting',
+    waitsNothing: 'Nothing',
+    waitsWords: '{{events}} events and {{retries}} retries, the oldest of {{time}}',
+    dead: 'Dead',
+    failures: 'What deliveries fail of',
+    noFailures: 'No delivery fails.',
+    error: 'Error',
+    waiting: 'Waiting',
+    from: 'First event',
+    to: 'Last event',
+    show: 'Show',
+    showOf: 'Show the deliveries: {{what}}',
+    all: 'All deliveries of this application',
+  },
+  {
+    title: '健康状况',
+    state: '状态',
+    off: '没有回调',
+    delivering: '正常投递',
+    failing: '正在失败',
+    held: '多次失败，暂缓发送',
+    stopped: '接收方已停止（410）',
+    paused: '服务已暂停回调',
+    heldUntil: '下次尝试不早于',
+    failingSince: '失败始于',
+    lastSuccess: '最近一次成功',
+    noSuccess: '最近 {{count}} 条投递中没有成功',
+    lastHour: '最近 1 小时',
+    lastDay: '最近 24 小时',
+    rate: '{{attempts}} 次尝试中 {{failed}} 次失败（{{percent}}）',
+    noAttempts: '没有尝试',
+    countedFrom: '自 {{time}} 起统计：投递超过 {{count}} 条。',
+    waits: '等待中',
+    waitsNothing: '无',
+    waitsWords: '{{events}} 个事件、{{retries}} 条重试，最早为 {{time}}',
+    dead: '已失败',
+    failures: '失败原因',
+    noFailures: '没有失败的投递。',
+    error: '原因',
+    waiting: '等待重试',
+    from: '最早事件',
+    to: '最新事件',
+    show: '查看',
+    showOf: '查看投递：{{what}}',
+    all: '该应用的全部投递',
+  },
+)
+
+const tones = {
+  off: 'idle',
+  delivering: 'good',
+  failing: 'warn',
+  held: 'bad',
+  stopped: 'bad',
+  paused: 'warn',
+} as const
+
+/** How an application's callback fares, with what it fails of, and the way to send a time again. */
+export function CallbackHealthCard({ appId }: { appId: string }) {
+  const t = useTexts()
+  const deliveries = useDeliveryTexts()
+  const may = useMay()
+  const [isReplaying, setReplaying] = useState(false)
+  const { data, error, refetch } = useRead(getCallbackHealth, { appId }, { refetchInterval: 10_000 })
+  return (
+    <section className="card">
+      <div className="page-head">
+        <h2 style={{ margin: 0 }}>{t('title')}</h2>
+        <span className="spacer" />
+        {may(replayDeliveries) && data !== undefined && data.state !== 'off' && (
+          <Button onClick={() => setReplaying(true)}>{deliveries('replayRange')}</Button>
+        )}
+      </div>
+      {error !== null && <RefusalAlert error={error} retry={() => void refetch()} />}
+      {data === undefined ? error === null && <Loading /> : <Health health={data} />}
+      <p style={{ margin: '12px 0 0' }}>
+        <Link to={paths.deliveries({ appId })}>{t('all')}</Link>
+      </p>
+      <Suspense fallback={null}>
+        <ReplayRange
+          appId={appId}
+          isOpen={isReplaying}
+          from={data?.failingSince ?? ''}
+          to=""
+          toNow={data?.failingSince != null}
+          status=""
+          onClose={() => setReplaying(false)}
+        />
+      </Suspense>
+    </section>
+  )
+}
+
+function Health({ health }: { health: CallbackHealth }) {
+  const t = useTexts()
+  const { countedFrom } = health
+  return (
+    <>
+      <Descriptions
+        bordered
+        size="small"
+        column={{ xs: 1, md: 2 }}
+        styles={{ label: { whiteSpace: 'nowrap' } }}
+        items={useItems(health)}
+      />
+      {countedFrom !== null && (
+        <Alert
+          type="info"
+          showIcon
+          style={{ marginTop: 12 }}
+          title={t('countedFrom', { time: countedFrom, count: grouped(mostLookedAt) })}
+        />
+      )}
+      <h3 style={{ fontSize: 15, margin: '20px 0 8px' }}>{t('failures')}</h3>
+      <Failures health={health} />
+    </>
+  )
+}
+
+function useItems(health: CallbackHealth) {
+  const t = useTexts()
+  const common = useCommon()
+  const words = useAttemptWords()
+  const { state, heldUntil, failingSince, failingReason, lastSuccessTime, dead } = health
+  const { waitingEvents, waitingRetries, waitingSince } = health
+  const items: [string, ReactNode][] = [
+    [
+      'state',
+      <span key="state" data-testid="callback-state">
+        <State tone={tones[state]}>{t(state)}</State>
+      </span>,
+    ],
+    [
+      'lastSuccess',
+      lastSuccessTime ?? <span className="faint">{t('noSuccess', { count: grouped(mostLookedAt) })}</span>,
+    ],
+    ...(heldUntil === null ? [] : [['heldUntil', heldUntil] as [string, ReactNode]]),
+    ...(failingSince === null
+      ? []
+      : [
+          ['failingSince', `${failingSince} · ${failingReason === null ? '' : words(failingReason)}`] as [
+            string,
+            ReactNode,
+          ],
+        ]),
+    ['lastHour', <Rate key="hour" counts={health.lastHour} />],
+    ['lastDay', <Rate key="day" counts={health.lastDay} />],
+    [
+      'waits',
+      waitingEvents + waitingRetries === 0
+        ? t('waitsNothing')
+        : t('waitsWords', {
+            events: grouped(waitingEvents),
+            retries: grouped(waitingRetries),
+            time: waitingSince ?? common('unknown'),
+          }),
+    ],
+    ['dead', grouped(dead)],
+  ]
+  return items.map(([key, children]) => ({ key, label: t(key as 'state'), children }))
+}
+
+/** The share of attempts that failed. */
+function Rate({ counts: { attempts, failed } }: { counts: CallbackHealth['lastHour'] }) {
+  const t = useTexts()
+  if (attempts === 0) return <span className="faint">{t('noAttempts')}</span>
+  const percent = `${((failed / attempts) * 100).toFixed(failed === 0 || failed === attempts ? 0 : 1)} %`
+  return t('rate', { failed: grouped(failed), attempts: grouped(attempts), percent })
+}
+
+type Failure = CallbackHealth['failures'][number]
+
+function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
+  const t = useTexts()
+  const words = useAttemptWords()
+  if (failures.length === 0) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noFailures')} />
+  /** The deliveries of these events in the state that most of them have. */
+  const to = ({ waiting, dead, timeFrom, timeTo }: Failure) =>
+    paths.deliveries({ appId, status: waiting >= dead ? 1 : 3, timeFrom, timeTo })
+  return (
+    <Rows<Failure>
+      label={t('failures')}
+      isSmall
+      rowKey={({ reason, responseStatus }) => `${responseStatus} ${reason}`}
+      rows={failures}
+      empty={null}
+      columns={[
+        { key: 'error', title: t('error'), render: (_, { reason }) => words(reason) },
+        {
+          key: 'waiting',
+          title: t('waiting'),
+          align: 'end',
+          className: 'number',
+          render: (_, { waiting }) => grouped(waiting),
+        },
+        { key: 'dead', title: t('dead'), align: 'end', className: 'number', render: (_, { dead }) => grouped(dead) },
+        { key: 'from', title: t('from'), dataIndex: 'timeFrom', className: 'number' },
+        { key: 'to', title: t('to'), dataIndex: 'timeTo', className: 'number' },
+        {
+          key: 'show',
+          title: '',
+          render: (_, failure) => (
+            <Link to={to(failure)} aria-label={t('showOf', { what: words(failure.reason) })}>
+              {t('show')}
+            </Link>
+          ),
+        },
+      ]}
+    />
+  )
+}

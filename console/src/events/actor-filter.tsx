@@ -1,0 +1,89 @@
+import { useId } from 'react'
+import { getOperator, pageOperatorKeys, pageOperators } from '../../../src/people/operators/contract.ts'
+import { useRead } from '../api.ts'
+import { useMay } from '../session.tsx'
+import { Select } from '../ui/fields.tsx'
+import { TextFilter } from '../ui/filters.tsx'
+import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
+import { useTexts } from './texts.ts'
+
+/** Who acted, as the audit trail is asked: an account or a key by its id, which stays when it is renamed, or a name. */
+interface Asked {
+  actor: string
+  actorId: string
+}
+
+interface ActorFilterProps extends Asked {
+  onChange: (asked: Asked) => void
+}
+
+/** Chooses a person or a key; who may not list them types a name. */
+export function ActorFilter({ actor, actorId, onChange }: ActorFilterProps) {
+  const t = useTexts()
+  const may = useMay()
+  if (may(pageOperators)) return <ActorPicker actor={actor} actorId={actorId} onChange={onChange} />
+  return (
+    <TextFilter
+      label={t('actorName')}
+      width={230}
+      value={actor}
+      meaning={wholeActor}
+      onChange={(actor) => onChange({ actor, actorId: '' })}
+    />
+  )
+}
+
+/** A name without a prefix is a person's. */
+function wholeActor(text: string): string {
+  const isKind = ['operator:', 'operatorKey:'].some((kind) => kind.startsWith(text))
+  return text === '' || isKind || text.includes(':') ? text : `operator:${text}`
+}
+
+const ofPerson = 'operator:'
+const ofKey = 'operatorKey:'
+
+function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
+  const t = useTexts()
+  const id = useId()
+  const { search, asked, isAsked } = useTypedSearch()
+  const people = useRead(pageOperators, { pageSize: 20, name: asked })
+  const keys = useRead(pageOperatorKeys, { pageSize: 100 })
+  const chosen = useRead(
+    getOperator,
+    { id: Number(actorId) },
+    { enabled: actor.startsWith(ofPerson) && actorId !== '' },
+  )
+  const isNamed = ({ name }: { name: string }) => name.toLowerCase().includes(asked.toLowerCase())
+  const persons = isAsked ? (people.data?.list ?? []) : []
+  const known = [...persons, ...(chosen.data === undefined ? [] : [chosen.data])]
+  const option = (kind: string) => (one: { id: number; name: string }) => ({
+    value: `${kind} ${one.id}`,
+    label: one.name,
+  })
+  const options = [
+    { label: t('person'), options: [...new Map(known.map((one) => [one.id, option(ofPerson)(one)])).values()] },
+    { label: t('key'), options: (keys.data?.list ?? []).filter(isNamed).map(option(ofKey)) },
+  ].filter((group) => group.options.length > 0)
+  const value = actor === '' ? null : actorId === '' ? actor : `${actor} ${actorId}`
+  return (
+    <label htmlFor={id}>
+      {t('actor')}
+      <Select<string | null>
+        id={id}
+        aria-label={t('actor')}
+        style={{ minWidth: 200, maxWidth: 260 }}
+        popupMatchSelectWidth={false}
+        showSearch={{ filterOption: false, onSearch: search }}
+        allowClear
+        placeholder={t('anyone')}
+        value={value}
+        onChange={(chosen) => {
+          const [actor = '', actorId = ''] = chosen?.split(' ') ?? []
+          onChange({ actor, actorId })
+        }}
+        notFoundContent={<NothingFound isWaiting={!isAsked || people.isFetching} words={t('noActor')} />}
+        options={options}
+      />
+    </label>
+  )
+}

@@ -1,0 +1,132 @@
+import type { Sql } from '../../database/open.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { statuses } from '../rules.ts'
+import { callbacksNow, findWaiting } from '../store.ts'
+import { attemptErrorOf, type CallbackHealth, mostFailures, mostLookedAt } from './contract.ts'
+
+/** The state of an endpoint, and of all that is sent. */
+interface Endpoint {
+  hasUrl: boolean
+  isStopped: boolean
+  failures: number
+  heldUntil: Date | null
+  failingSince: Date | null
+  failingReason: string | null
+}
+
+async function findEndpoint(sql: Sql, appId: string): Promise<Endpoint> {
+  const [row] = await sql`
+    select stopped_at is not null as stopped, failures, case when held_until > now() then held_until end as held_until,
+      failing_since, failing_reason
+    from callback_endpoint where app_id = ${appId}`
+  return {
+    hasUrl: row !== undefined,
+    isStopped: row?.stopped ?? false,
+    failures: row?.failures ?? 0,
+    heldUntil: row?.held_until ?? null,
+    failingSince: row?.failing_since ?? null,
+    failingReason: row?.failing_reason ?? null,
+  }
+}
+
+function stateOf(
+  { hasUrl, isStopped, heldUntil, failures }: Endpoint,
+  callbacks: 'on' | 'paused',
+): CallbackHealth['state'] {
+  if (!hasUrl) return 'off'
+  if (isStopped) return 'stopped'
+  if (callbacks === 'paused') return 'paused'
+  if (heldUntil !== null) return 'held'
+  return failures > 0 ? 'failing' : 'delivering'
+}
+
+/** Counts the attempts of the newest deliveries of the last hour and day: by age, and never more of them. */
+async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
+  const within = (age: string) => sql`created_at > now() - ${age}::interval`
+  const failed = sql`attempts - case when status = ${statuses.delivered} then 1 else 0 end`
+  const [row] = await sql`
+    select max(finished_at) filter (where status = ${statuses.delivered}) as taken_at,
+      coalesce(sum(attempts) filter (where ${within('1 hour')}), 0)::int as hour,
+      coalesce(sum(${failed}) filter (where ${within('1 hour')}), 0)::int as hour_failed,
+      coalesce(sum(attempts) filter (where ${within('1 day')}), 0)::int as day,
+      coalesce(sum(${failed}) filter (where ${within('1 day')}), 0)::int as day_failed,
+      case when count(*) filter (where ${within('1 day')}) = ${mostLookedAt} then min(created_at) end as counted_from
+    from (
+      select status, attempts, created_at, finished_at from delivery
+      where app_id = ${appId} order by created_at desc limit ${mostLookedAt}) d`
+  const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
+  return {
+    lastSuccessTime: show(row?.taken_at),
+    lastHour: { attempts: row?.hour, failed: row?.hour_failed },
+    lastDay: { attempts: row?.day, failed: row?.day_failed },
+    countedFrom: show(row?.counted_from),
+  }
+}
+
+/** The newest deliveries that are waiting or dead. A literal, so that even a generic plan can use their partial index. */
+const undeliveredSql = (status: number) => `
+  (select status, response_status, error, event_time from delivery
+  where app_id = $1 and status = ${status} order by id desc limit ${mostLookedAt})`
+
+async function groupFailures(sql: Sql, appId: string, showMoment: ShowMoment) {
+  const rows = await sql.unsafe(
+    `select response_status, error, count(*) filter (where status = ${statuses.waiting})::int as waiting,
+      count(*) filter (where status = ${statuses.dead})::int as dead, min(event_time) as first, max(event_time) as last
+    from (${undeliveredSql(statuses.waiting)} union all ${undeliveredSql(statuses.dead)}) d
+    group by response_status, error order by count(*) desc, error, response_status`,
+    [appId],
+  )
+  const sum = (member: 'waiting' | 'dead') => rows.reduce((total, row) => total + row[member], 0)
+  const failed = rows.filter(({ error }) => error !== null).slice(0, mostFailures)
+  return {
+    waitingRetries: sum('waiting'),
+    dead: sum('dead'),
+    failures: failed.map(({ error, response_status: responseStatus, waiting, dead, first, last }) => ({
+      error: attemptErrorOf(error),
+      reason: error,
+      responseStatus,
+      waiting,
+      dead,
+      timeFrom: showMoment(first),
+      timeTo: showMoment(last),
+    })),
+  }
+}
+
+/** The event time of the first delivery that waits for another attempt. */
+async function oldestRetry(sql: Sql, appId: string): Promise<Date | null> {
+  const [row] = await sql.unsafe(
+    `select event_time from delivery where app_id = $1 and status = ${statuses.waiting} order by id limit 1`,
+    [appId],
+  )
+  return row?.event_time ?? null
+}
+
+export async function readCallbackHealth(
+  sql: Sql,
+  appId: string,
+  setting: 'on' | 'paused',
+  showMoment: ShowMoment,
+): Promise<CallbackHealth> {
+  const endpoint = await findEndpoint(sql, appId)
+  const callbacks = await callbacksNow(sql, setting)
+  const attempts = await countAttempts(sql, appId, showMoment)
+  const undelivered = await groupFailures(sql, appId, showMoment)
+  const { waitingEvents, waitingSince } = await findWaiting(sql, [appId], showMoment)
+  const retrySince = await oldestRetry(sql, appId)
+  const { heldUntil, failingSince, failingReason } = endpoint
+  const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
+  return {
+    appId,
+    state: stateOf(endpoint, callbacks),
+    callbacks,
+    heldUntil: show(heldUntil),
+    failingSince: show(failingSince),
+    failingReason,
+    ...attempts,
+    ...undelivered,
+    waitingEvents: waitingEvents ?? 0,
+    // A delivery that waits for another attempt is older than an event that waits for its first.
+    waitingSince: show(retrySince) ?? waitingSince,
+  }
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
+import { newApplication, type TestApplication } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
+
+// Health with a receiver that answers is in test/faults/callback-health.test.ts. Here no server receives.
+
+const healthOf = async ({ appId, token }: TestApplication) =>
+  expectSuccess(await client.call(getCallbackHealth, { appId }, { token }))
+
+const nothing = {
+  heldUntil: null,
+  failingSince: null,
+  failingReason: null,
+  lastSuccessTime: null,
+  lastHour: { attempts: 0, failed: 0 },
+  lastDay: { attempts: 0, failed: 0 },
+  countedFrom: null,
+  waitingEvents: 0,
+  waitingRetries: 0,
+  waitingSince: null,
+  dead: 0,
+  failures: [],
+}
+
+test('an application without a callback has nothing to tell', async () => {
+  const application = await newBareApplication()
+  expectSuccess(await createDeviceOf(application))
+  const { appId } = application
+  expect(await healthOf(application)).toEqual({ appId, state: 'off', callbacks: 'on', ...nothing })
+})
+
+test('a callback that nobody answers is failing or held, and says what of', async () => {
+  const application = await newApplication(client, {
+    thirdPartyConfig: { operatorName: 'Operator', callbackUrl: 'https://nowhere.example.com/callback' },
+  })
+  for (let made = 0; made < 2; made++) expectSuccess(await createDeviceOf(application))
+  const deadline = performance.now() + 60_000
+  let health = await healthOf(application)
+  while (health.waitingRetries < 3 || health.failingSince === null) {
+    expect(performance.now()).toBeLessThan(deadline)
+    await Bun.sleep(200)
+    health = await healthOf(application)
+  }
+  const { lastHour, lastDay, failures } = health
+  expect(['failing', 'held']).toContain(health.state)
+  expect([health.waitingEvents, health.dead, health.lastSuccessTime]).toEqual([0, 0, null])
+  expect(health.waitingSince).toBe(failures.map(({ timeFrom }) => timeFrom).sort()[0] ?? '')
+  expect(lastHour.attempts).toBeGreaterThanOrEqual(3)
+  expect([lastHour.failed, lastDay]).toEqual([lastHour.attempts, lastHour])
+  expect(failures.reduce((sum, { waiting }) => sum + waiting, 0)).toBe(3)
+  for (const { error, reason, responseStatus, dead } of failures) {
+    expect([responseStatus, dead, reason.length > 0]).toEqual([null, 0, true])
+    expect(['nameNotFound', 'nameServerSilent']).toContain(error)
+  }
+})
+
+test('health is for one’s own application', async () => {
+  const [own, other] = [await newApplication(client), await newApplication(client)]
+  const asked = { appId: own.appId }
+  expectRefusal(await client.call(getCallbackHealth, asked, { token: other.token }), 'notPermitted')
+  expectRefusal(await client.operate(getCallbackHealth, { appId: 'unknown' }), 'applicationNotFound')
+  expectFaults(await client.call(getCallbackHealth, {}, { token: own.token }), ['appId'])
+  expect(expectSuccess(await client.operate(getCallbackHealth, asked)).appId).toBe(own.appId)
+  const developer = await signIn(client, await newPerson(client, 'developer', [own.appId]))
+  expect(expectSuccess(await client.call(getCallbackHealth, asked, { headers: developer })).appId).toBe(own.appId)
+  const foreign = await client.call(getCallbackHealth, { appId: other.appId }, { headers: developer })
+  expectRefusal(foreign, 'notPermitted')
+})

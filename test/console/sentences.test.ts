@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sentencesOf, spokenMembers } from '../../console/src/events/sentences.ts'
+import { projectFolder } from '../harness.ts'
+
+const told = (type: string, before: unknown, after: unknown, language: 'en' | 'zh' = 'en') =>
+  sentencesOf(type, before, after, language).map(({ what, before, after }) =>
+    before === undefined ? `${what}: ${after}` : `${what} ${before} → ${after}`,
+  )
+
+test('a changed price is told with its time of day', () => {
+  const period = { startTime: '00:00:00', electricityPrice: '0.3800', servicePrice: '0.5' }
+  const [before, after] = [{ periods: [period] }, { periods: [{ ...period, electricityPrice: '0.9999' }] }]
+  expect(told('billingRule.updated', before, after)).toEqual(['00:00 electricity 0.3800 → 0.9999'])
+  expect(told('billingRule.updated', before, after, 'zh')).toEqual(['00:00 电费 0.3800 → 0.9999'])
+})
+
+test('a period that is added or taken away is told by its prices', () => {
+  const night = { startTime: '00:00:00', electricityPrice: '0.3', servicePrice: '0.1' }
+  const day = { startTime: '08:30:15', electricityPrice: '0.9', servicePrice: '0.1' }
+  expect(told('billingRule.updated', { periods: [night] }, { periods: [night, day] })).toEqual([
+    '08:30:15 electricity none → 0.9',
+    '08:30:15 service none → 0.1',
+  ])
+})
+
+test('codes are words, of the noun that the event is about', () => {
+  expect(told('device.stateChanged', { status: 2, runStatus: 0 }, { status: 1, runStatus: 1 })).toEqual([
+    'state faulty → normal',
+    'running state closed → open',
+  ])
+  expect(told('application.frozen', { status: 1, frozenReason: null }, { status: 2, frozenReason: 'unpaid' })).toEqual([
+    'state normal → frozen',
+    'reason of the freeze none → unpaid',
+  ])
+  expect(told('operator.updated', { role: 'admin', appIds: [] }, { role: 'viewer', appIds: ['a', 'b'] }, 'zh')).toEqual(
+    ['角色 管理员 → 只读', '所属应用 无 → a、b'],
+  )
+})
+
+test('an event without a record before tells what it holds, and nothing that is empty', () => {
+  const data = { deviceNo: 'D1', siteName: 'North', laneType: 4, laneName: null, createTime: '2026-01-01 00:00:00' }
+  expect(told('device.placed', undefined, data)).toEqual([
+    'serial number: D1',
+    'name of the site: North',
+    'kind of lane: door',
+  ])
+})
+
+test('what does not differ, and what only keeps the record, is not told', () => {
+  const site = { siteName: 'North', provinceCode: '36', provinceName: 'Jiangxi', updateTime: '1' }
+  expect(told('site.updated', site, { ...site, provinceCode: '35', provinceName: 'Fujian', updateTime: '2' })).toEqual([
+    'province Jiangxi → Fujian',
+  ])
+})
+
+test('every member of the records that events hold has words', () => {
+  const { schemas } = JSON.parse(readFileSync(join(projectFolder, 'openapi.json'), 'utf8')).components
+  const records = [
+    ...['Site', 'BillingRule', 'Period', 'PriceChange', 'GivenRules', 'UnownedDevice', 'DeviceAddress', 'DeviceState'],
+    ...['Placement', 'Application', 'ThirdPartyConfig', 'Operator', 'OperatorKey', 'Session', 'DeviceModel'],
+    ...['InventoryEntry', 'Import', 'Act'],
+  ]
+  const members = records.flatMap((name) => Object.keys(schemas[name].properties))
+  expect(members.length).toBeGreaterThan(100)
+  expect(members.filter((member) => !spokenMembers.has(member))).toEqual([])
+})
