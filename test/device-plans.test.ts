@@ -8,9 +8,10 @@ import type { DeviceFilter } from '../src/devices/filter/store.ts'
 import {
   countStatement,
   exportStatement,
-  joinedSearchStatement,
+  keySearchStatement,
   keysStatement,
   lookStatement,
+  ownOrder,
   rangeStatement,
   type Statement,
   searchStatement,
@@ -229,7 +230,13 @@ test.each(joined)('a search by $what reads each of its tables once', async ({ fi
       return read(tx)
     })
   for (const appIds of [[large.appId], ['app 8'], null]) {
-    const planned = await plan(joinedSearchStatement({ ...anyDevice, ...filter, appIds }, firstPage), inHash)
+    const search = keySearchStatement(
+      { ...anyDevice, ...filter, appIds },
+      firstPage,
+      limits.joinedDevicesFound,
+      ownOrder,
+    )
+    const planned = await plan(search, inHash)
     // As often as there are workers.
     expect(presenceRead(planned).loops).toBeLessThan(10)
     expect(planned.map((node) => node['Node Type']).filter((type) => type === 'Hash Join').length).toBeLessThan(2)
