@@ -36,6 +36,8 @@ const columnsSql = deviceColumnsSql()
 
 /** How often a page looks further along the index before it sorts all that match. */
 const mostWalks = 5
+/** From this row on a sort keeps so many that to replace one of them is dear. */
+const deepRows = 1000
 
 /** An order of pages. */
 export interface PageOrder {
@@ -87,13 +89,20 @@ const sortColumns: Record<DeviceSort['by'], string> = {
 }
 const numbers = ['status', 'online_status', 'run_status']
 
-/** The order that a query asks for, over all applications alike. A device that has no value comes before those that have. */
-export function sortedOrder({ by, isDescending }: DeviceSort): PageOrder {
+/** The time as `device_by_time` has it: an index that no other statement can be planned with. */
+const timeAcrossSql = "(bound_at at time zone 'UTC')"
+
+/**
+ * The order that a query asks for, over all applications alike; `isAcross` of all devices. A device that has no value comes
+ * before those that have.
+ */
+export function sortedOrder({ by, isDescending }: DeviceSort, isAcross: boolean): PageOrder {
   const column = sortColumns[by]
   const isNumber = numbers.includes(column)
   const first = column === '' ? [] : [isNumber ? column : `coalesce(${column}, '') collate "C"`]
   const key: PageKey = column === '' ? [] : [{ column, type: isNumber ? 'bigint' : 'text' }]
-  const times = by === 'deviceNo' ? [] : ['bound_at']
+  const isTimeAcross = by === 'createTime' && isAcross
+  const times = by === 'deviceNo' ? [] : [isTimeAcross ? timeAcrossSql : 'bound_at']
   const compared = [...first, ...times, 'device_no']
   const texts = [...first.map((value) => `(${value})::text`), ...times.map(() => `${microsSql}::text`), 'device_no']
   return {
@@ -103,9 +112,11 @@ export function sortedOrder({ by, isDescending }: DeviceSort): PageOrder {
     keySql: `json_build_array(${texts.join(', ')})::text`,
     isBehindSql(after, add) {
       const values = after.map(add)
+      const timeSql = (micros: string) =>
+        isTimeAcross ? `(${momentSql(micros)}) at time zone 'UTC'` : momentSql(micros)
       const bounds = [
         ...first.map((_, at) => (isNumber ? `${values[at]}::bigint` : (values[at] ?? ''))),
-        ...times.map((_, at) => momentSql(values[first.length + at] ?? '')),
+        ...times.map((_, at) => timeSql(values[first.length + at] ?? '')),
         values.at(-1) ?? '',
       ]
       return `(${compared.join(', ')}) ${isDescending ? '<' : '>'} (${bounds.join(', ')})`
@@ -148,9 +159,15 @@ function searchSql(
     search: `with fitting as materialized (
         select ${order.columnsSql} from device where ${fitting} limit ${most + 1}
       ), total as materialized (select count(*) as counted from fitting)`,
-    keys: `select app_id, bound_at, device_no, ${order.keySql} as page_key from fitting, total
-      where counted <= ${most} and ${behind} ${order.orderSql} limit ${add(pageSize + 1)} offset ${add(offset)}`,
+    keys: keysSql('fitting, total', `counted <= ${most} and ${behind}`, order, pageSize + 1, offset, add),
   }
+}
+
+/** SQL: the keys of a page. A key is written for the rows of the page alone, not for all that are sorted. */
+function keysSql(from: string, condition: string, order: PageOrder, limit: number, offset: number, add: AddParameter) {
+  return `select app_id, bound_at, device_no, ${order.keySql} as page_key from (
+      select ${order.columnsSql} from ${from} where ${condition} ${order.orderSql} limit ${add(limit)} offset ${add(offset)}
+    ) as listed ${order.orderSql}`
 }
 
 /** The condition on devices behind a key, in an order. */
@@ -209,21 +226,22 @@ export function orderedKeysStatement(
   filter: DeviceFilter,
   { after, offset, pageSize }: Asked,
   order: PageOrder,
+  isNewestFirst = false,
 ): Statement {
   return statement((add) => {
-    const fitting = conditionsSql(filter, add)
-    return `select app_id, bound_at, device_no, ${order.keySql} as page_key
-      from device where ${fitting} and ${isBehindKeySql(order, after, add)}
-      ${order.orderSql} limit ${add(pageSize + 1)} offset ${add(offset)}`
+    const fitting = `${conditionsSql(filter, add)} and ${isBehindKeySql(order, after, add)}`
+    const newestFirst = `(select ${order.columnsSql} from device where ${fitting}
+      order by app_id desc, bound_at desc, device_no desc) as device`
+    return isNewestFirst
+      ? keysSql(newestFirst, 'true', order, pageSize + 1, offset, add)
+      : keysSql('device', fitting, order, pageSize + 1, offset, add)
   })
 }
 
 /** Reads the serials of all applications in order: each that is bound is a device. */
 export function serialsStatement({ after, offset, pageSize }: Asked, order: PageOrder): Statement {
-  return statement(
-    (add) => `select app_id, bound_at, device_no, ${order.keySql} as page_key
-      from device_binding where ${isBehindKeySql(order, after, add)}
-      ${order.orderSql} limit ${add(pageSize + 1)} offset ${add(offset)}`,
+  return statement((add) =>
+    keysSql('device_binding', isBehindKeySql(order, after, add), order, pageSize + 1, offset, add),
   )
 }
 
@@ -334,7 +352,7 @@ export async function pageOfDevices(
   query: PageQuery,
   showMoment: ShowMoment,
 ) {
-  const order = sort === null ? ownOrder : sortedOrder(sort)
+  const order = sort === null ? ownOrder : sortedOrder(sort, isAnyDevice(filter))
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, order.key)
   const show = (row: Row) => showDevice(toDevice(row), showMoment)
   if (sort !== null) {
@@ -366,7 +384,7 @@ export async function pageOfDevices(
  * all that is compared, finds the keys of the page. All statements see the devices as they are at one moment.
  */
 function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort: DeviceSort) {
-  const order = sortedOrder(sort)
+  const order = sortedOrder(sort, isAnyDevice(filter))
   const most = isJoined(filter) ? limits.joinedDevicesFound : limits.pageRowsCounted
   return transaction(
     sql,
@@ -377,7 +395,7 @@ function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort
       const hasFound = found.length > 0 && counted <= most
       const keys = hasFound
         ? found.filter((row) => row.device_no !== null)
-        : await readSortedKeys(tx, filter, request, sort)
+        : await readSortedKeys(tx, filter, request, sort, order)
       return { rows: await readByKeys(tx, filter, keys), counted }
     },
     'isolation level repeatable read read only',
@@ -385,19 +403,31 @@ function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort
 }
 
 /** Reads the keys of a sorted page among all devices that match, however many these are. */
-async function readSortedKeys(tx: Statements, filter: DeviceFilter, request: PageRequest, sort: DeviceSort) {
-  const order = sortedOrder(sort)
+async function readSortedKeys(
+  tx: Statements,
+  filter: DeviceFilter,
+  request: PageRequest,
+  sort: DeviceSort,
+  order: PageOrder,
+) {
   if (sort.by === 'deviceNo' && isAnyDevice(filter)) {
     await planByIndexOrder(tx)
     return rowsOf(run(tx, serialsStatement(request, order)))
   }
-  // The index has this order within each application.
-  if (sort.by === 'createTime' && filter.appIds?.length === 1 && !isJoined(filter)) await planByIndexOrder(tx)
-  return rowsOf(run(tx, orderedKeysStatement(filter, request, order)))
+  const isInIndex = filter.appIds?.length === 1 || isAnyDevice(filter)
+  if (sort.by === 'createTime' && isInIndex && !isJoined(filter)) {
+    await planByIndexOrder(tx)
+    return rowsOf(run(tx, orderedKeysStatement(filter, request, order)))
+  }
+  // What was made later is often greater, or as great and behind. A sort that is to keep the greatest rows would take in each one
+  // that it reads, and throw another out.
+  const isNewestFirst = sort.isDescending && request.offset >= deepRows && !isJoined(filter)
+  if (isNewestFirst) await tx`select set_config('enable_sort', 'off', true)`
+  return rowsOf(run(tx, orderedKeysStatement(filter, request, order, isNewestFirst)))
 }
 
 /** Has the statements of a transaction read the index of devices from end to end, and sort in memory. */
-async function planByScan(tx: Statements): Promise<void> {
+export async function planByScan(tx: Statements): Promise<void> {
   await tx`
     select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('work_mem', '32MB', true)`
