@@ -382,6 +382,8 @@ export interface CreateExportQuery {
   lastReportTo?: string | undefined
   /** true: only devices that have reported; false: only devices that never reported. */
   hasReported?: 'true' | 'false' | undefined
+  /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
+  deviceNos?: string | undefined
   /** 1 entrance, 2 exit, 3 both, 4 door. */
   laneType?: LaneType | undefined
   /** a part of the name, in upper or lower case */
@@ -1599,6 +1601,8 @@ export interface PagePlacementsQuery {
   siteId?: number | undefined
   /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
+  /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
+  deviceNos?: string | undefined
   /** 1 entrance, 2 exit, 3 both, 4 door. */
   laneType?: LaneType | undefined
   /** 1 normal, 2 fault. */

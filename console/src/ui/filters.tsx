@@ -15,7 +15,7 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
   const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>
   function set(changes: Partial<Record<Name, string>>): void {
     // A changed filter starts at the first page.
-    change({ ...changes, cursor: undefined }, { replace: true })
+    change({ ...changes, cursor: undefined, pageNo: undefined }, { replace: true })
   }
   const clear = (except: readonly Name[] = []) =>
     set(

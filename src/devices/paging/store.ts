@@ -389,9 +389,11 @@ function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort
   return transaction(
     sql,
     async (tx) => {
+      // What only counts may read the rows in any order, and need not look at the index.
+      const [total] = isRange(filter) ? await run(tx, countStatement(filter)) : []
       await (isJoined(filter) ? planByHash(tx) : planByScan(tx))
       const found = isRange(filter) ? [] : await rowsOf(run(tx, keySearchStatement(filter, request, most, order)))
-      const counted: number = (found[0] ?? (await run(tx, countStatement(filter)))[0])?.counted
+      const counted: number = (total ?? found[0])?.counted
       const hasFound = found.length > 0 && counted <= most
       const keys = hasFound
         ? found.filter((row) => row.device_no !== null)
