@@ -252,7 +252,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       title: devices('deviceNo'),
       dataIndex: 'deviceNo',
       className: 'mono brief-line',
-      most: 140,
+      most: 190,
     },
     ...application.map((column) => ({ ...column, className: 'brief-beside' })),
     {

@@ -54,7 +54,7 @@ export function TextFilter({ label, value, onChange, width = 180, meaning = (tex
   useEffect(() => {
     // While another page loads, this one's filter must not change the address.
     if (meaning(text) === value || state !== 'idle') return
-    const timer = setTimeout(() => onChange(meaning(text)), 400)
+    const timer = setTimeout(() => onChange(meaning(text)), 150)
     return () => clearTimeout(timer)
   })
   return (

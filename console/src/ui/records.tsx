@@ -322,13 +322,9 @@ interface PagerButtonProps {
   go: () => void
 }
 
-/** A button of the pager: its label or, on a narrow screen, its icon. */
+/** A button that turns pages. */
 function PagerButton({ icon, words, isOff, go }: PagerButtonProps) {
-  return (
-    <Button className="pager-turn" disabled={isOff} aria-label={words} title={words} icon={icon} onClick={go}>
-      <span className="pager-words">{words}</span>
-    </Button>
-  )
+  return <Button disabled={isOff} aria-label={words} title={words} icon={icon} onClick={go} />
 }
 
 /** The cursors of the pages before this one, from the first page, whose cursor is empty. */

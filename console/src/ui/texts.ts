@@ -28,7 +28,7 @@ export const useCommon = defineTexts(
     rows: 'Rows',
     selectAll: 'Select all',
     chosen: '{{count}} selected',
-    clearChoice: 'Clear',
+    clearChoice: 'Clear the selection',
     pageNumber: 'Go to page',
     ofPages: '/ {{pages}}',
     sortedBy: 'Sorted by',
