@@ -220,7 +220,7 @@ export async function planByHash(tx: Statements): Promise<void> {
 }
 
 /** Has the statements of a transaction sort many keys in memory. */
-export async function planBySort(tx: Statements): Promise<void> {
+async function planBySort(tx: Statements): Promise<void> {
   await tx`select set_config('work_mem', '32MB', true)`
 }
 

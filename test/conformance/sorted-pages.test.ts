@@ -51,7 +51,7 @@ const byOne = (value: unknown, other: unknown) => {
   if (typeof value === 'number') return value - Number(other)
   return Buffer.compare(Buffer.from(String(value ?? '')), Buffer.from(String(other ?? '')))
 }
-const valueOf = (row: Row, by: string): unknown =>
+const memberOf = (row: Row, by: string): unknown =>
   by.endsWith('Code') ? ((row.deviceBattery as Row | undefined) ?? row)[by] : row[by]
 
 const pages = (
@@ -91,7 +91,7 @@ describe.each(pages)('$id', ({ operation, name, key, sorts }) => {
     for (const sort of sorts) {
       const up = await walk(ask, { ...filter, sort, order: 'asc', pageSize: 4 })
       expect(up.map((row) => row[key]).toSorted()).toEqual(keys.toSorted())
-      const values = up.map((row) => valueOf(row, sort))
+      const values = up.map((row) => memberOf(row, sort))
       expect(values).toEqual(values.toSorted(byOne))
       // Down is up in reverse, also among rows with the same value.
       const down = await walk(ask, { ...filter, sort, order: 'desc', pageSize: 100 })
@@ -110,7 +110,7 @@ describe.each(pages)('$id', ({ operation, name, key, sorts }) => {
           // Others write meanwhile: whatever they do, each row is behind the one before.
           const page = await read(ask({ sort, order, pageSize: 5 }))
           const next = page.nextCursor === null ? [] : (await read(ask({ sort, order, cursor: page.nextCursor }))).list
-          const values = [...page.list, ...next].map((row) => valueOf(row, sort))
+          const values = [...page.list, ...next].map((row) => memberOf(row, sort))
           const sorted = values.toSorted(byOne)
           expect(values).toEqual(order === 'asc' ? sorted : sorted.toReversed())
         }

@@ -82,7 +82,10 @@ describe('a place on the map', () => {
 
   test('is drawn in no group that covers another, at any zoom, however many there are', () => {
     let state = 7
-    const random = () => (state = (state * 1103515245 + 12345) % 2 ** 31) / 2 ** 31
+    const random = () => {
+      state = (state * 1103515245 + 12345) % 2 ** 31
+      return state / 2 ** 31
+    }
     const points = Array.from({ length: 2000 }, (_, id) => ({
       id,
       longitude: 75 + (id % 3 === 0 ? random() : random() ** 6) * 60,

@@ -70,7 +70,7 @@ export function RegionCascader({ id, value = [], onChange, isAnyLevel = false, w
   )
 }
 
-export interface RegionCodes {
+interface RegionCodes {
   provinceCode: string
   cityCode: string
   districtCode: string

@@ -123,16 +123,12 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const turn = useChangeSearch()
   const isNarrow = useIsNarrow()
   const { shown, choose } = useColumnChoice(name, columns)
-  const cursor = search.get(cursorName) ?? ''
-  const previous = usePreviousCursors(cursorName)
-  const numberName = cursorName === 'cursor' ? 'pageNo' : `${cursorName}No`
-  const pageNo = cursor === '' ? numberOf(search.get(numberName)) : undefined
+  const place = usePlace(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
-  const sorted = useSort(columns, orderedBy, [cursorName, numberName])
+  const sorted = useSort(columns, orderedBy, place.names)
   // The feed's order is also that of its export.
   const ordered = orderedBy === undefined ? {} : sorted.asked
-  const page = cursor === '' ? (pageNo === undefined ? {} : { pageNo }) : { cursor }
-  const asked = { ...input, ...sorted.asked, pageSize, ...page } as unknown as Input<Body, Query>
+  const asked = { ...input, ...sorted.asked, pageSize, ...place.asked } as unknown as Input<Body, Query>
   const { data, error, isFetching, isPlaceholderData, refetch } = useRead(operation, asked, {
     keepsPrevious: true,
     ...(refetchInterval === undefined ? {} : { refetchInterval }),
@@ -142,9 +138,6 @@ export function Records<Item extends object, Body extends TObject, Query extends
   if (error !== null && data === undefined) return <RefusalResult error={error} retry={() => void refetch()} />
   // Nothing is shown that would move when the rows arrive.
   if (found === undefined) return <Loading />
-  const goTo = (number: number) =>
-    turn({ [cursorName]: undefined, [numberName]: number <= 1 ? undefined : String(number) })
-  const here = pageNo ?? (cursor === '' || previous.length > 0 ? previous.length + 1 : undefined)
   const chosen = selection?.keys.length ?? 0
   return (
     <div>
@@ -187,40 +180,11 @@ export function Records<Item extends object, Body extends TObject, Query extends
             aria-label={t('pageSize')}
             style={{ width: 116 }}
             value={pageSize}
-            onChange={(size) => turn({ pageSize: String(size), [cursorName]: undefined, [numberName]: undefined })}
+            onChange={(size) => turn({ pageSize: String(size), ...place.start })}
             options={sizes.map((size) => ({ value: size, label: t('perPage', { size }) }))}
           />
         )}
-        <PagerButton
-          icon={<VerticalRightOutlined />}
-          words={t('firstPage')}
-          isOff={cursor === '' && pageNo === undefined}
-          go={() => goTo(1)}
-        />
-        <PagerButton
-          icon={<LeftOutlined />}
-          words={t('previousPage')}
-          isOff={previous.length === 0 && pageNo === undefined}
-          go={() =>
-            pageNo === undefined
-              ? turn({ [cursorName]: previous.at(-1) }, { state: { [cursorName]: previous.slice(0, -1) } })
-              : goTo(pageNo - 1)
-          }
-        />
-        {found.totalIsExact && found.pages > 1 && <PageNumber key={here} here={here} pages={found.pages} goTo={goTo} />}
-        <PagerButton
-          icon={<RightOutlined />}
-          words={t('nextPage')}
-          isOff={!found.nextCursor || isPlaceholderData}
-          go={() =>
-            pageNo === undefined
-              ? turn(
-                  { [cursorName]: found.nextCursor ?? undefined },
-                  { state: { [cursorName]: [...previous, cursor] } },
-                )
-              : goTo(pageNo + 1)
-          }
-        />
+        <Turns place={place} page={found} isWaiting={isPlaceholderData} />
       </nav>
     </div>
   )
@@ -284,7 +248,6 @@ function SortChoice({ columns, by, turn }: SortChoiceProps) {
 }
 
 interface PageNumberProps {
-  /** Undefined where the page was opened by its address alone. */
   here: number | undefined
   pages: number
   goTo: (number: number) => void
@@ -312,6 +275,65 @@ function PageNumber({ here, pages, goTo }: PageNumberProps) {
       />
       {t('ofPages', { pages: grouped(pages) })}
     </label>
+  )
+}
+
+/** Where a table is among its pages, by the address: by cursor, or by a number that was gone to. */
+function usePlace(cursorName: string) {
+  const [search] = useSearchParams()
+  const turn = useChangeSearch()
+  const previous = usePreviousCursors(cursorName)
+  const numberName = cursorName === 'cursor' ? 'pageNo' : `${cursorName}No`
+  const cursor = search.get(cursorName) ?? ''
+  const pageNo = cursor === '' ? numberOf(search.get(numberName)) : undefined
+  const start = { [cursorName]: undefined, [numberName]: undefined }
+  const byCursor = (to: string | undefined, before: string[]) =>
+    turn({ [cursorName]: to }, { state: { [cursorName]: before } })
+  const goTo = (number: number) => turn({ ...start, [numberName]: number <= 1 ? undefined : String(number) })
+  return {
+    names: [cursorName, numberName],
+    /** The changes of the address that lead to the first page. */
+    start,
+    asked: cursor === '' ? pageNo && { pageNo } : { cursor },
+    isFirst: cursor === '' && pageNo === undefined,
+    hasPrevious: previous.length > 0 || pageNo !== undefined,
+    /** Undefined where the page was opened by its address alone. */
+    number: pageNo ?? (cursor === '' || previous.length > 0 ? previous.length + 1 : undefined),
+    goTo,
+    goBack: () => (pageNo === undefined ? byCursor(previous.at(-1), previous.slice(0, -1)) : goTo(pageNo - 1)),
+    goOn: (nextCursor: string | null) =>
+      pageNo === undefined ? byCursor(nextCursor ?? undefined, [...previous, cursor]) : goTo(pageNo + 1),
+  }
+}
+
+interface TurnsProps {
+  place: ReturnType<typeof usePlace>
+  page: PageData<unknown>
+  /** Whether the rows are still those of the page before. */
+  isWaiting: boolean
+}
+
+/** The buttons that turn pages, and the page's number. */
+function Turns({ place, page, isWaiting }: TurnsProps) {
+  const t = useCommon()
+  const { number, goTo } = place
+  return (
+    <>
+      <PagerButton icon={<VerticalRightOutlined />} words={t('firstPage')} isOff={place.isFirst} go={() => goTo(1)} />
+      <PagerButton
+        icon={<LeftOutlined />}
+        words={t('previousPage')}
+        isOff={!place.hasPrevious}
+        go={() => place.goBack()}
+      />
+      {page.totalIsExact && page.pages > 1 && <PageNumber key={number} here={number} pages={page.pages} goTo={goTo} />}
+      <PagerButton
+        icon={<RightOutlined />}
+        words={t('nextPage')}
+        isOff={!page.nextCursor || isWaiting}
+        go={() => place.goOn(page.nextCursor)}
+      />
+    </>
   )
 }
 

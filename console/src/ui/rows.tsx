@@ -143,7 +143,10 @@ function Heading({ column, sort }: HeadingProps) {
   return (
     <th className={classOf(column)} aria-sort={isSorted ? order : 'none'}>
       <button type="button" className="rows-sort" data-sorted={isSorted} onClick={() => sort.turn(sortBy)}>
-        {title} <span aria-hidden>{mark}</span>
+        {title}{' '}
+        <span aria-hidden className={isSorted ? 'rows-mark' : 'rows-mark rows-mark-off'}>
+          {mark}
+        </span>
       </button>
     </th>
   )
