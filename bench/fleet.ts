@@ -53,6 +53,7 @@ export async function fillFleet(sql: Sql, { devices, largest }: Fleet, large: st
     )
     process.stderr.write(`filled ${to} of ${devices}\n`)
   }
+  await sql`insert into device_binding (device_no, app_id, bound_at) select device_no, app_id, bound_at from device`
   // As devices report first: in the order in which they were bound. A sign of life of tomorrow is not old by then.
   await sql`
     insert into device_presence (app_id, device_no, reported_at, seen_at)
@@ -65,6 +66,7 @@ export async function fillFleet(sql: Sql, { devices, largest }: Fleet, large: st
   // What is not yet on the disk is not marked as visible to all.
   await sql`checkpoint`
   await sql`vacuum analyze device`
+  await sql`vacuum analyze device_binding`
 }
 
 /** The code of a district by its rank: 0 has about a seventh of all devices, 299 one in a thousand. */

@@ -118,6 +118,31 @@ export const pairQuestions: Question[] = [
   { what: 'five filters', queries: [{ ...many.name, ...many.box, ...many.online, ...many.model, ...many.time }] },
 ]
 
+const sorts = ['createTime', 'deviceNo', 'deviceName', 'modelName', 'cityCode', 'status', 'onlineStatus']
+const filtered = { none: {}, many: many.online, few: few.name, silent: { lastReportTo: ago(24) } }
+
+/** Sorted pages: at the beginning, deep by number, and beside filters. */
+export const sortedQuestions: Question[] = [
+  ...sorts.map((sort) => ({
+    what: `sorted by ${sort}`,
+    queries: [
+      { sort, order: 'desc' },
+      { sort, order: 'asc', pageSize: 100 },
+    ],
+  })),
+  ...sorts.map((sort) => ({
+    what: `sorted by ${sort}, deep`,
+    queries: [
+      { sort, order: 'desc', pageSize: 100, pageNo: 50 },
+      { sort, order: 'asc', pageSize: 100, pageNo: 90 },
+    ],
+  })),
+  ...Object.entries(filtered).map(([what, filter]) => ({
+    what: `sorted, ${what}`,
+    queries: sorts.map((sort) => ({ sort, order: 'desc', ...filter })),
+  })),
+]
+
 /** Questions about an application with some hundred devices. */
 export const ordinaryQuestions: Question[] = [
   { what: 'nothing', queries: [{}, { pageSize: 100 }] },

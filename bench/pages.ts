@@ -17,6 +17,7 @@ import {
   ordinaryQuestions,
   pairQuestions,
   type Question,
+  sortedQuestions,
 } from './page-questions.ts'
 import { type Bench, runBench } from './program.ts'
 import { table } from './report.ts'
@@ -64,6 +65,8 @@ await runBench(async (bench) => {
   for (const question of filterQuestions) await ask('largest', question)
   for (const question of await depthQuestions(here, largest)) await ask('largest', question)
   for (const question of pairQuestions) await ask('largest', question)
+  for (const question of sortedQuestions) await ask('largest', question)
+  for (const question of sortedQuestions) await ask('all', question)
   for (const question of ordinaryQuestions) await ask('ordinary', question)
   for (const question of acrossQuestions) await ask('all', question)
   const timings = ['p50', 'p99', 'max']

@@ -3,17 +3,22 @@ import postgres, { type Row } from 'postgres'
 import { createExport } from '../src/bulk/contract.ts'
 import { planByHash, readByIndexOrder } from '../src/database/page.ts'
 import { transaction } from '../src/database/transaction.ts'
-import { createDevice, pageDevices } from '../src/devices/contract.ts'
+import { createDevice, deviceSorts, pageDevices } from '../src/devices/contract.ts'
 import type { DeviceFilter } from '../src/devices/filter/store.ts'
 import {
   countStatement,
   exportStatement,
-  joinedSearchStatement,
+  keySearchStatement,
   keysStatement,
   lookStatement,
+  orderedKeysStatement,
+  ownOrder,
+  planByScan,
   rangeStatement,
   type Statement,
   searchStatement,
+  serialsStatement,
+  sortedOrder,
 } from '../src/devices/paging/store.ts'
 import { pageSites } from '../src/sites/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
@@ -229,7 +234,13 @@ test.each(joined)('a search by $what reads each of its tables once', async ({ fi
       return read(tx)
     })
   for (const appIds of [[large.appId], ['app 8'], null]) {
-    const planned = await plan(joinedSearchStatement({ ...anyDevice, ...filter, appIds }, firstPage), inHash)
+    const search = keySearchStatement(
+      { ...anyDevice, ...filter, appIds },
+      firstPage,
+      limits.joinedDevicesFound,
+      ownOrder,
+    )
+    const planned = await plan(search, inHash)
     // As often as there are workers.
     expect(presenceRead(planned).loops).toBeLessThan(10)
     expect(planned.map((node) => node['Node Type']).filter((type) => type === 'Hash Join').length).toBeLessThan(2)
@@ -266,6 +277,53 @@ test('a look at some devices looks at no more reports than that, and at none of 
     expect(presenceRead(planned).rows).toBeLessThan(most)
   }
 })
+
+describe('a sorted page', () => {
+  const after = { createTime: [micros('2026-01-01T12:00:00Z'), 'SN-5'], deviceNo: ['SN-5'] }
+
+  test.each([[large.appId], null])('by time reads no more than itself, at any depth, of %p', async (appIds) => {
+    const filter = { ...anyDevice, appIds: appIds === null ? null : [large.appId] }
+    for (const isDescending of [true, false]) {
+      for (const asked of [firstPage, { ...firstPage, after: after.createTime }]) {
+        const order = sortedOrder({ by: 'createTime', isDescending }, appIds === null)
+        const planned = await plan(orderedKeysStatement(filter, asked, order), readByIndexOrder)
+        expect(scansOf(planned)).toEqual([
+          appIds === null ? 'Index Scan by device_by_time' : 'Index Only Scan by device_by_age',
+        ])
+        expect(rowsRead(planned)).toBeLessThan(50)
+      }
+    }
+  })
+
+  test('by serial over all applications reads no more than itself, at any depth', async () => {
+    for (const asked of [firstPage, { ...firstPage, after: after.deviceNo }]) {
+      const order = sortedOrder({ by: 'deviceNo', isDescending: true }, true)
+      const planned = await plan(serialsStatement(asked, order), readByIndexOrder)
+      expect(planned.map((node) => node['Index Name'])).toContain('device_binding_pkey')
+      expect(planned.map((node) => node['Node Type']).join()).not.toContain('Sort')
+    }
+  })
+
+  test.each(deviceSorts)('by %s reads the index once, of one application and of all', async (by) => {
+    for (const appIds of [['app 8'], ['app 8', 'app 9'], null]) {
+      const order = sortedOrder({ by, isDescending: false }, false)
+      const filter = { ...anyDevice, appIds, status: 1 }
+      const search = keySearchStatement(filter, firstPage, limits.pageRowsCounted, order)
+      for (const statement of [search, orderedKeysStatement(filter, firstPage, order)]) {
+        const planned = await plan(statement, byScan)
+        expect(scansOf(planned).join()).not.toMatch(/Seq Scan|Bitmap/)
+        expect(rowsRead(planned)).toBeLessThan(appIds === null ? total + 50 : appIds.length * few + 50)
+      }
+    }
+  })
+})
+
+/** As the service plans what it sorts. */
+const byScan: typeof readByIndexOrder = (sql, read) =>
+  transaction(sql, async (tx) => {
+    await planByScan(tx)
+    return read(tx)
+  })
 
 test('the devices of a page are looked up by their keys', async () => {
   const planned = await plan(keysStatement({ ...anyDevice, appIds: [large.appId] }, keysOf(101)), readByIndexOrder)

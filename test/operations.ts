@@ -216,6 +216,10 @@ const joining = (of: Measured): Measured => ({
   ...of,
   allowed: { blocks: 6_000, because: `It finds up to ${limits.joinedDevicesFound} devices whose reports fit.` },
 })
+const sorting = (of: Measured, blocks = 6_000): Measured => ({
+  ...of,
+  allowed: { blocks, because: 'It reads all rows that it sorts, of one index or of the table.' },
+})
 const acrossAll = (of: Measured): Measured => ({
   ...of,
   allowed: { blocks: 5_000, because: 'It sorts the rows of the first application that it shows.' },
@@ -509,6 +513,17 @@ export const variants: Record<string, Measured> = {
   },
   'pageDevices: that never reported': joining(own(() => ({ hasReported: 'false' }))),
   'pageDevices: over all applications': acrossAll(asOperator(none)),
+  'pageDevices: sorted by time': counting(own(() => ({ sort: 'createTime', order: 'desc' }))),
+  'pageDevices: of all applications, sorted by time': counting(
+    asOperator(() => ({ sort: 'createTime', order: 'desc' })),
+  ),
+  'pageDevices: of all applications, sorted by serial': counting(asOperator(() => ({ sort: 'deviceNo' }))),
+  'pageDevices: sorted by name': sorting(own(() => ({ sort: 'deviceName' }))),
+  'pageSites: sorted by time': sorting(own(() => ({ sort: 'createTime', order: 'desc' }))),
+  'pageSites: sorted by name': sorting(own(() => ({ sort: 'siteName' }))),
+  'pageBillingRules: sorted by name': sorting(own(() => ({ sort: 'ruleName' }))),
+  'pageApplications: sorted by name': sorting(asOperator(() => ({ sort: 'appName' }))),
+  'pagePlacements: of several devices': own(({ device }) => ({ deviceNos: `${device},${device}x` })),
   'pageSites: by a billing rule': own(({ rule }) => ({ billingRuleId: rule })),
   'getPriceChange: of any application': asOperator(({ priceChange }) => ({ id: priceChange })),
   'pagePriceChanges: of one site': own(({ site }) => ({ siteId: site })),

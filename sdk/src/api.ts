@@ -446,6 +446,8 @@ export interface CreateExportQuery {
   lastReportTo?: string | undefined
   /** true: only devices that have reported; false: only devices that never reported. */
   hasReported?: 'true' | 'false' | undefined
+  /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
+  deviceNos?: string | undefined
   /** 1 entrance, 2 exit, 3 both, 4 door. */
   laneType?: LaneType | undefined
   /** a part of the name, in upper or lower case */
@@ -456,10 +458,10 @@ export interface CreateExportQuery {
   afterId?: number | undefined
   /** Only events with a smaller id. */
   beforeId?: number | undefined
-  /** asc: oldest first (the default); desc: newest first. */
-  order?: 'asc' | 'desc' | undefined
   /** One type of event or several, with commas between the types. */
   type?: string | undefined
+  /** asc: oldest first (the default); desc: newest first. */
+  order?: 'asc' | 'desc' | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
 }
@@ -1470,6 +1472,10 @@ export interface PageApplicationsQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
+  /** The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order. */
+  sort?: 'createTime' | 'appId' | 'appName' | 'onlineStatus' | 'status' | undefined
+  /** Only with `sort`: ascending, which is the default, or descending. */
+  order?: 'asc' | 'desc' | undefined
   /** The application’s name, for people. */
   appName?: string | undefined
   /** 1 online, 2 offline. */
@@ -1512,6 +1518,10 @@ export interface PageBillingRulesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
+  /** The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order. */
+  sort?: 'createTime' | 'id' | 'ruleName' | 'ruleType' | undefined
+  /** Only with `sort`: ascending, which is the default, or descending. */
+  order?: 'asc' | 'desc' | undefined
   /** a part of the name, in upper or lower case */
   ruleName?: string | undefined
   /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
@@ -1588,6 +1598,10 @@ export interface PageDevicesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
+  /** The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order. */
+  sort?: 'createTime' | 'deviceNo' | 'deviceName' | 'modelName' | 'provinceCode' | 'cityCode' | 'districtCode' | 'status' | 'onlineStatus' | 'runStatus' | undefined
+  /** Only with `sort`: ascending, which is the default, or descending. */
+  order?: 'asc' | 'desc' | undefined
   /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
   /** a part of the name, in upper or lower case */
@@ -1730,6 +1744,8 @@ export interface PagePlacementsQuery {
   siteId?: number | undefined
   /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
+  /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
+  deviceNos?: string | undefined
   /** 1 entrance, 2 exit, 3 both, 4 door. */
   laneType?: LaneType | undefined
   /** 1 normal, 2 fault. */
@@ -1812,6 +1828,10 @@ export interface PageSitesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
+  /** The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order. */
+  sort?: 'createTime' | 'id' | 'siteName' | 'provinceCode' | 'cityCode' | 'districtCode' | undefined
+  /** Only with `sort`: ascending, which is the default, or descending. */
+  order?: 'asc' | 'desc' | undefined
   /** a part of the name, in upper or lower case */
   siteName?: string | undefined
   /** a part of the contact person’s name, in upper or lower case */
@@ -3154,7 +3174,7 @@ export interface Methods {
   deleteSite: Method<DeleteSiteRequest, Site>
   /** Answers one site. */
   getSite: Method<GetSiteQuery, Site>
-  /** Pages through an application’s sites, newest first; those of several applications are sorted by `appId` first. */
+  /** Pages through an application’s sites, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise. */
   pageSites: PageMethod<PageSitesQuery, SitePage>
   /** Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment of the future, the price changes that wait count. */
   getSitePrices: Method<GetSitePricesQuery, SitePrices>
@@ -3166,7 +3186,7 @@ export interface Methods {
   deleteBillingRule: Method<DeleteBillingRuleRequest, BillingRule>
   /** Answers one billing rule. */
   getBillingRule: Method<GetBillingRuleQuery, BillingRule>
-  /** Pages through an application’s billing rules, newest first; those of several applications are sorted by `appId` first. */
+  /** Pages through an application’s billing rules, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise. */
   pageBillingRules: PageMethod<PageBillingRulesQuery, BillingRulePage>
   /** Schedules new terms of a billing rule (`billingRuleId` and the rule’s whole terms), or other rules at sites (`sites` and `rules`), from a moment on. Which terms are in force follows from the time alone. */
   schedulePriceChange: Method<SchedulePriceChangeRequest, ScheduledPriceChange>
@@ -3194,7 +3214,7 @@ export interface Methods {
   updateDevices: Method<UpdateDevicesRequest, DeviceOutcomes>
   /** Answers one device. The state that the device reports does not change the `ETag`. */
   getDevice: Method<GetDeviceQuery, Device>
-  /** Pages through an application’s devices, newest first; those of several applications are sorted by `appId` first. */
+  /** Pages through an application’s devices, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise. */
   pageDevices: PageMethod<PageDevicesQuery, DevicePage>
   /** Reports the given members of a device’s state. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline. */
   reportDeviceState: Method<ReportDeviceStateRequest, Device>

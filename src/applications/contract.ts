@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../vocabulary/operation.ts'
-import { pageOf, pageQuery } from '../vocabulary/pages.ts'
+import { pageOf, pageQuery, sortedBy } from '../vocabulary/pages.ts'
 import { everyRole } from '../vocabulary/roles.ts'
 import {
   appId,
@@ -191,6 +191,9 @@ export const getApplication = operation({
   tagged: true,
 })
 
+/** The members by which pages of applications can be sorted. */
+export const applicationSorts = ['createTime', 'appId', 'appName', 'onlineStatus', 'status'] as const
+
 export const pageApplications = operation({
   id: 'pageApplications',
   group: 'applications',
@@ -201,6 +204,7 @@ export const pageApplications = operation({
   ...readByMembers,
   query: Type.Object({
     ...pageQuery,
+    ...sortedBy(applicationSorts),
     appName: optional(name),
     onlineStatus: optional(described(oneOf(1, 2), '1 online, 2 offline.')),
     status: optional(described(oneOf(1, 2), '1 normal, 2 frozen.')),

@@ -1,11 +1,11 @@
 import type { Row } from 'postgres'
 import { insertApplicationLock, lockApplication } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { ofApplications, type PageQuery, readPage } from '../database/page.ts'
+import { ofApplications, type PageKey, type PageQuery, readPage, readSort, type SortQuery } from '../database/page.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { type ApplicationRecord, pageApplications } from './contract.ts'
+import { type ApplicationRecord, type applicationSorts, pageApplications } from './contract.ts'
 
 export interface Application {
   appId: string
@@ -114,12 +114,24 @@ export async function replaceSecret(
   return toApplication(row as Row)
 }
 
-export interface ApplicationFilter extends PageQuery {
+export interface ApplicationFilter extends PageQuery, SortQuery<(typeof applicationSorts)[number]> {
   /** Null for all applications. */
   appIds: readonly string[] | null
   appName?: string | null
   onlineStatus?: number | null | ''
   status?: number | null | ''
+}
+
+const byAge: PageKey = [
+  { column: 'created_at', type: 'timestamptz' },
+  { column: 'app_id', type: 'text' },
+]
+const sortKeys: Record<(typeof applicationSorts)[number], PageKey> = {
+  createTime: byAge,
+  appId: [{ column: 'app_id', type: 'text' }],
+  appName: [{ column: 'app_name', type: 'text', isByCode: true }, ...byAge],
+  onlineStatus: [{ column: 'online_status', type: 'bigint' }, ...byAge],
+  status: [{ column: 'status', type: 'bigint' }, ...byAge],
 }
 
 export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMoment: ShowMoment) {
@@ -133,13 +145,14 @@ export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMome
       and (${appName}::text is null or strpos(lower(app_name), lower(${appName})) > 0)
       and (${onlineStatus}::smallint is null or online_status = ${onlineStatus})
       and (${status}::smallint is null or status = ${status})`
-  const key = [
-    { column: 'created_at', type: 'timestamptz' as const },
-    { column: 'app_id', type: 'text' as const },
-  ]
-  return readPage(sql, { operation: pageApplications.id, rows, key, newestFirst: true }, filter, (row) =>
-    showApplication(toApplication(row), showMoment),
-  )
+  const sort = readSort(filter)
+  const source = {
+    operation: pageApplications.id,
+    rows,
+    key: sort === null ? byAge : sortKeys[sort.by],
+    newestFirst: sort === null || sort.isDescending,
+  }
+  return readPage(sql, source, filter, (row) => showApplication(toApplication(row), showMoment))
 }
 
 /** Whether an application exists and is online, so that it may create devices. */

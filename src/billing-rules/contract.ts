@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../vocabulary/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
+import { pageOf, pageQuery, sortedBy, timeRange } from '../vocabulary/pages.ts'
 import {
   anyAppId,
   described,
@@ -127,17 +127,21 @@ export const getBillingRule = operation({
   tagged: true,
 })
 
+/** The members by which pages of billing rules can be sorted. */
+export const ruleSorts = ['createTime', 'id', 'ruleName', 'ruleType'] as const
+
 export const pageBillingRules = operation({
   id: 'pageBillingRules',
   group: 'billingRules',
   summary:
-    'Pages through an application’s billing rules, newest first; those of several applications are sorted by `appId` first.',
+    'Pages through an application’s billing rules, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],
   query: Type.Object({
     appId: anyAppId,
     ...pageQuery,
+    ...sortedBy(ruleSorts),
     ruleName: optional(freeText(64, 'a part of the name, in upper or lower case')),
     ruleType: optional(RuleType),
     ...timeRange,

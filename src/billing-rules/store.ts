@@ -1,11 +1,20 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
+import {
+  byId,
+  ofApplications,
+  type PageKey,
+  type PageQuery,
+  readPage,
+  readSort,
+  readSortedPage,
+  type SortQuery,
+} from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { type BillingRuleRecord, pageBillingRules } from './contract.ts'
+import { type BillingRuleRecord, pageBillingRules, type ruleSorts } from './contract.ts'
 import type { RuleTerms } from './rules.ts'
 
 const columnsSql = `id, app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price, daily_cap, created_at`
@@ -175,12 +184,19 @@ export async function findRuleTypes(
   return new Map(rows.map((row) => [row.id, row.rule_type]))
 }
 
-export interface BillingRuleFilter extends PageQuery {
+export interface BillingRuleFilter extends PageQuery, SortQuery<(typeof ruleSorts)[number]> {
   /** Owners; null for all applications. */
   appIds: readonly string[] | null
   ruleName?: string | null
   ruleType?: number | null | ''
   created: TimeRange
+}
+
+const sortKeys: Record<(typeof ruleSorts)[number], PageKey> = {
+  createTime: [{ column: 'created_at', type: 'timestamptz' }],
+  id: [],
+  ruleName: [{ column: 'rule_name', type: 'text', isByCode: true }],
+  ruleType: [{ column: 'rule_type', type: 'bigint' }],
 }
 
 export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMoment: ShowMoment) {
@@ -195,10 +211,20 @@ export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, sh
       and (${ruleType}::smallint is null or rule_type = ${ruleType})
       and (${from}::timestamptz is null or created_at >= ${from})
       and (${before}::timestamptz is null or created_at < ${before})`
-  const source = { operation: pageBillingRules.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+  const sort = readSort(filter)
+  const source =
+    sort === null
+      ? { operation: pageBillingRules.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+      : {
+          operation: pageBillingRules.id,
+          rows,
+          key: [...sortKeys[sort.by], ...byId],
+          newestFirst: sort.isDescending,
+        }
+  const read = sort === null ? readPage : readSortedPage
   // Before the page: what comes due after this look need not be in it.
   const due = await findDueRules(sql, appIds)
-  const page = await readPage(sql, source, filter, (row) => toRecord(row, showMoment))
+  const page = await read(sql, source, filter, (row) => toRecord(row, showMoment))
   if (due.size === 0) return page
   for (const [place, rule] of page.list.entries()) {
     if (due.has(rule.id)) page.list[place] = await inForceOrGone(sql, rule, showMoment)

@@ -209,10 +209,12 @@ function exportRecord(kind: ExportKind): TObject {
 
 type Query = NonNullable<(typeof exportPages)[ExportKind]['query']>
 
-/** The filters of a kind: what its page operation takes but for the page. */
+/** The filters of a kind: what its page operation takes but for the page and its order. */
 export const exportFilters = (kind: ExportKind): TObject => {
-  const { pageNo, pageSize, cursor, ...filters } = (exportPages[kind].query as Query).properties
-  return Type.Object(filters)
+  const { pageNo, pageSize, cursor, ...members } = (exportPages[kind].query as Query).properties
+  const { sort, order, ...filters } = members as typeof members & { sort?: TSchema; order?: TSchema }
+  // The feed has an order of its own, by which it is exported too.
+  return Type.Object(sort === undefined && order !== undefined ? { ...filters, order } : filters)
 }
 
 /** A column of an export: its name, and the members that lead to its value. */

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { PendingQuery, Row } from 'postgres'
 import { limits } from '../vocabulary/limits.ts'
+import type { Sort } from '../vocabulary/pages.ts'
 import { invalidRequest } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
 import type { Sql, Statements } from './open.ts'
+import { textArray } from './routine.ts'
 import { transaction } from './transaction.ts'
 
 export interface PageQuery {
@@ -13,8 +16,14 @@ export interface PageQuery {
   isUncounted?: boolean
 }
 
-/** The columns of a total order, and the type that each is compared as. */
-export type PageKey = { column: string; type: 'text' | 'bigint' | 'timestamptz' }[]
+/** The order that a page query asks for. */
+export interface SortQuery<Name extends string> {
+  sort?: Name | null | ''
+  order?: 'asc' | 'desc' | null | ''
+}
+
+/** The columns of a total order, and the type that each is compared as; `isByCode` by code points, whatever the database's collation. */
+export type PageKey = { column: string; type: 'text' | 'bigint' | 'timestamptz'; isByCode?: boolean }[]
 
 const byApplication: PageKey[number] = { column: 'app_id', type: 'text' }
 /** The key of rows whose ids ascend. */
@@ -71,6 +80,16 @@ export function readPageRequest(operation: string, query: PageQuery, key: PageKe
   }
   if (pageNo !== null) throw besidePageNo()
   return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key, asked), asked }
+}
+
+/** Reads the order that a query asks for; null for the page's own. Throws 10001 for a direction of nothing. */
+export function readSort<Name extends string>(query: SortQuery<Name>): Sort<Name> | null {
+  const by = given(query.sort) as Name | null
+  const order = given(query.order)
+  if (by !== null) return { by, isDescending: order === 'desc' }
+  if (order === null) return null
+  const reason = { en: 'must be given together with sort', zh: '必须与 sort 同时给出' }
+  throw invalidRequest([{ field: 'order', reason }])
 }
 
 /** Returns a digest of the operation and its query without the page: a cursor is valid for the same digest alone. */
@@ -130,6 +149,44 @@ export async function readPage<Item>(
   return toPage(request, rows, counted, show)
 }
 
+/**
+ * Reads one page in an order that no index has: sorts the keys of all rows that fit, and then looks up those of the page.
+ * The rows have `app_id` and `id`, which names them. `query` is the whole query. Throws 10001 as `readPageRequest` does.
+ */
+export async function readSortedPage<Item>(
+  sql: Sql,
+  source: PageSource,
+  query: PageQuery,
+  show: (row: Row) => Item,
+): Promise<PageOf<Item>> {
+  const request = readPageRequest(source.operation, query, source.key)
+  const { after, offset, pageSize } = request
+  return transaction(
+    sql,
+    async (tx) => {
+      await planBySort(tx)
+      const where = after === null ? tx`` : tx`where ${isBehind(tx, source, after)}`
+      const { orderSql, keySql } = orderOf(tx, source)
+      const keys = await rowsOf(tx<Row[]>`
+        select page.app_id, page.id, ${keySql} as page_key from (${source.rows}) as page
+        ${where} ${orderSql} limit ${pageSize + 1} offset ${offset}`)
+      const total = await countRows(tx, source)
+      await planByIndexOrder(tx)
+      const rows = await tx<Row[]>`
+        select page.* from (${source.rows}) as page join unnest(
+          ${textArray(keys.map((key) => key.app_id))}::text[], ${textArray(keys.map((key) => key.id))}::bigint[]
+        ) as listed (app_id, id) using (app_id, id)`
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      const listed = keys.flatMap((key) => {
+        const row = byId.get(key.id)
+        return row === undefined ? [] : [{ ...row, page_key: key.page_key }]
+      })
+      return toPage(request, listed, total, show)
+    },
+    'isolation level repeatable read read only',
+  )
+}
+
 /** Reads one page out of many in the order of an index. */
 export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promise<Rows>): Promise<Rows> {
   return transaction(sql, async (tx) => {
@@ -162,6 +219,11 @@ export async function planByHash(tx: Statements): Promise<void> {
       set_config('work_mem', '32MB', true)`
 }
 
+/** Has the statements of a transaction sort many keys in memory. */
+async function planBySort(tx: Statements): Promise<void> {
+  await tx`select set_config('work_mem', '32MB', true)`
+}
+
 /** Reads the rows of a page and one row more, if there is one. */
 async function readRows(sql: Statements, source: PageSource, { after, offset, pageSize }: PageRequest): Promise<Row[]> {
   const limit = pageSize + 1
@@ -177,20 +239,30 @@ async function readRows(sql: Statements, source: PageSource, { after, offset, pa
 }
 
 function readRange(sql: Statements, source: PageSource, where: PendingQuery<Row[]>, limit: number, offset = 0) {
-  const { rows, key, newestFirst, isAcross, beside } = source
-  const first = isAcross ? ['page.app_id'] : []
-  const order = [...first, ...key.map(({ column }) => `page.${column} ${newestFirst ? 'desc' : 'asc'}`)]
-  const texts = [...first, ...key.map(({ column }) => `page.${column}::text`)]
-  const orderSql = sql`order by ${sql.unsafe(order.join(', '))}`
+  const { rows, beside } = source
+  const { orderSql, keySql } = orderOf(sql, source)
   const range = sql<Row[]>`
-    select page.*, json_build_array(${sql.unsafe(texts.join(', '))})::text as page_key
+    select page.*, ${keySql} as page_key
     from (${rows}) as page ${where} ${orderSql} limit ${limit} offset ${offset}`
   if (beside === undefined) return range
   return sql<Row[]>`
     select page.*, beside.* from (${range}) as page left join lateral (${beside}) as beside on true ${orderSql}`
 }
 
-async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {
+/** SQL: the order of a page, and the key of a row as the JSON text of a list of texts. */
+function orderOf(sql: Statements, { key, newestFirst, isAcross }: PageSource) {
+  const first = isAcross ? ['page.app_id'] : []
+  const order = [...first, ...key.map((one) => `${columnSql(one)} ${newestFirst ? 'desc' : 'asc'}`)]
+  const texts = [...first, ...key.map(({ column }) => `page.${column}::text`)]
+  return {
+    orderSql: sql`order by ${sql.unsafe(order.join(', '))}`,
+    keySql: sql`json_build_array(${sql.unsafe(texts.join(', '))})::text`,
+  }
+}
+
+const columnSql = ({ column, isByCode }: PageKey[number]) => `page.${column}${isByCode ? ' collate "C"' : ''}`
+
+async function countRows(sql: Statements, { rows }: PageSource): Promise<number> {
   const [counted] = await sql<[{ total: number }]>`
     select count(*) as total from (select 1 from (${rows}) as page limit ${limits.pageRowsCounted + 1}) as counted`
   return counted.total
@@ -224,7 +296,7 @@ export async function rowsOf(query: Promise<Row[]>): Promise<Row[]> {
 }
 
 function isBehind(sql: Statements, { key, newestFirst }: PageSource, values: string[]) {
-  const columns = sql.unsafe(`(${key.map(({ column }) => `page.${column}`).join(', ')})`)
+  const columns = sql.unsafe(`(${key.map(columnSql).join(', ')})`)
   const bounds = key.map(({ type }, index) => {
     const value = sql`${values[index] as string}::text::${sql.unsafe(type)}`
     return index === 0 ? value : sql`, ${value}`

@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { batchOf, outcomesOf } from '../vocabulary/batches.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
+import { pageOf, pageQuery, type Sort, sortedBy, timeRange } from '../vocabulary/pages.ts'
 import {
   address,
   anyAppId,
@@ -218,17 +218,33 @@ export const getDevice = operation({
   tagged: true,
 })
 
+/** The members by which pages of devices can be sorted. */
+export const deviceSorts = [
+  'createTime',
+  'deviceNo',
+  'deviceName',
+  'modelName',
+  'provinceCode',
+  'cityCode',
+  'districtCode',
+  'status',
+  'onlineStatus',
+  'runStatus',
+] as const
+export type DeviceSort = Sort<(typeof deviceSorts)[number]>
+
 export const pageDevices = operation({
   id: 'pageDevices',
   group: 'devices',
   summary:
-    'Pages through an application’s devices, newest first; those of several applications are sorted by `appId` first.',
+    'Pages through an application’s devices, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise.',
   method: 'GET',
   path: '/api/device/entrance/guard/page',
   callers: ['application', 'operator'],
   query: Type.Object({
     appId: anyAppId,
     ...pageQuery,
+    ...sortedBy(deviceSorts),
     deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, in upper or lower case' }),
     deviceName: optional(freeText(64, 'a part of the name, in upper or lower case')),
     tag: optional(tag),

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Caller } from '../callers/caller.ts'
 import { requireApplicationsOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
-import type { PageQuery } from '../database/page.ts'
+import { type PageQuery, readSort } from '../database/page.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { given, readBbox } from '../vocabulary/values.ts'
 import type { pageDevices } from './contract.ts'
@@ -19,7 +19,13 @@ interface Parts {
 /** Returns the function that reads a page of devices for a caller. */
 export function devicePages({ showMoment, readTimeRange }: Parts) {
   return async (sql: Sql, caller: Caller, query: Query) =>
-    pageOfDevices(sql, await filterOf(sql, caller, query, readTimeRange), withoutOwner(query), showMoment)
+    pageOfDevices(
+      sql,
+      await filterOf(sql, caller, query, readTimeRange),
+      readSort(query),
+      withoutOwner(query),
+      showMoment,
+    )
 }
 
 /** Returns the function that reads a page of an export: its records also say when the device reported last. */

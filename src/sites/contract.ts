@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { batchOf, outcomesOf } from '../vocabulary/batches.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
+import { pageOf, pageQuery, sortedBy, timeRange } from '../vocabulary/pages.ts'
 import {
   address,
   anyAppId,
@@ -194,17 +194,21 @@ export const getSite = operation({
   tagged: true,
 })
 
+/** The members by which pages of sites can be sorted. */
+export const siteSorts = ['createTime', 'id', 'siteName', 'provinceCode', 'cityCode', 'districtCode'] as const
+
 export const pageSites = operation({
   id: 'pageSites',
   group: 'sites',
   summary:
-    'Pages through an application’s sites, newest first; those of several applications are sorted by `appId` first.',
+    'Pages through an application’s sites, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],
   query: Type.Object({
     appId: anyAppId,
     ...pageQuery,
+    ...sortedBy(siteSorts),
     siteName: optional(freeText(64, 'a part of the name, in upper or lower case')),
     contacts: optional(freeText(64, 'a part of the contact person’s name, in upper or lower case')),
     provinceCode: optional(divisionCode),

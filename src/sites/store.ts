@@ -1,11 +1,20 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
+import {
+  byId,
+  ofApplications,
+  type PageKey,
+  type PageQuery,
+  readPage,
+  readSort,
+  readSortedPage,
+  type SortQuery,
+} from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { Box } from '../vocabulary/values.ts'
-import { pageSites } from './contract.ts'
+import { pageSites, type siteSorts } from './contract.ts'
 import { type Site, type SiteMembers, showSite } from './rules.ts'
 
 type Members = SiteMembers & { appId: string }
@@ -193,7 +202,7 @@ export interface SiteConditions {
   bbox: Box | null
 }
 
-export interface SiteFilter extends SiteConditions, PageQuery {
+export interface SiteFilter extends SiteConditions, PageQuery, SortQuery<(typeof siteSorts)[number]> {
   /** Owners; null for all applications. */
   appIds: readonly string[] | null
 }
@@ -240,11 +249,26 @@ export function siteConditions(sql: Statements, filter: SiteConditions) {
   ]
 }
 
-/** Reads one page of sites by id, newest first; of several applications, by application first. */
+const sortKeys: Record<(typeof siteSorts)[number], PageKey> = {
+  createTime: [{ column: 'created_at', type: 'timestamptz' }],
+  id: [],
+  siteName: [{ column: 'site_name', type: 'text', isByCode: true }],
+  provinceCode: [{ column: 'province_code', type: 'text', isByCode: true }],
+  cityCode: [{ column: 'city_code', type: 'text', isByCode: true }],
+  districtCode: [{ column: 'district_code', type: 'text', isByCode: true }],
+}
+
+/** Reads one page of sites by id, newest first, and of several applications by application first; or as `sort` asks. */
 export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
   const { appIds } = filter
   const conditions = siteConditions(sql, filter)
   const rows = sql`select ${sql.unsafe(siteColumnsSql)} from site where ${ofApplications(sql, appIds)} ${conditions}`
+  const show = (row: Row) => showSite(toSite(row), showMoment)
+  const sort = readSort(filter)
+  if (sort !== null) {
+    const key = [...sortKeys[sort.by], ...byId]
+    return readSortedPage(sql, { operation: pageSites.id, rows, key, newestFirst: sort.isDescending }, filter, show)
+  }
   const source = { operation: pageSites.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
-  return readPage(sql, source, filter, (row) => showSite(toSite(row), showMoment))
+  return readPage(sql, source, filter, show)
 }

@@ -11,6 +11,7 @@ import {
   optional,
   shownKey,
   text,
+  textOneOf,
 } from './values.ts'
 
 // The members of all pages.
@@ -36,6 +37,28 @@ export const pageQuery = {
       'The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped.',
     ),
   ),
+}
+
+/** Query members of a page that callers may sort by these members of its records. */
+export function sortedBy<const Name extends string>(names: readonly Name[]) {
+  return {
+    sort: optional(
+      textOneOf(
+        names,
+        'The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order.',
+      ),
+    ),
+    order: optional(textOneOf(['asc', 'desc'], 'Only with `sort`: ascending, which is the default, or descending.')),
+  }
+}
+
+/** What `sortedBy` adds to a query. */
+export const sortMembers = Object.keys(sortedBy([]))
+
+/** The order that a query asks for. */
+export interface Sort<Name extends string> {
+  by: Name
+  isDescending: boolean
 }
 
 /** The members of every page beside its rows (contract §5). */

@@ -4,6 +4,7 @@ import { createDevice, getDevice, pageDevices, updateDevice } from '../../src/de
 import { getDeviceHistory, unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { deviceBody, newApplication, type TestApplication, takeOffline } from '../harness.ts'
+import { Hand } from './hand.ts'
 import {
   browserTest,
   client,
@@ -52,7 +53,7 @@ describe('list of devices', () => {
     await page.getByText('1 in all').waitFor()
     expect(await page.getByRole('link', { name: 'East gate' }).count()).toBe(0)
     await page.getByRole('button', { name: 'More filters' }).click()
-    await page.getByLabel('District code').fill('110101')
+    await new Hand(page).find(page.getByRole('combobox', { name: 'Province, city, district' }), '嘉峪关市')
     await page.getByText('Nothing fits these filters.').waitFor()
     await picture(page, 'devices-filters')
     await page.getByRole('button', { name: 'Clear the filters' }).click()

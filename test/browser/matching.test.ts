@@ -121,7 +121,7 @@ describe('last reports', () => {
     await hand.go('Devices')
     await hand.find(page.getByRole('combobox', { name: 'Application' }), name)
     await hand.press('More filters')
-    await hand.type(page.getByLabel('City code'), '360700')
+    await hand.find(page.getByRole('combobox', { name: 'Province, city, district' }), '赣州市')
     await hand.click(page.getByLabel('Last report'))
     await hand.click(page.locator('.ant-picker-presets').getByText('Silent for a day'))
     await page.getByText('1 in all').waitFor()

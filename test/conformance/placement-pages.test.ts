@@ -41,6 +41,28 @@ describe('pagePlacements', () => {
     })
   })
 
+  test('answers where each of several devices stands, and says nothing of those that stand nowhere or are another’s', async () => {
+    const [north, south] = [await newSite(app), await newSite(app)]
+    const [one, two, nowhere] = [await newPlaced(app, north), await newPlaced(app, south), newSerial()]
+    await newDevice(app, { deviceNo: nowhere })
+    const foreign = await newPlaced(other, await newSite(other))
+    const asked = { deviceNos: [one, nowhere, foreign, two, one, newSerial()].join(','), pageSize: 100 }
+    const { list, total } = await page(app, asked)
+    expect([list.map(({ deviceNo, siteId }) => [deviceNo, siteId]), total]).toEqual([
+      [
+        [two, south],
+        [one, north],
+      ],
+      2,
+    ])
+    expect((await page(app, { ...asked, siteId: north })).list.map(({ deviceNo }) => deviceNo)).toEqual([one])
+    const hundred = Array.from({ length: 100 }, () => newSerial())
+    expect((await page(app, { deviceNos: hundred.join(',') })).total).toBe(0)
+    for (const deviceNos of [`${hundred.join(',')},x`, ',', 'a,,b', 'a b']) {
+      expectFaults(await client.call(pagePlacements, { deviceNos }, app), ['deviceNos'])
+    }
+  })
+
   test('filters by site, part of the serial, lane, state of the device and region of the site, and by all of them together', async () => {
     const own = await newApplication(client)
     const [north, south] = [

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { readPoint, swapped, writePoint } from '../../console/src/map/point.ts'
+import { type Point, readPoint, swapped, writePoint } from '../../console/src/map/point.ts'
 import {
   boxOf,
   clamped,
   graticuleOf,
   groupsOf,
+  halfSizeOf,
   latitudeName,
   longitudeName,
   placeNames,
@@ -77,6 +78,36 @@ describe('a place on the map', () => {
     const points = [0, 1, 50].map((longitude, id) => ({ id, longitude, latitude: 0 }))
     const groups = groupsOf(points, ({ longitude }) => ({ x: longitude, y: 0 }))
     expect(groups.map((group) => group.points.map(({ id }) => id))).toEqual([[0, 1], [2]])
+  })
+
+  test('is drawn in no group that covers another, at any zoom, however many there are', () => {
+    let state = 7
+    const random = () => {
+      state = (state * 1103515245 + 12345) % 2 ** 31
+      return state / 2 ** 31
+    }
+    const points = Array.from({ length: 2000 }, (_, id) => ({
+      id,
+      longitude: 75 + (id % 3 === 0 ? random() : random() ** 6) * 60,
+      latitude: 20 + random() ** 3 * 30,
+    }))
+    for (const scale of [2, 10, 60, 500]) {
+      const pixelOf = ({ longitude, latitude }: Point) => ({ x: longitude * scale, y: -latitude * scale })
+      const groups = groupsOf(points, pixelOf)
+      expect(groups.flatMap((group) => group.points.map(({ id }) => id)).sort((a, b) => a - b)).toEqual(
+        points.map(({ id }) => id),
+      )
+      const covering = groups.flatMap((one, index) =>
+        groups.slice(index + 1).filter((other) => {
+          const [a, b] = [pixelOf(one), pixelOf(other)]
+          const [half, otherHalf] = [halfSizeOf(one), halfSizeOf(other)]
+          return (
+            Math.abs(a.x - b.x) < half.width + otherHalf.width && Math.abs(a.y - b.y) < half.height + otherHalf.height
+          )
+        }),
+      )
+      expect(covering).toEqual([])
+    }
   })
 
   test('is called by its town, or by its district where all lie in one town, the largest first and each once', () => {

@@ -88,18 +88,25 @@ function useColumns(): Column<ApplicationRecord>[] {
   return [
     {
       key: 'appName',
+      sortBy: 'appName',
       title: t('appName'),
       isFixed: true,
       most: 200,
       render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
     },
-    { key: 'appId', title: t('appId'), dataIndex: 'appId', className: 'mono' },
+    { key: 'appId', sortBy: 'appId', title: t('appId'), dataIndex: 'appId', className: 'mono' },
     {
       key: 'onlineStatus',
+      sortBy: 'onlineStatus',
       title: t('onlineStatus'),
       render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
     },
-    { key: 'status', title: t('status'), render: (_, application) => <FrozenState application={application} /> },
+    {
+      key: 'status',
+      sortBy: 'status',
+      title: t('status'),
+      render: (_, application) => <FrozenState application={application} />,
+    },
     {
       key: 'tokenLifetimeSeconds',
       title: t('tokenLifetime'),
@@ -116,7 +123,13 @@ function useColumns(): Column<ApplicationRecord>[] {
         rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: grouped(rateLimitPerSecond) }),
     },
     { key: 'frozenReason', title: t('frozenReason'), dataIndex: 'frozenReason', isExtra: true },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    {
+      key: 'createTime',
+      sortBy: 'createTime',
+      title: common('createTime'),
+      dataIndex: 'createTime',
+      className: 'number',
+    },
   ]
 }
 

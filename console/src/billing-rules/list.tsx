@@ -102,6 +102,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
   return [
     {
       key: 'ruleName',
+      sortBy: 'ruleName',
       title: t('name'),
       isFixed: true,
       most: 200,
@@ -113,9 +114,10 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       ),
     },
     ...application,
-    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', sortBy: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     {
       key: 'ruleType',
+      sortBy: 'ruleType',
       title: t('type'),
       render: (_, { ruleType }) => t(`type_${ruleType}` as 'type_1'),
     },
@@ -142,7 +144,13 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
         </Link>
       ),
     },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    {
+      key: 'createTime',
+      sortBy: 'createTime',
+      title: common('createTime'),
+      dataIndex: 'createTime',
+      className: 'number',
+    },
   ]
 }
 

@@ -8,6 +8,7 @@ import { useRead } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { swapped } from '../map/point.ts'
 import { paths } from '../paths.ts'
+import { RegionChoice } from '../regions/cascader.tsx'
 import { useMay } from '../session.tsx'
 import { useSeesAll } from './parts.tsx'
 import { type Draft, type FieldName, faultsOf, isNeeded, tidyPair } from './row-faults.ts'
@@ -97,6 +98,14 @@ export function Fields({ form, isNew }: FieldsProps) {
         {item('deviceName', <Input autoComplete="off" />)}
       </div>
       <CoordinatesField form={form}>{item}</CoordinatesField>
+      <RegionChoice
+        id="device-region"
+        codes={{ provinceCode, cityCode, districtCode }}
+        onChange={(codes) => {
+          form.setFieldsValue(codes)
+          void form.validateFields(['districtCode']).catch(() => undefined)
+        }}
+      />
       <div style={columns}>
         {item('districtCode', <Input autoComplete="off" inputMode="numeric" />, <RegionName code={districtCode} />)}
         {item(

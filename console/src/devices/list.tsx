@@ -7,6 +7,7 @@ import { AllThatMatch } from '../acts/all-that-match.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { SiteFilter, SiteOfDevice } from '../placements/parts.tsx'
+import { RegionFilter } from '../regions/cascader.tsx'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
@@ -150,9 +151,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
       {isOpen && (
         <>
           {text('modelName', devices('model'))}
-          {text('provinceCode', devices('provinceCode'), 120)}
-          {text('cityCode', devices('cityCode'), 120)}
-          {text('districtCode', devices('districtCode'), 120)}
+          <RegionFilter values={values} onChange={set} />
           <RangeFilter
             label={devices('lastReport')}
             from={values.lastReportFrom}
@@ -237,6 +236,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
   return [
     {
       key: 'deviceName',
+      sortBy: 'deviceName',
       title: devices('deviceName'),
       isFixed: true,
       className: 'fills',
@@ -248,26 +248,30 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     },
     {
       key: 'deviceNo',
+      sortBy: 'deviceNo',
       title: devices('deviceNo'),
       dataIndex: 'deviceNo',
       className: 'mono brief-line',
-      most: 140,
+      most: 190,
     },
     ...application.map((column) => ({ ...column, className: 'brief-beside' })),
     {
       key: 'onlineStatus',
+      sortBy: 'onlineStatus',
       title: devices('onlineStatus'),
       className: 'brief-state',
       render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
     },
     {
       key: 'status',
+      sortBy: 'status',
       title: devices('status'),
       className: 'brief-state',
       render: (_, { status }) => <HealthState status={status} />,
     },
     {
       key: 'runStatus',
+      sortBy: 'runStatus',
       title: devices('runStatus'),
       className: 'brief-state',
       render: (_, { runStatus }) => <RunState status={runStatus} />,
@@ -292,6 +296,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     },
     {
       key: 'modelName',
+      sortBy: 'modelName',
       isExtra: 'phone',
       title: devices('model'),
       most: 112,
@@ -299,6 +304,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     },
     {
       key: 'address',
+      sortBy: 'districtCode',
       title: devices('address'),
       className: 'fills',
       isExtra: 'narrow',
@@ -331,6 +337,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     },
     {
       key: 'createTime',
+      sortBy: 'createTime',
       title: t('created'),
       dataIndex: 'createTime',
       className: 'number',

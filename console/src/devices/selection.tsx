@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { transferDevices, unbindDevices } from '../../../src/devices/ownership/contract.ts'
+import { limits } from '../../../src/vocabulary/limits.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
@@ -98,7 +99,7 @@ interface DialogProps {
   onClose: (isOver: boolean) => void
 }
 
-/** Asks for one reason, sends one batch per application, and shows the outcome of each device. */
+/** Asks for one reason, sends batches per application, and shows the outcome of each device. */
 function Dialog({ way, chosen, onClose }: DialogProps) {
   const t = useTexts()
   const common = useCommon()
@@ -165,17 +166,27 @@ function Dialog({ way, chosen, onClose }: DialogProps) {
   )
 }
 
-/** Sends the selection, one request per application, each with an idempotency key in case a response is lost. */
+/** The devices of each application, as many at once as one request takes. */
+function portionsOf(chosen: readonly ChosenDevice[]) {
+  return [...new Set(chosen.map(({ appId }) => appId))].flatMap((appId) => {
+    const serials = chosen.filter((one) => one.appId === appId).map(({ deviceNo }) => deviceNo)
+    const starts = Array.from(
+      { length: Math.ceil(serials.length / limits.batchRows) },
+      (_, at) => at * limits.batchRows,
+    )
+    return starts.map((from) => ({
+      appId,
+      deviceNos: serials.slice(from, from + limits.batchRows),
+      headers: newIdempotencyKey(),
+    }))
+  })
+}
+
+/** Sends the selection in portions, each with an idempotency key in case a response is lost. */
 function useRun(way: Way, chosen: ChosenDevice[]) {
   const transfer = useWrite(transferDevices)
   const unbind = useWrite(unbindDevices)
-  const [portions] = useState(() =>
-    [...new Set(chosen.map(({ appId }) => appId))].map((appId) => ({
-      appId,
-      deviceNos: chosen.filter((one) => one.appId === appId).map(({ deviceNo }) => deviceNo),
-      headers: newIdempotencyKey(),
-    })),
-  )
+  const [portions] = useState(() => portionsOf(chosen))
   const [next, setNext] = useState(0)
   const [outcomes, setOutcomes] = useState<Outcome[]>([])
   const [error, setError] = useState<ForecourtError>()

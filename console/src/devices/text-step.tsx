@@ -2,6 +2,7 @@ import { Alert, Button, Form, Input } from 'antd'
 import { useMemo, useState } from 'react'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { paths } from '../paths.ts'
+import { RegionChoice } from '../regions/cascader.tsx'
 import { useUnsaved } from '../ui/leaving.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { grouped } from '../ui/number.ts'
@@ -87,6 +88,11 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
       )}
       <fieldset style={{ border: 0, padding: 0, margin: '0 0 8px' }}>
         <legend style={{ fontWeight: 600, padding: 0, marginBottom: 8 }}>{t('forEmpty')}</legend>
+        <RegionChoice
+          id="several-region"
+          codes={byDefault}
+          onChange={(codes) => setByDefault({ ...byDefault, ...codes })}
+        />
         <div style={columns}>
           {commonFields.map((name) => (
             <Form.Item

@@ -5,10 +5,20 @@ import 'leaflet/dist/leaflet.css'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { Box } from '../../../src/vocabulary/values.ts'
 import type { MapProps } from './contract.ts'
-import type { MapPoint } from './point.ts'
+import type { Point } from './point.ts'
 import { provinceSeats } from './provinces.ts'
 import { useTexts } from './texts.ts'
-import { boxOf, clamped, type Group, graticuleOf, groupsOf, latitudeName, longitudeName, placeNames } from './view.ts'
+import {
+  boxOf,
+  clamped,
+  type Group,
+  graticuleOf,
+  groupsOf,
+  halfSizeOf,
+  latitudeName,
+  longitudeName,
+  placeNames,
+} from './view.ts'
 
 /** From this zoom on, a click on a group does not zoom in further but offers its points as a list. */
 const farthestZoom = 17
@@ -137,7 +147,7 @@ const placeOf = ({ longitude, latitude }: { longitude: number; latitude: number 
 ]
 
 /** Pixels of the whole world at this zoom, not of the view, so that panning does not regroup the points. */
-const pixelsOf = (map: L.Map) => (point: MapPoint) => map.project(placeOf(point))
+const pixelsOf = (map: L.Map) => (point: Point) => map.project(placeOf(point))
 
 /** The part of the globe that the map shows. */
 function shownBox(map: L.Map): Box {
@@ -199,7 +209,18 @@ function drawGroup(drawn: L.LayerGroup, group: Group, choose: ((group: Group) =>
   drawnMark.addTo(drawn)
 }
 
-/** Writes the names of places with points, then of provinces, below each place, unless they would cover something. */
+/** The left, upper, right and lower edge of a name, from its place. */
+type Edges = readonly [number, number, number, number]
+
+/** Where a name may stand, the best first: as the style sheet has it. */
+const sidesOf = (half: number): Record<string, Edges> => ({
+  below: [-half, 16, half, 33],
+  above: [-half, -33, half, -16],
+  right: [20, -9, 20 + 2 * half, 9],
+  left: [-20 - 2 * half, -9, -20, 9],
+})
+
+/** Writes the names of places with points, then of provinces, beside each place, unless they would cover something. */
 function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], provinces: DrawingProps['provinces']) {
   const bounds = map.getBounds()
   const shown = groups.flatMap(({ points }) => points).filter((point) => bounds.contains(placeOf(point)))
@@ -208,16 +229,25 @@ function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], pr
     const [longitude, latitude] = provinceSeats[code] ?? []
     return longitude === undefined || latitude === undefined ? [] : [{ name, longitude, latitude, isFaint: true }]
   })
-  const boxAt = (place: L.LatLngTuple, half: number, top: number, bottom: number) => {
+  const boxAt = (place: L.LatLngTuple, [left, top, right, bottom]: Edges) => {
     const { x, y } = map.latLngToContainerPoint(place)
-    return L.bounds([x - half, y + top], [x + half, y + bottom])
+    return L.bounds([x + left, y + top], [x + right, y + bottom])
   }
   const frame = L.bounds([0, 0], map.getSize())
-  const taken = groups.map((group) => boxAt(placeOf(group), 12, -12, 12))
+  const taken = groups.map((group) => {
+    const { width, height } = halfSizeOf(group)
+    return boxAt(placeOf(group), [-width, -height, width, height])
+  })
   for (const place of [...placeNames(shown).map((named) => ({ ...named, isFaint: false })), ...known]) {
-    const box = boxAt(placeOf(place), place.name.length * 6.5 + 1, 14, 31)
-    if (!frame.contains(box) || taken.some((other) => other.intersects(box))) continue
-    taken.push(box)
-    mark(placeOf(place), place.isFaint ? 'map-name map-faint' : 'map-name', place.name, false).addTo(drawn)
+    const half = place.name.length * 6.5 + 1
+    const found = Object.entries(sidesOf(half)).find(([, edges]) => {
+      const box = boxAt(placeOf(place), edges)
+      return frame.contains(box) && !taken.some((other) => other.intersects(box))
+    })
+    if (found === undefined) continue
+    const [side, edges] = found
+    taken.push(boxAt(placeOf(place), edges))
+    const name = `map-name map-${side}${place.isFaint ? ' map-faint' : ''}`
+    mark(placeOf(place), name, place.name, false).addTo(drawn)
   }
 }

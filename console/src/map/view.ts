@@ -66,25 +66,78 @@ function named(degrees: number, positive: string, negative: string): string {
   return `${Math.abs(degrees)}°${degrees > 0 ? positive : negative}`
 }
 
-/** Points closer than this, in pixels, are drawn as one group. */
-const cell = 36
-
-/** A group of points, drawn at the place of the first of them. */
+/** A group of points, drawn in their middle. */
 export interface Group extends Point {
   points: MapPoint[]
 }
 
-/** Groups points that would cover each other. */
-export function groupsOf(points: readonly MapPoint[], pixelOf: (point: MapPoint) => { x: number; y: number }): Group[] {
-  const groups = new Map<string, Group>()
+/** Half of the size in which a group is drawn, in pixels: one point is a dot, several a number. */
+export function halfSizeOf({ points }: Group): { width: number; height: number } {
+  if (points.length === 1) return { width: 8, height: 8 }
+  return { width: Math.max(15, String(points.length).length * 4 + 6), height: 15 }
+}
+
+/** What is closer is one group from the start; a spot is larger than any group, so that those that touch lie in spots that do. */
+const [close, spot] = [16, 80]
+/** Between two groups, in pixels. */
+const gap = 2
+
+type PixelOf = (point: Point) => { x: number; y: number }
+
+/** Groups points so that no group covers another. */
+export function groupsOf(points: readonly MapPoint[], pixelOf: PixelOf): Group[] {
+  const cells = new Map<string, MapPoint[]>()
   for (const point of points) {
     const { x, y } = pixelOf(point)
-    const key = `${Math.floor(x / cell)},${Math.floor(y / cell)}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, { ...point, points: [point] })
-    else group.points.push(point)
+    const key = `${Math.floor(x / close)},${Math.floor(y / close)}`
+    const cell = cells.get(key)
+    if (cell === undefined) cells.set(key, [point])
+    else cell.push(point)
   }
-  return [...groups.values()]
+  let groups = [...cells.values()].map(groupOf)
+  for (;;) {
+    const merged = mergedOnce(groups, pixelOf)
+    if (merged.length === groups.length) return merged
+    groups = merged
+  }
+}
+
+function groupOf(points: MapPoint[]): Group {
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  return {
+    points,
+    longitude: mean(points.map(({ longitude }) => longitude)),
+    latitude: mean(points.map(({ latitude }) => latitude)),
+  }
+}
+
+/** Joins each group with one that it covers, the largest first. */
+function mergedOnce(groups: readonly Group[], pixelOf: PixelOf): Group[] {
+  const placed = groups
+    .map((group) => ({ group, ...pixelOf(group), half: halfSizeOf(group) }))
+    .toSorted((one, other) => other.group.points.length - one.group.points.length)
+  const spots = new Map<string, typeof placed>()
+  const spotOf = (x: number, y: number) => `${Math.floor(x / spot)},${Math.floor(y / spot)}`
+  const kept: Group[] = []
+  for (const one of placed) {
+    const near = [-spot, 0, spot].flatMap((dx) =>
+      [-spot, 0, spot].flatMap((dy) => spots.get(spotOf(one.x + dx, one.y + dy)) ?? []),
+    )
+    const covered = near.find(
+      (other) =>
+        Math.abs(other.x - one.x) < other.half.width + one.half.width + gap &&
+        Math.abs(other.y - one.y) < other.half.height + one.half.height + gap,
+    )
+    if (covered !== undefined) {
+      // Its middle moves with the next look.
+      covered.group.points.push(...one.group.points)
+      continue
+    }
+    const key = spotOf(one.x, one.y)
+    spots.set(key, [...(spots.get(key) ?? []), one])
+    kept.push(one.group)
+  }
+  return kept.map(({ points }) => groupOf(points))
 }
 
 /**

@@ -3,7 +3,12 @@ import { Form, Input, Select } from 'antd'
 import { useId } from 'react'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
-import { getPlacement, type SiteSummary, summarizePlacements } from '../../../src/devices/placement/contract.ts'
+import {
+  type PlacedDeviceRecord,
+  pagePlacements,
+  type SiteSummary,
+  summarizePlacements,
+} from '../../../src/devices/placement/contract.ts'
 import { getSite, pageSites } from '../../../src/sites/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { call, useRead } from '../api.ts'
@@ -64,11 +69,27 @@ export function SiteDevices({ site }: { site: { appId: string; id: number } }) {
   )
 }
 
+const readPlacement = joined<PlacedDeviceRecord>(100, async (appId, serials) => {
+  // A serial with a comma in it cannot be named in a list.
+  const alone = serials.filter((serial) => serial.includes(','))
+  const listed = serials.filter((serial) => !serial.includes(','))
+  const asked = [
+    ...(listed.length === 0 ? [] : [{ deviceNos: listed.join(',') }]),
+    ...alone.map((deviceNo) => ({ deviceNo })),
+  ]
+  const pages = await Promise.all(asked.map((one) => call(pagePlacements, { appId, pageSize: 100, ...one })))
+  return new Map(pages.flatMap(({ data }) => data.list.map((one) => [one.deviceNo, one])))
+})
+
 /** The site at which a device stands, as a cell of a table. */
 export function SiteOfDevice({ appId, deviceNo }: { appId: string; deviceNo: string }) {
   const common = useCommon()
-  const { data } = useRead(getPlacement, { appId, deviceNo }, { refetchInterval: refreshEvery })
-  if (data === undefined) return <span className="faint">{common('unknown')}</span>
+  const { data } = useQuery<PlacedDeviceRecord | null, ForecourtError>({
+    queryKey: [pagePlacements.id, 'one', appId, deviceNo, language()],
+    queryFn: () => readPlacement(appId, deviceNo),
+    refetchInterval: refreshEvery,
+  })
+  if (data == null) return <span className="faint">{common('unknown')}</span>
   return (
     <Link to={paths.site(appId, data.siteId)}>
       <OneLine text={data.siteName} most={140} />

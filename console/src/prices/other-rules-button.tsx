@@ -1,7 +1,9 @@
 import { Button } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
+import { limits } from '../../../src/vocabulary/limits.ts'
 import { useMay } from '../session.tsx'
+import { grouped } from '../ui/number.ts'
 import type { Subject } from './other-rules.tsx'
 import { useTexts } from './texts.ts'
 
@@ -24,7 +26,14 @@ export function OtherRulesButton({ appId, chosen, filters, onDone }: OtherRulesB
   if (!may(schedulePriceChange)) return null
   const owners = new Set(chosen.map((site) => site.appId))
   const owner = chosen.length === 0 ? appId : (chosen[0]?.appId ?? '')
-  const why = owners.size > 1 ? t('oneApplication') : owner === '' ? t('needsApplication') : undefined
+  const why =
+    owners.size > 1
+      ? t('oneApplication')
+      : owner === ''
+        ? t('needsApplication')
+        : chosen.length > limits.batchRows
+          ? t('tooManySites', { most: grouped(limits.batchRows) })
+          : undefined
   const subject = chosen.length === 0 ? { filters } : { ids: chosen.map(({ id }) => id) }
   return (
     <>

@@ -179,6 +179,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
   const columns: Column<SiteRecord>[] = [
     {
       key: 'siteName',
+      sortBy: 'siteName',
       title: t('siteName'),
       isFixed: true,
       className: 'fills',
@@ -190,9 +191,10 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       ),
     },
     ...application,
-    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'id', sortBy: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
     {
       key: 'region',
+      sortBy: 'districtCode',
       title: t('region'),
       render: (_, site) => <OneLine text={regionName(site)} most={isBesideMap && appId === '' ? 128 : 240} />,
     },
@@ -231,7 +233,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
     ),
     { key: 'ipcIds', title: t('ipcIds'), dataIndex: 'ipcIds', className: 'mono', isExtra: true },
     { key: 'coordinates', title: t('coordinates'), dataIndex: 'coordinates', className: 'mono', isExtra: true },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', sortBy: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number' },
     ...(may(updateSite) ? [actions(common('actions'), common('edit'))] : []),
   ]
   return (

@@ -17,7 +17,7 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
   const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>
   function set(changes: Partial<Record<Name, string>>): void {
     // A changed filter starts at the first page.
-    change({ ...changes, cursor: undefined }, { replace: true })
+    change({ ...changes, cursor: undefined, pageNo: undefined }, { replace: true })
   }
   const clear = (except: readonly Name[] = []) =>
     set(
@@ -56,7 +56,7 @@ export function TextFilter({ label, value, onChange, width = 180, meaning = (tex
   useEffect(() => {
     // While another page loads, this one's filter must not change the address.
     if (meaning(text) === value || state !== 'idle') return
-    const timer = setTimeout(() => onChange(meaning(text)), 400)
+    const timer = setTimeout(() => onChange(meaning(text)), 150)
     return () => clearTimeout(timer)
   })
   return (

@@ -20,7 +20,7 @@ import { Loading } from './loading.tsx'
 import { useIsNarrow } from './narrow.ts'
 import { grouped } from './number.ts'
 import { RefusalResult } from './refusal.tsx'
-import { Rows, type RowsColumn } from './rows.tsx'
+import { Rows, type RowsColumn, type RowsSort } from './rows.tsx'
 import { useCommon } from './texts.ts'
 
 /** The data of every page operation (contract §5). */
@@ -28,6 +28,7 @@ interface PageData<Item> {
   list: Item[]
   total: number
   totalIsExact: boolean
+  pages: number
   pageSize: number
   nextCursor: string | null
 }
@@ -69,7 +70,7 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   cursorName?: string
   /** Buttons to the left of the pager; a function of what the filters match. */
   footer?: Footer
-  /** The column by which the operation's `order` sorts; newest first by default. */
+  /** The column by which the operation's `order` alone sorts; newest first by default. */
   orderedBy?: string
 }
 
@@ -123,89 +124,218 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const turn = useChangeSearch()
   const isNarrow = useIsNarrow()
   const { shown, choose } = useColumnChoice(name, columns)
-  const cursor = search.get(cursorName) ?? ''
-  const previous = usePreviousCursors(cursorName)
+  const place = usePlace(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
-  const order = search.get('order') === 'asc' ? 'asc' : 'desc'
-  const ordered = orderedBy === undefined ? {} : { order }
-  const asked = { ...input, ...ordered, pageSize, ...(cursor === '' ? {} : { cursor }) } as unknown as Input<
-    Body,
-    Query
-  >
+  const sorted = useSort(columns, orderedBy, place.names)
+  // The feed's order is also that of its export.
+  const ordered = orderedBy === undefined ? {} : sorted.asked
+  const asked = { ...input, ...sorted.asked, pageSize, ...place.asked } as unknown as Input<Body, Query>
   const { data, error, isFetching, isPlaceholderData, refetch } = useRead(operation, asked, {
     keepsPrevious: true,
     ...(refetchInterval === undefined ? {} : { refetchInterval }),
   })
   // Deferred, rows are drawn in slices, between which the browser answers.
-  const page = useDeferredValue(data, undefined) as (PageData<Item> & Static<Data>) | undefined
+  const found = useDeferredValue(data, undefined) as (PageData<Item> & Static<Data>) | undefined
 
   if (error !== null && data === undefined) return <RefusalResult error={error} retry={() => void refetch()} />
   // Nothing is shown that would move when the rows arrive.
-  if (page === undefined) return <Loading />
+  if (found === undefined) return <Loading />
+  const chosen = selection?.keys.length ?? 0
   return (
     <div>
+      {isNarrow && <SortChoice columns={columns} {...sorted.rows} />}
       <Rows<Item>
         label={t('rows')}
         columns={shown}
-        rows={page.list}
+        rows={found.list}
         rowKey={rowKey}
         empty={<NoRows isNarrowed={isNarrowed} clear={clear} empty={empty} />}
         isBusy={isFetching && isPlaceholderData}
         rowProps={onRow && ((item) => rowProps(onRow(item).onClick))}
         selection={selection}
         isBrief={isBrief}
-        sort={
-          orderedBy === undefined
-            ? undefined
-            : {
-                column: orderedBy,
-                isAscending: order === 'asc',
-                turn: () => turn({ order: order === 'asc' ? undefined : 'asc', [cursorName]: undefined }),
-              }
-        }
+        sort={sorted.rows}
       />
-      <nav className="pager" aria-label={t('pages')}>
-        <div className="pager-footer">{footerOf(footer, page)}</div>
-        <Total page={page} />
+      <nav className={chosen > 0 ? 'pager pager-chosen' : 'pager'} aria-label={t('pages')}>
+        <div className="pager-footer">
+          {chosen > 0 && (
+            <>
+              <strong role="status">{t('chosen', { count: grouped(chosen) })}</strong>
+              <Button type="link" onClick={() => selection?.onChange([])}>
+                {t('clearChoice')}
+              </Button>
+            </>
+          )}
+          {footerOf(footer, found)}
+        </div>
+        <Total page={found} />
         <Button
           icon={<ReloadOutlined />}
           aria-label={t('refresh')}
           onClick={() => void refetch()}
           loading={isFetching}
         />
-        {exportKind && <ExportButton kind={exportKind} filters={{ ...input, ...ordered }} page={page} />}
+        {exportKind && <ExportButton kind={exportKind} filters={{ ...input, ...ordered }} page={found} />}
         <ColumnChoice columns={columns} shown={shown} choose={choose} />
         {!isNarrow && (
           <Select
             aria-label={t('pageSize')}
             style={{ width: 116 }}
             value={pageSize}
-            onChange={(size) => turn({ pageSize: String(size), [cursorName]: undefined })}
+            onChange={(size) => turn({ pageSize: String(size), ...place.start })}
             options={sizes.map((size) => ({ value: size, label: t('perPage', { size }) }))}
           />
         )}
-        <PagerButton
-          icon={<VerticalRightOutlined />}
-          words={t('firstPage')}
-          isOff={cursor === ''}
-          go={() => turn({ [cursorName]: undefined })}
-        />
-        <PagerButton
-          icon={<LeftOutlined />}
-          words={t('previousPage')}
-          isOff={previous.length === 0}
-          go={() => turn({ [cursorName]: previous.at(-1) }, { state: { [cursorName]: previous.slice(0, -1) } })}
-        />
-        <PagerButton
-          icon={<RightOutlined />}
-          words={t('nextPage')}
-          isOff={!page.nextCursor || isPlaceholderData}
-          go={() =>
-            turn({ [cursorName]: page.nextCursor ?? undefined }, { state: { [cursorName]: [...previous, cursor] } })
-          }
-        />
+        <Turns place={place} page={found} isWaiting={isPlaceholderData} />
       </nav>
     </div>
+  )
+}
+
+/** The number of a page as the address has it. */
+function numberOf(text: string | null): number | undefined {
+  const number = Number(text)
+  return Number.isInteger(number) && number > 1 ? number : undefined
+}
+
+/** The order of a table, kept in the address; `frame` are the parameters of the page, of which another order has another. */
+function useSort<Item>(columns: readonly Column<Item>[], orderedBy: string | undefined, frame: readonly string[]) {
+  const [search] = useSearchParams()
+  const change = useChangeSearch()
+  const given = search.get('order') ?? ''
+  const turn = (changes: Record<string, string | undefined>) =>
+    change({ ...changes, ...Object.fromEntries(frame.map((name) => [name, undefined])) })
+  if (orderedBy !== undefined) {
+    const order = given === 'asc' ? 'asc' : 'desc'
+    const reverse = () => turn({ order: order === 'asc' ? undefined : 'asc' })
+    return { asked: { order }, rows: { by: orderedBy, isAscending: order === 'asc', turn: reverse } }
+  }
+  const by = columns.find(({ sortBy }) => sortBy !== undefined && sortBy === search.get('sort'))?.sortBy
+  const isAscending = given !== 'desc'
+  return {
+    asked: by === undefined ? {} : { sort: by, order: isAscending ? 'asc' : 'desc' },
+    rows: {
+      by,
+      isAscending,
+      // Up, down, and the table's own order again; of times the newest first.
+      turn(chosen: string) {
+        if (chosen === '') return turn({ sort: undefined, order: undefined })
+        const isFirstDown = chosen === 'createTime'
+        if (chosen !== by) turn({ sort: chosen, order: isFirstDown ? 'desc' : undefined })
+        else if (isAscending === isFirstDown) turn({ sort: undefined, order: undefined })
+        else turn({ sort: chosen, order: isAscending ? 'desc' : undefined })
+      },
+    },
+  }
+}
+
+type SortChoiceProps = RowsSort & { columns: readonly Column<never>[] }
+
+/** The columns that sort, for a window in which the table has no headings. */
+function SortChoice({ columns, by, turn }: SortChoiceProps) {
+  const t = useCommon()
+  const choices = columns.flatMap(({ sortBy, title }) =>
+    sortBy === undefined ? [] : [{ value: sortBy, label: title }],
+  )
+  if (choices.length === 0) return null
+  return (
+    <Select
+      aria-label={t('sortedBy')}
+      style={{ width: '100%', marginBottom: 8 }}
+      value={by ?? ''}
+      onChange={(chosen: string) => turn(chosen)}
+      options={[{ value: '', label: t('ownOrder') }, ...choices]}
+    />
+  )
+}
+
+interface PageNumberProps {
+  here: number | undefined
+  pages: number
+  goTo: (number: number) => void
+}
+
+/** The number of the page, which can be changed to go to another. */
+function PageNumber({ here, pages, goTo }: PageNumberProps) {
+  const t = useCommon()
+  const [text, setText] = useState(String(here ?? ''))
+  function go(): void {
+    const number = Number(text)
+    if (Number.isInteger(number) && number >= 1 && number !== here) goTo(Math.min(number, pages))
+    else setText(String(here ?? ''))
+  }
+  return (
+    <label className="pager-number number">
+      <input
+        aria-label={t('pageNumber')}
+        inputMode="numeric"
+        size={String(pages).length}
+        value={text}
+        onChange={({ target }) => setText(target.value.replace(/\D/g, ''))}
+        onKeyDown={({ key }) => key === 'Enter' && go()}
+        onBlur={go}
+      />
+      {t('ofPages', { pages: grouped(pages) })}
+    </label>
+  )
+}
+
+/** Where a table is among its pages, by the address: by cursor, or by a number that was gone to. */
+function usePlace(cursorName: string) {
+  const [search] = useSearchParams()
+  const turn = useChangeSearch()
+  const previous = usePreviousCursors(cursorName)
+  const numberName = cursorName === 'cursor' ? 'pageNo' : `${cursorName}No`
+  const cursor = search.get(cursorName) ?? ''
+  const pageNo = cursor === '' ? numberOf(search.get(numberName)) : undefined
+  const start = { [cursorName]: undefined, [numberName]: undefined }
+  const byCursor = (to: string | undefined, before: string[]) =>
+    turn({ [cursorName]: to }, { state: { [cursorName]: before } })
+  const goTo = (number: number) => turn({ ...start, [numberName]: number <= 1 ? undefined : String(number) })
+  return {
+    names: [cursorName, numberName],
+    /** The changes of the address that lead to the first page. */
+    start,
+    asked: cursor === '' ? pageNo && { pageNo } : { cursor },
+    isFirst: cursor === '' && pageNo === undefined,
+    hasPrevious: previous.length > 0 || pageNo !== undefined,
+    /** Undefined where the page was opened by its address alone. */
+    number: pageNo ?? (cursor === '' || previous.length > 0 ? previous.length + 1 : undefined),
+    goTo,
+    goBack: () => (pageNo === undefined ? byCursor(previous.at(-1), previous.slice(0, -1)) : goTo(pageNo - 1)),
+    goOn: (nextCursor: string | null) =>
+      pageNo === undefined ? byCursor(nextCursor ?? undefined, [...previous, cursor]) : goTo(pageNo + 1),
+  }
+}
+
+interface TurnsProps {
+  place: ReturnType<typeof usePlace>
+  page: PageData<unknown>
+  /** Whether the rows are still those of the page before. */
+  isWaiting: boolean
+}
+
+/** The buttons that turn pages, and the page's number. */
+function Turns({ place, page, isWaiting }: TurnsProps) {
+  const t = useCommon()
+  const { number, goTo } = place
+  return (
+    <>
+      <PagerButton icon={<VerticalRightOutlined />} words={t('firstPage')} isOff={place.isFirst} go={() => goTo(1)} />
+      <PagerButton
+        icon={<LeftOutlined />}
+        words={t('previousPage')}
+        isOff={!place.hasPrevious}
+        go={() => place.goBack()}
+      />
+      {page.totalIsExact && page.pages > 1 && <PageNumber key={number} here={number} pages={page.pages} goTo={goTo} />}
+      <PagerButton
+        icon={<RightOutlined />}
+        words={t('nextPage')}
+        isOff={!page.nextCursor || isWaiting}
+        go={() => place.goOn(page.nextCursor)}
+      />
+    </>
   )
 }
 
@@ -216,13 +346,9 @@ interface PagerButtonProps {
   go: () => void
 }
 
-/** A button of the pager: its label or, on a narrow screen, its icon. */
+/** A button that turns pages. */
 function PagerButton({ icon, words, isOff, go }: PagerButtonProps) {
-  return (
-    <Button className="pager-turn" disabled={isOff} aria-label={words} title={words} icon={icon} onClick={go}>
-      <span className="pager-words">{words}</span>
-    </Button>
-  )
+  return <Button disabled={isOff} aria-label={words} title={words} icon={icon} onClick={go} />
 }
 
 /** The cursors of the pages before this one, from the first page, whose cursor is empty. */

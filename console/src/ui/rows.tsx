@@ -13,6 +13,8 @@ export interface RowsColumn<Item> {
   most?: number
   /** `fills` takes the width that the other columns leave. */
   className?: string
+  /** By what the rows are sorted with this column's heading; not by the rows of this page alone. */
+  sortBy?: string
 }
 
 type Key = string | number
@@ -31,8 +33,15 @@ interface RowsProps<Item> {
   isBrief?: boolean | undefined
   rowProps?: ((item: Item) => React.HTMLAttributes<HTMLElement>) | undefined
   selection?: { keys: Key[]; onChange: (keys: Key[]) => void } | undefined
-  /** The column by which the rows are sorted; its heading reverses the order. */
-  sort?: { column: string; isAscending: boolean; turn: () => void } | undefined
+  /** How the rows are sorted, and what the heading of a column that sorts does. */
+  sort?: RowsSort | undefined
+}
+
+export interface RowsSort {
+  /** The `sortBy` of the column by which they are sorted; none: the table's own order. */
+  by: string | undefined
+  isAscending: boolean
+  turn: (by: string) => void
 }
 
 /**
@@ -53,7 +62,7 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
               </th>
             )}
             {columns.map((column) => (
-              <Heading key={column.key} column={column} sort={sort?.column === column.key ? sort : undefined} />
+              <Heading key={column.key} column={column} sort={sort} />
             ))}
           </tr>
         </thead>
@@ -122,33 +131,43 @@ function cellOf<Item>({ dataIndex, render, most }: RowsColumn<Item>, item: Item)
 
 interface HeadingProps {
   column: RowsColumn<never>
-  sort: { isAscending: boolean; turn: () => void } | undefined
+  sort: RowsSort | undefined
 }
 
 function Heading({ column, sort }: HeadingProps) {
-  if (sort === undefined) return <th className={classOf(column)}>{column.title}</th>
+  const { sortBy, title } = column
+  if (sort === undefined || sortBy === undefined) return <th className={classOf(column)}>{title}</th>
+  const isSorted = sort.by === sortBy
+  const mark = isSorted ? (sort.isAscending ? '↑' : '↓') : '↕'
+  const order = sort.isAscending ? 'ascending' : 'descending'
   return (
-    <th className={classOf(column)} aria-sort={sort.isAscending ? 'ascending' : 'descending'}>
-      <button type="button" className="rows-sort" onClick={sort.turn}>
-        {column.title} <span aria-hidden>{sort.isAscending ? '↑' : '↓'}</span>
+    <th className={classOf(column)} aria-sort={isSorted ? order : 'none'}>
+      <button type="button" className="rows-sort" data-sorted={isSorted} onClick={() => sort.turn(sortBy)}>
+        {title}{' '}
+        <span aria-hidden className={isSorted ? 'rows-mark' : 'rows-mark rows-mark-off'}>
+          {mark}
+        </span>
       </button>
     </th>
   )
 }
 
+/** Chooses all rows of the page; those of other pages stay as they are. */
 function ChooseAll({ all, keys, onChange }: { all: Key[]; keys: Key[]; onChange: (keys: Key[]) => void }) {
   const t = useCommon()
-  const isAll = all.length > 0 && keys.length === all.length
+  const here = all.filter((key) => keys.includes(key))
+  const isAll = all.length > 0 && here.length === all.length
+  const elsewhere = keys.filter((key) => !all.includes(key))
   return (
     <label>
       <input
         type="checkbox"
         ref={(box) => {
-          if (box !== null) box.indeterminate = keys.length > 0 && !isAll
+          if (box !== null) box.indeterminate = here.length > 0 && !isAll
         }}
         checked={isAll}
         disabled={all.length === 0}
-        onChange={() => onChange(isAll ? [] : all)}
+        onChange={() => onChange(isAll ? elsewhere : [...elsewhere, ...all])}
       />
       <span className="rows-all">{t('selectAll')}</span>
     </label>

@@ -3,7 +3,7 @@ import { DeviceBatchRow, pageDevices, updateDevice } from '../../devices/contrac
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../../devices/ownership/contract.ts'
 import { deleteSite, pageSites, SiteBatchRow, updateSite } from '../../sites/contract.ts'
 import { operation } from '../../vocabulary/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../../vocabulary/pages.ts'
+import { pageOf, pageQuery, sortMembers, timeRange } from '../../vocabulary/pages.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
 import {
   anyAppId,
@@ -50,7 +50,7 @@ const wordsOf = ({ description, anyOf = [] }: Choice): string =>
 const isFlag = ({ const: value, anyOf = [] }: Choice): boolean => value === 'true' || anyOf.some(isFlag)
 
 /** The members of a page's query that are no filters of an act. */
-const noFilters = ['appId', ...Object.keys(pageQuery)]
+const noFilters = ['appId', ...Object.keys(pageQuery), ...sortMembers]
 
 /** The filters of a page operation as JSON values: what a query writes as true or false is a boolean. */
 function filtersOf({ query }: { query?: TObject }): TObject {

@@ -117,6 +117,12 @@ export function isLikelyByMost(filter: DeviceFilter): boolean {
   return isRange({ ...filter, lastReport: null, hasReported: null })
 }
 
+/** Whether nothing filters the page. */
+export function isAnyDevice(filter: DeviceFilter): boolean {
+  const { from, before } = filter.bound
+  return filter.appIds === null && from === null && before === null && isRange(filter)
+}
+
 /** Whether only owner and time filter the page: then it is a range of the index. */
 export function isRange(filter: DeviceFilter): boolean {
   const { appIds, bound, ...others } = filter

@@ -6,6 +6,7 @@ import { pageOf, pageQuery } from '../../vocabulary/pages.ts'
 import {
   described,
   deviceNo,
+  deviceNos,
   divisionCode,
   extended,
   freeText,
@@ -165,6 +166,7 @@ export const pagePlacements = operation({
     ...pageQuery,
     siteId: optional(ofSite),
     deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, in upper or lower case' }),
+    deviceNos: optional(deviceNos),
     laneType: optional(LaneType),
     status: optional(DeviceStatus),
     onlineStatus: optional(OnlineStatus),

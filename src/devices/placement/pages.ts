@@ -16,6 +16,7 @@ export function placementPages({ showMoment }: { showMoment: ShowMoment }) {
       appId: await requireApplicationOf(sql, caller, query.appId),
       siteId: given(query.siteId),
       deviceNo: given(query.deviceNo),
+      deviceNos: given(query.deviceNos)?.split(',') ?? null,
       laneType: given(query.laneType),
       status: given(query.status),
       onlineStatus: given(query.onlineStatus),

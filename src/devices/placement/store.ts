@@ -173,6 +173,8 @@ export interface PlacementFilter extends PageQuery {
   siteId: number | null
   /** A part of the serial, in upper or lower case. */
   deviceNo: string | null
+  /** Whole serials; null for any. */
+  deviceNos: readonly string[] | null
   laneType: number | null
   status: number | null
   onlineStatus: number | null
@@ -185,7 +187,7 @@ export interface PlacementFilter extends PageQuery {
 
 /** Reads one page of the placements that last, newest first, with what is shown of their devices. */
 export function pageOfPlacements(sql: Sql, filter: PlacementFilter, showMoment: ShowMoment) {
-  const { appId, siteId, deviceNo, laneType } = filter
+  const { appId, siteId, deviceNo, deviceNos, laneType } = filter
   const device = equal(sql, {
     status: filter.status,
     online_status: filter.onlineStatus,
@@ -207,7 +209,15 @@ export function pageOfPlacements(sql: Sql, filter: PlacementFilter, showMoment: 
           where d.app_id = ${appId} and d.bound_at = p.bound_at and d.device_no = p.device_no ${device})`,
     site.length === 0 ? sql`` : sql`and site_id in (select s.id from site s where s.app_id = ${appId} ${site})`,
   ]
-  const rows = sql`select * from placement p where app_id = ${appId} and lasts ${conditions}`
+  // Each serial by itself: for a list of them, a planner without statistics walks along all placements.
+  const rows =
+    deviceNos === null
+      ? sql`select * from placement p where app_id = ${appId} and lasts ${conditions}`
+      : sql`
+        select p.* from unnest(${textArray([...new Set(deviceNos)])}::text[]) as asked (serial)
+        cross join lateral (
+          select * from placement where app_id = ${appId} and device_no = asked.serial and removed_at is null limit 1
+        ) as p where true ${conditions}`
   const beside = sql`
     select s.site_name as present_name, d.device_name, d.status, d.online_status, d.run_status, d.status_remark,
       (select reported_at from device_presence where app_id = ${appId} and device_no = page.device_no) as reported_at
