@@ -27,6 +27,15 @@ export interface Flow {
   verifier: string
 }
 
+/** A logout of the provider: whom it names, and by what it is known again. */
+export interface Logout {
+  subject: string | null
+  sessionId: string | null
+  /** The token's id, and until when the token would count. */
+  id: string
+  until: Date
+}
+
 /** Who somebody is, as the provider says. */
 export interface Identity {
   issuer: string
@@ -44,6 +53,8 @@ const algorithms = [
 ]
 /** How far ahead a provider's clock may be. */
 const aheadSeconds = 60
+/** How old a logout token may be: so long its id is remembered. */
+const logoutSeconds = 3_600
 const discoveryMs = 3_600_000
 const keysMs = 300_000
 /** An unknown key id fetches the keys again, but not more often. */
@@ -236,16 +247,26 @@ export class Provider {
   }
 
   /** Whom a logout token names. Throws `SignOnFault` and `ProviderAway`. */
-  async readLogout(token: string): Promise<{ subject: string | null; sessionId: string | null }> {
+  async readLogout(token: string): Promise<Logout> {
     const { issuer, clientId } = this.settings
     const claims = await this.verify(token, { issuer, audience: clientId, requiredClaims: ['iat', 'jti', 'events'] })
-    const { sub, sid, events, nonce } = claims as JWTPayload & { sid?: unknown; events?: object; nonce?: unknown }
+    const {
+      iat = 0,
+      jti,
+      sub,
+      sid,
+      events,
+      nonce,
+    } = claims as JWTPayload & { sid?: unknown; events?: object; nonce?: unknown }
     requireRecent(claims)
+    const until = iat + logoutSeconds
+    if (until <= Date.now() / 1000) throw new SignOnFault('the logout token is too old')
+    if (typeof jti !== 'string' || jti === '') throw new SignOnFault('the logout token has no id')
     const isLogout = typeof (events as Record<string, unknown> | undefined)?.[logoutEvent] === 'object'
     if (!isLogout || nonce !== undefined) throw new SignOnFault('the token is no logout token')
     const [subject, sessionId] = [sub ?? null, typeof sid === 'string' ? sid : null]
     if (subject === null && sessionId === null) throw new SignOnFault('the logout token names nobody')
-    return { subject, sessionId }
+    return { subject, sessionId, id: jti, until: new Date(until * 1000) }
   }
 
   /** The claims of a token that the provider has signed. Throws `SignOnFault` and `ProviderAway`. */
