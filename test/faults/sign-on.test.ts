@@ -311,6 +311,7 @@ describe('a callback', () => {
 
   test.each<[string, Lies]>([
     ['fails', { tokenStatus: 503, tokenBody: '{}' }],
+    ['refuses the client', { tokenStatus: 401, tokenBody: '{"error":"invalid_client"}' }],
     ['answers no JSON', { tokenBody: '<html>' }],
     ['sends elsewhere', { tokenRedirect: 'http://127.0.0.1:1/' }],
     ['answers too much', { tokenBody: 'x'.repeat(1024 * 1024 + 10) }],

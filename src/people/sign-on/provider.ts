@@ -76,6 +76,9 @@ export class Provider {
   private keys: Kept<JSONWebKeySet> | undefined
   private askedKeys: Promise<JSONWebKeySet> | undefined
   private fetchedAgainAt = Number.NEGATIVE_INFINITY
+  private secretWays: [oauth.ClientAuth, oauth.ClientAuth] | undefined
+  /** The way of the client's secret that the provider took where it refused another. */
+  private workingWay: oauth.ClientAuth | undefined
 
   constructor(settings: ProviderSettings) {
     this.settings = settings
@@ -199,17 +202,20 @@ export class Provider {
 
   private async exchange(server: oauth.AuthorizationServer, parameters: URLSearchParams, flow: Flow) {
     const { client, redirectUri, options } = this
-    const response = await away(() =>
-      oauth.authorizationCodeGrantRequest(
-        server,
-        client,
-        this.authentication(server),
-        parameters,
-        redirectUri,
-        flow.verifier,
-        options,
-      ),
-    )
+    const ask = (way: oauth.ClientAuth) =>
+      away(() =>
+        oauth.authorizationCodeGrantRequest(server, client, way, parameters, redirectUri, flow.verifier, options),
+      )
+    const [first = oauth.None(), ...others] = this.waysOfClient(server)
+    let response = await ask(first)
+    let refused = await refusalOfClient(response)
+    for (const way of others) {
+      if (refused === undefined) break
+      response = await ask(way)
+      refused = await refusalOfClient(response)
+      if (refused === undefined) this.workingWay = way
+    }
+    if (refused !== undefined) throw new ProviderAway(`the token endpoint refuses the client: ${refused}`)
     if (response.status >= 500) throw new ProviderAway(`the token endpoint answers ${response.status}`)
     try {
       return await oauth.processAuthorizationCodeResponse(server, client, response, {
@@ -222,12 +228,22 @@ export class Provider {
     }
   }
 
-  private authentication({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
+  /**
+   * How the client says who it is, the likeliest way first. What discovery names is what the provider can, not what this client
+   * is registered for: many take both ways, some only Basic, and some read the secret in it as it was before it was encoded.
+   */
+  private waysOfClient({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
     const { clientSecret } = this.settings
-    if (clientSecret === undefined) return oauth.None()
-    const isPost =
-      methods !== undefined && !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
-    return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret)
+    if (clientSecret === undefined) return []
+    const [basic, post] = this.secretWays ?? [clientSecretBasic(clientSecret), oauth.ClientSecretPost(clientSecret)]
+    this.secretWays = [basic, post]
+    const takes = (method: string) => methods === undefined || methods.includes(method)
+    const known = [
+      ...(takes('client_secret_basic') ? [basic] : []),
+      ...(methods !== undefined && takes('client_secret_post') ? [post] : []),
+    ]
+    const ways = known.length === 0 ? [basic] : known
+    return ways.toSorted((one, other) => Number(other === this.workingWay) - Number(one === this.workingWay))
   }
 
   private async askUserInfo(server: oauth.AuthorizationServer, accessToken: string, subject: string) {
@@ -316,6 +332,29 @@ export function openProvider(
   return new Provider({ issuer, clientId, clientSecret, scopes: config.oidcScopes, publicUrl })
 }
 
+/**
+ * RFC 6749, 2.3.1, by the form encoding of browsers, which leaves letters, digits and `*-._` alone: the library encodes those
+ * signs too, and providers that do not decode then refuse nearly every secret.
+ */
+function clientSecretBasic(clientSecret: string): oauth.ClientAuth {
+  const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
+  return (_, { client_id }, __, headers) => {
+    headers.set('authorization', `Basic ${btoa(`${encoded(client_id)}:${encoded(clientSecret)}`)}`)
+  }
+}
+
+/** How a token endpoint refuses the client itself; undefined for any other answer. */
+async function refusalOfClient(response: Response): Promise<string | undefined> {
+  if (response.status < 400 || response.status > 403) return undefined
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => undefined)) as { error?: unknown } | undefined
+  const isOfClient = body?.error === 'invalid_client' || body?.error === 'unauthorized_client'
+  if (response.status === 400 && !isOfClient) return undefined
+  return typeof body?.error === 'string' ? body.error : `status ${response.status}`
+}
+
 /** Throws for what the libraries let pass: a token of the future, one that has just ended, and another client's. */
 function requireSound(claims: JWTPayload, clientId: string): void {
   requireRecent(claims)
@@ -336,7 +375,8 @@ const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oa
 
 function faultOf(error: unknown): Error {
   const { name, message, code } = error as Error & { code?: unknown }
-  return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}`)
+  const words = error instanceof oauth.AuthorizationResponseError ? ` (${error.error}: ${error.error_description ?? ''})` : ''
+  return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}${words}`)
 }
 
 /** Runs a request; whatever goes wrong with it is the provider's. */
