@@ -8,9 +8,11 @@ import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText } from '../../http/answer.ts'
 import type { OperationRequest } from '../../http/handler.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { SecretBox } from '../../secrets/box.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal, type RefusalName } from '../../vocabulary/refusals.ts'
+import { Refusal, type RefusalName, unavailable } from '../../vocabulary/refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
 import type { SessionRecord } from './contract.ts'
 import { hashPassword, isPasswordOf } from './passwords.ts'
@@ -38,14 +40,29 @@ type FurtherCheck = (account: store.Account, attempt: attempts.Attempt) => Promi
 const rightPassword: readonly RefusalName[] = ['secondFactorRequired', 'passwordSignInOff']
 
 /**
+ * What a password costs: an attempt that is counted, a hash, and a count that is taken back. Past the bound nothing of it is done,
+ * so that a crowd costs the database no connection.
+ */
+const checks = inTurns({ atOnce: limits.passwordsAtOnce, waiting: limits.passwordsWaiting }, unavailable)
+
+/**
  * The account with this name and password, which also passes the further check. Throws 10031, 10007, and 50003 when too
  * many passwords wait.
  */
-export async function checkPassword(
+export function checkPassword(
+  sql: Sql,
+  shown: { name: string; password: string },
+  source: Source,
+  checkFurther: FurtherCheck = async () => {},
+): Promise<store.Account> {
+  return checks(() => check(sql, shown, source, checkFurther))
+}
+
+async function check(
   sql: Sql,
   { name, password }: { name: string; password: string },
   source: Source,
-  checkFurther: FurtherCheck = async () => {},
+  checkFurther: FurtherCheck,
 ): Promise<store.Account> {
   const account = await store.findAccount(sql, name)
   const marks = browserMarks(source)

@@ -375,7 +375,8 @@ const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oa
 
 function faultOf(error: unknown): Error {
   const { name, message, code } = error as Error & { code?: unknown }
-  const words = error instanceof oauth.AuthorizationResponseError ? ` (${error.error}: ${error.error_description ?? ''})` : ''
+  const words =
+    error instanceof oauth.AuthorizationResponseError ? ` (${error.error}: ${error.error_description ?? ''})` : ''
   return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}${words}`)
 }
 
