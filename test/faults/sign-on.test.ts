@@ -491,7 +491,7 @@ describe('signing out', () => {
     expect((await ofSession(session)).method).toBe('signOn')
   })
 
-  test.each<[string, object, Lies['signature']]>([
+  test.each<[string, object, Lies['signature'], string?]>([
     ['of a stranger', { sub: 'x' }, 'stranger'],
     ['without a signature', { sub: 'x' }, 'none'],
     ['with a nonce', { sub: 'x', nonce: 'n' }, undefined],
@@ -506,8 +506,9 @@ describe('signing out', () => {
     ['of yesterday', { sub: 'x', iat: Math.floor(Date.now() / 1000) - 86_400 }, undefined],
     ['without an id', { sub: 'x', jti: undefined }, undefined],
     ['with an empty id', { sub: 'x', jti: '' }, undefined],
-  ])('a logout token %s is refused', async (_, claims, signature) => {
-    const { status, text } = await logout(await provider.sign(claimsOf(claims), signature))
+    ['that is an access token by its type', { sub: 'x' }, undefined, 'at+jwt'],
+  ])('a logout token %s is refused', async (_, claims, signature, type) => {
+    const { status, text } = await logout(await provider.sign(claimsOf(claims), signature, type))
     expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
   })
 })

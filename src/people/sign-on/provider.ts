@@ -1,4 +1,12 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose'
 import * as oauth from 'oauth4webapi'
 import type { Config } from '../../config.ts'
 import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
@@ -279,6 +287,9 @@ export class Provider {
     if (until <= Date.now() / 1000) throw new SignOnFault('the logout token is too old')
     if (typeof jti !== 'string' || jti === '') throw new SignOnFault('the logout token has no id')
     const isLogout = typeof (events as Record<string, unknown> | undefined)?.[logoutEvent] === 'object'
+    // Providers of before the standard's last version say nothing, or JWT.
+    const { typ = 'JWT' } = decodeProtectedHeader(token)
+    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) throw new SignOnFault('the token is of another type')
     if (!isLogout || nonce !== undefined) throw new SignOnFault('the token is no logout token')
     const [subject, sessionId] = [sub ?? null, typeof sid === 'string' ? sid : null]
     if (subject === null && sessionId === null) throw new SignOnFault('the logout token names nobody')
