@@ -361,7 +361,7 @@ export const limits = {
   /** Hashes. Memory. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
   hashesWaiting: 20,
   /** Sign-ins. The database and the processors: passwords that are checked at once. Past it: they wait. Seen by: test/faults/sign-in.test.ts. */
-  passwordsAtOnce: 4,
+  passwordsAtOnce: 2,
   /** Sign-ins. Memory, and the patience of those who wait. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
   passwordsWaiting: 40,
   /**
