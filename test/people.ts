@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import type { ISql } from 'postgres'
 import { createOperator } from '../src/people/operators/contract.ts'
 import { saveTotp, startTotp } from '../src/people/second-factor/contract.ts'
 import { createSession } from '../src/people/sessions/contract.ts'
@@ -48,6 +49,13 @@ export function codeOf(secret: string, steps = 0): string {
   const mac = createHmac('sha1', fromBase32(secret)).update(counter).digest()
   const offset = (mac.at(-1) ?? 0) & 15
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}
+
+/** Gives an account a passkey that nobody holds, past the service. */
+export async function insertPasskey(sql: ISql, operatorId: number): Promise<void> {
+  await sql`
+    insert into operator_passkey (operator_id, credential_id, public_key, sign_count, is_synced, name, created_at)
+    values (${operatorId}, ${`nobody’s ${operatorId}`}, 'none', 0, false, 'Nobody’s', now())`
 }
 
 /** Begins a code generator in a session; returns its secret. */

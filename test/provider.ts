@@ -7,16 +7,22 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 
+const algorithms = ['RS256', 'RS384', 'PS256', 'ES256', 'ES384', 'EdDSA'] as const
+export type Algorithm = (typeof algorithms)[number]
+const isAlgorithm = (text: string | undefined): text is Algorithm => algorithms.some((name) => name === text)
+
 export interface Lies {
   /** Claims of the ID token in place of the true ones; undefined leaves one out. */
   claims?: Record<string, unknown>
   /** Who signs the ID token, and how. */
-  signature?: 'none' | 'hmac' | 'stranger' | 'unknown key'
+  signature?: 'none' | 'hmac' | 'hmac by the public key' | 'stranger' | 'unknown key' | Algorithm
   userInfo?: Record<string, unknown>
   tokenStatus?: number
   tokenBody?: string
   tokenRedirect?: string
   noIdToken?: boolean
+  /** How the addresses other than the token endpoint answer, by their path. */
+  answers?: Record<string, { status?: number; value: unknown; headers?: Record<string, string> }>
   discovery?: Record<string, unknown>
   hangs?: boolean
 }
@@ -44,7 +50,7 @@ export class TestProvider {
   private readonly issued = new Map<string, Issued>()
   private readonly userInfos = new Map<string, Record<string, unknown>>()
   private server: Server | undefined
-  private keys: { id: string; pair: KeyPair }[] = []
+  private keys: { id: string; pair: KeyPair; algorithm: Algorithm }[] = []
 
   async start(): Promise<void> {
     await this.rotate()
@@ -72,9 +78,15 @@ export class TestProvider {
     this.server?.close()
   }
 
-  /** A new key in place of the others. */
+  /** New keys in place of the others, one of each algorithm. */
   async rotate(): Promise<void> {
-    this.keys = [{ id: randomBytes(4).toString('hex'), pair: await generateKeyPair('RS256', { extractable: true }) }]
+    this.keys = await Promise.all(
+      algorithms.map(async (algorithm) => ({
+        id: randomBytes(4).toString('hex'),
+        pair: await generateKeyPair(algorithm, { extractable: true }),
+        algorithm,
+      })),
+    )
   }
 
   /** Lets a person in: the code that the browser brings to the callback. */
@@ -100,9 +112,15 @@ export class TestProvider {
     }
     if (how === 'hmac')
       return token.setProtectedHeader({ alg: 'HS256', typ: type }).sign(Buffer.from(this.clientSecret))
-    const pair = how === undefined ? key.pair : await generateKeyPair('RS256')
-    const kid = how === 'unknown key' ? 'nobody’s' : key.id
-    return token.setProtectedHeader({ alg: 'RS256', kid, typ: type }).sign(pair.privateKey)
+    if (how === 'hmac by the public key') {
+      const shown = Buffer.from(JSON.stringify(await exportJWK(key.pair.publicKey)))
+      return token.setProtectedHeader({ alg: 'HS256', kid: key.id, typ: type }).sign(shown)
+    }
+    const own = this.keys.find(({ algorithm }) => algorithm === how) ?? key
+    const isOwn = how === undefined || isAlgorithm(how)
+    const pair = isOwn ? own.pair : await generateKeyPair(own.algorithm)
+    const kid = how === 'unknown key' ? 'nobody’s' : own.id
+    return token.setProtectedHeader({ alg: own.algorithm, kid, typ: type }).sign(pair.privateKey)
   }
 
   private async answer(
@@ -110,6 +128,8 @@ export class TestProvider {
     request: IncomingMessage,
   ): Promise<{ status?: number; value: unknown; headers?: Record<string, string> }> {
     const { issuer } = this
+    const lie = this.lies.answers?.[path]
+    if (lie !== undefined) return lie
     switch (path) {
       case '/.well-known/openid-configuration':
         return {
@@ -128,7 +148,10 @@ export class TestProvider {
         }
       case '/keys': {
         const keys = await Promise.all(
-          this.keys.map(async ({ id, pair }) => ({ ...(await exportJWK(pair.publicKey)), kid: id, use: 'sig' })),
+          this.keys.map(async ({ id, pair, algorithm: alg }) => ({
+            ...(await exportJWK(pair.publicKey)),
+            ...{ kid: id, use: 'sig', alg },
+          })),
         )
         return { value: { keys } }
       }

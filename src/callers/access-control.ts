@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { Statements } from '../database/open.ts'
 import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
 import { type Admission, isOpenWithout, rolesOf } from '../vocabulary/roles.ts'
 import type { CallerCache } from './cache.ts'
@@ -6,6 +7,7 @@ import { actorOf, type Caller, type OperatorCaller } from './caller.ts'
 import { ownSession, type RequestHead } from './cookies.ts'
 import { type Credential, hashSecret, kindOfToken } from './credentials.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import { findStanding, type SessionRules } from './store.ts'
 
 /** The caller that the key of the settings makes. */
 const settingCaller: OperatorCaller = {
@@ -105,6 +107,23 @@ export function permitted(operation: Admission, caller: Caller): Caller {
   }
   if (missing !== undefined) throw new Refusal(missing, { actor: actorOf(caller) })
   return caller
+}
+
+/**
+ * Whether an operator may still make the change that it was admitted for, which may have waited: asked under the locks of the
+ * change. With `holds` a session cannot end before the transaction does; the lock of its account comes first. Throws 10002,
+ * 10003 and 10034.
+ */
+export async function requireStanding(
+  tx: Statements,
+  operation: Admission,
+  caller: Caller,
+  rules: SessionRules,
+  { holds = false } = {},
+): Promise<void> {
+  if (caller.kind === 'application') return
+  const { asksProof: _, ...admission } = operation
+  permitted(admission, orRefuse(await findStanding(tx, caller, rules, holds)))
 }
 
 /** Throws 10035 for a session whose proof is too old. Bearer tokens are asked for none: programs hold nothing else. */

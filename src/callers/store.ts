@@ -182,7 +182,9 @@ function lackOf(row: Row, { factorRoles, asksFactorAfterSignOn }: SessionRules):
     case 'operatorKey':
       return isAsked ? 'show' : null
     case 'password':
-      return isAsked && !row.has_factor ? 'setUp' : null
+      if (!isAsked || row.has_shown_factor) return null
+      // It began before there was a factor, which another session has set up.
+      return row.has_factor ? 'show' : 'setUp'
     case 'signOn':
       if (!asksFactorAfterSignOn) return null
       return row.has_factor ? 'show' : 'setUp'
@@ -228,7 +230,7 @@ const provenAtSql = 'coalesce(s.confirmed_at, s.created_at)'
 export const actingColumns = `s.id as session_id, s.operator_id, s.operator_key_id,
   coalesce(k.name, o.name) as name, case when k.id is null then o.role else ${keyRole} end as role,
   case when k.id is null and o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids,
-  s.method, s.setting_key_hash is not null as is_of_setting_key, ${provenAtSql} as proven_at,
+  s.method, s.has_shown_factor, s.setting_key_hash is not null as is_of_setting_key, ${provenAtSql} as proven_at,
   (extract(epoch from clock_timestamp() - ${provenAtSql}) * 1000)::double precision as proof_age_ms,
   case when s.operator_id is not null then ${hasFactorSql('s.operator_id')} else false end as has_factor`
 
@@ -259,19 +261,37 @@ export async function findSessions(
   return toOperators(rows, rules)
 }
 
+const keysSql = `select k.key_hash as hash, null::bigint as session_id, null::bigint as operator_id, k.id as operator_key_id,
+    k.name, ${keyRole} as role, null as app_ids, ${isOld('k.used_at')} as is_use_old,
+    ${remainingMs('k.expires_at')} as remaining_ms
+  from operator_key k left join operator o on o.id = k.operator_id
+  where ${keyRole} is not null`
+
 /** Finds the callers of keys that still have effect. */
 export async function findKeys(sql: Statements, hashes: readonly string[]): Promise<Known<OperatorCaller>> {
   if (hashes.length === 0) return new Map()
-  const rows = await sql.unsafe(
-    `select k.key_hash as hash, null::bigint as session_id, null::bigint as operator_id, k.id as operator_key_id, k.name,
-      ${keyRole} as role, null as app_ids, ${isOld('k.used_at')} as is_use_old,
-      ${remainingMs('k.expires_at')} as remaining_ms
-    from operator_key k left join operator o on o.id = k.operator_id
-    where k.key_hash = any($1::text[]) and ${keyRole} is not null`,
-    [textArray(hashes)],
-    { prepare: true },
-  )
+  const rows = await sql.unsafe(`${keysSql} and k.key_hash = any($1::text[])`, [textArray(hashes)], { prepare: true })
   return toOperators(rows)
+}
+
+/** An operator as it may act by now; undefined when its session or key has ended. `holds`: the session cannot end before the transaction. */
+export async function findStanding(
+  tx: Statements,
+  caller: OperatorCaller,
+  rules: SessionRules,
+  holds: boolean,
+): Promise<OperatorCaller | undefined> {
+  const { sessionId, operatorKeyId } = caller
+  if (sessionId !== null) {
+    const [row] = await tx.unsafe(
+      `select ${actingColumns} from ${livingSessions} and s.id = $1 ${holds ? 'for no key update of s' : ''}`,
+      [sessionId],
+    )
+    return row && operatorOf(row, rules)
+  }
+  if (operatorKeyId === null) return caller
+  const [row] = await tx.unsafe(`${keysSql} and k.id = $1`, [operatorKeyId])
+  return row && operatorOf(row)
 }
 
 /** The present rights of an account or key; undefined when gone, disabled or expired. Not for the settings' key. */

@@ -369,6 +369,17 @@ export const limits = {
   hashesAtOnce: 2,
   /** Hashes. Memory. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
   hashesWaiting: 20,
+  /** Sign-ins. The database and the processors: passwords that are checked at once. Past it: they wait. Seen by: test/faults/sign-in.test.ts. */
+  passwordsAtOnce: 2,
+  /** Sign-ins. Memory, and the patience of those who wait. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
+  passwordsWaiting: 40,
+  /**
+   * Statements. The database’s connections, from sign-ins of one source or name, which wait for each other. Past it: they wait.
+   * Seen by: test/faults/sign-in.test.ts.
+   */
+  attemptsAtOnce: 4,
+  /** Statements. Memory. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
+  attemptsWaiting: 1000,
   /** Minutes. Accounts: for how long a wrong password counts. Seen by: test/faults/sign-in.test.ts. */
   wrongPasswordMinutes: 15,
   /**

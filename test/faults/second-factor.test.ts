@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ISql } from 'postgres'
 import {
   createApplication,
   freezeApplication,
@@ -35,10 +36,20 @@ import {
   pageSessions,
 } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { Client, newSerial } from '../harness.ts'
-import { codeOf, cookieOf, newGenerator, newPassword, newPerson, type Person, signIn } from '../people.ts'
+import { type Answer, Client, newSerial } from '../harness.ts'
+import {
+  codeOf,
+  cookieOf,
+  insertPasskey,
+  newGenerator,
+  newPassword,
+  newPerson,
+  type Person,
+  signIn,
+  startedSecret,
+} from '../people.ts'
 import { untyped } from '../untyped.ts'
-import { type OwnDatabase, sleep, Workplace } from './support.ts'
+import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
 // What the settings ask of sessions: a second factor by role, and proofs that end.
 
@@ -100,6 +111,33 @@ describe('a role that asks for a second factor', () => {
     expect((await strict.call(getSecondFactors, {}, { headers })).data.totp).not.toBeNull()
   }, 30_000)
 
+  test('leaves a session limited that has not shown the factor, until it does', async () => {
+    const person = await newPerson(strict, 'admin')
+    const [headers, other] = [await signIn(strict, person), await signIn(strict, person)]
+    const { secret } = await newGenerator(strict, headers)
+    expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
+    // Whoever knows the password alone could have begun the other one: it neither sets a factor up, nor acts as an admin.
+    const newer = { password: person.password, newPassword: newPassword() }
+    const refused = [
+      await strict.call(pageOperators, {}, { headers: other }),
+      await strict.call(startTotp, {}, { headers: other }),
+      await strict.call(saveTotp, { code: codeOf(secret) }, { headers: other }),
+      await strict.call(renewRecoveryCodes, {}, { headers: other }),
+      await strict.call(changePassword, newer, { headers: other }),
+    ]
+    expect(refused.map(({ code }) => code)).toEqual(Array(5).fill(10034))
+    const { list } = (await strict.call(pageSessions, {}, { headers: other })).data
+    expect(new Set(list.map(({ operatorId }) => operatorId))).toEqual(new Set([person.id]))
+    const stranger = (await enter(strict, await newPerson(strict, 'viewer'))).data.id
+    expect((await strict.call(deleteSession, { id: stranger }, { headers: other })).code).toBe(10053)
+
+    const { password } = person
+    expect((await strict.call(confirmSession, { password }, { headers: other })).code).toBe(10032)
+    const shown = await strict.call(confirmSession, { password, code: codeOf(secret) }, { headers: other })
+    expect(shown.data.isLimited).toBe(false)
+    expect((await strict.call(pageOperators, {}, { headers: other })).code).toBe(0)
+  })
+
   test('is told within a second of a change of role', async () => {
     const person = await newPerson(strict, 'viewer')
     const headers = await signIn(strict, person)
@@ -136,8 +174,16 @@ describe('codes', () => {
     const person = await newPerson(strict, 'viewer')
     const { secret } = await newGenerator(strict, await signIn(strict, person))
     const code = codeOf(secret)
-    const answers = await Promise.all(Array.from({ length: 60 }, () => enter(strict, person, code)))
-    expect(answers.filter((answer) => answer.code === 0)).toHaveLength(1)
+    const answers = await Promise.all(Array.from({ length: 30 }, () => enter(strict, person, code)))
+    // On a busy machine the first may be told 50003 before it has used the code; then one that comes again uses it.
+    const isUsed = async () => {
+      await database.run((sql) => sql`delete from sign_in_attempt`)
+      const answer = await enter(strict, person, code)
+      answers.push(answer)
+      return answer.code === 10033
+    }
+    expect(await becomesTrue(isUsed)).toBe(true)
+    expect(answers.filter((answer) => answer.code === 0).length).toBeLessThanOrEqual(1)
     for (const answer of answers) expect([0, 10033, 10007, 50003]).toContain(answer.code)
   }, 60_000)
 
@@ -176,6 +222,140 @@ describe('codes', () => {
     for (const word of [secret, ...recoveryCodes, ...recoveryCodes.map((code) => code.replaceAll('-', ''))]) {
       expect(stored.toUpperCase()).not.toContain(word.toUpperCase())
     }
+  })
+})
+
+/** Runs statements in a transaction that stays open until a request waits for one of its locks, and then commits. */
+async function whileWaiting<Answered>(
+  lock: (tx: ISql) => Promise<unknown>,
+  ask: () => Promise<Answered>,
+  meanwhile: (tx: ISql) => Promise<unknown>,
+): Promise<Answered> {
+  return database
+    .run((sql) =>
+      sql.begin(async (tx) => {
+        await lock(tx)
+        const asked = ask()
+        const [self] = await tx`select pg_backend_pid() as pid`
+        const waits = () =>
+          database.run(
+            async (other) =>
+              (await other`select 1 from pg_stat_activity where ${self?.pid} = any(pg_blocking_pids(pid))`).length > 0,
+          )
+        if (!(await becomesTrue(waits))) throw new Error('the request never waited')
+        await meanwhile(tx)
+        return { asked }
+      }),
+    )
+    .then(({ asked }) => asked)
+}
+
+const lockAccount = (id: number) => (tx: ISql) => tx`select 1 from operator where id = ${id} for update`
+const lockAccounts = (tx: ISql) => tx`select pg_advisory_xact_lock(hashtextextended('operators', 0))`
+
+describe('what waits', () => {
+  test('gives no factor to a session that ends while its request waits, and takes none', async () => {
+    const person = await newPerson(brief, 'viewer')
+    const [headers, other] = [await signIn(brief, person), await signIn(brief, person)]
+    await newGenerator(brief, other)
+    const { id } = (await brief.call(getSession, {}, { headers })).data
+    const proven = () =>
+      database.run((sql) => sql`update operator_session set confirmed_at = now() + interval '1 hour' where id = ${id}`)
+    await proven()
+    const secret = await startedSecret(brief, headers)
+    const before = await database.run((sql) => sql`select secret, used_step from operator_totp`)
+    const requests: (() => Promise<Answer<unknown>>)[] = [
+      () => brief.call(saveTotp, { code: codeOf(secret) }, { headers }),
+      () => brief.call(startTotp, {}, { headers }),
+      () => brief.call(renewRecoveryCodes, {}, { headers }),
+      () => brief.call(deleteTotp, {}, { headers }),
+    ]
+    const [row] = await database.run((sql) => sql`select * from operator_session where id = ${id}`)
+    for (const request of requests) {
+      const ended = await whileWaiting(lockAccount(person.id), request, () =>
+        database.run((sql) => sql`delete from operator_session where id = ${id}`),
+      )
+      expect([ended.status, ended.code]).toEqual([401, 10002])
+      // Each has its turn with the session there again.
+      await database.run((sql) => sql`insert into operator_session ${sql(row as object)}`)
+    }
+    const after = await database.run((sql) => sql`select secret, used_step from operator_totp`)
+    expect(JSON.stringify(after)).toBe(JSON.stringify(before))
+  }, 60_000)
+
+  test('changes no password of a session that ends meanwhile', async () => {
+    const person = await newPerson(brief, 'viewer')
+    const headers = await signIn(brief, person)
+    const newer = { password: person.password, newPassword: newPassword() }
+    const changed = await whileWaiting(
+      lockAccounts,
+      () => brief.call(changePassword, newer, { headers }),
+      () => brief.call(deleteSession, {}, { headers }),
+    )
+    expect(changed.code).toBe(10002)
+    expect((await enter(brief, person)).code).toBe(0)
+  })
+
+  test('begins no session by a password that was changed meanwhile, nor past a factor that was set meanwhile', async () => {
+    const [person, other] = [await newPerson(brief, 'viewer'), await newPerson(brief, 'viewer')]
+    const changes: ((tx: ISql) => Promise<unknown>)[] = [
+      (tx) => tx`update operator set password_hash = (select password_hash from operator where id = ${other.id})
+        where id = ${person.id}`,
+      (tx) => insertPasskey(tx, other.id),
+    ]
+    for (const [index, change] of changes.entries()) {
+      const who = index === 0 ? person : other
+      expect((await whileWaiting(lockAccount(who.id), () => enter(brief, who), change)).code).toBe(10031)
+    }
+  })
+
+  test('writes nothing for a caller that lost its role meanwhile', async () => {
+    const [admin, person] = [await newPerson(brief, 'admin'), await newPerson(brief, 'viewer')]
+    const headers = await signIn(brief, admin)
+    const key = await brief.operate(createOperatorKey, { name: newSerial('key'), role: 'admin' })
+    await database.run((sql) => sql`update operator_session set confirmed_at = now() + interval '1 hour'`)
+    const rights = await database.run((sql) => sql`select role from operator where id = ${person.id}`)
+    const asked = await whileWaiting(
+      lockAccounts,
+      () => brief.call(updateOperator, { id: person.id, role: 'admin' }, { headers }),
+      (tx) => tx`update operator set role = 'viewer' where id = ${admin.id}`,
+    )
+    const byKey = await whileWaiting(
+      lockAccounts,
+      () => brief.call(deleteOperator, { id: person.id }, { token: key.data.operatorKey ?? '' }),
+      (tx) => tx`update operator_key set role = 'viewer' where id = ${key.data.id}`,
+    )
+    expect([asked.code, byKey.code]).toEqual([10003, 10003])
+    expect([...(await database.run((sql) => sql`select role from operator where id = ${person.id}`))]).toEqual([
+      ...rights,
+    ])
+  })
+
+  test('holds no lock of the log while it waits for a session', async () => {
+    const person = await newPerson(brief, 'admin')
+    const headers = await signIn(brief, person)
+    expect((await brief.call(createOperatorKey, { name: newSerial('key'), role: 'viewer' }, { headers })).code).toBe(0)
+    const [first, second] = [await enter(brief, person), await enter(brief, person)]
+    const isLogFree = () =>
+      database
+        .run((sql) => sql`select 1 from application_lock where app_id = '' for update nowait`)
+        .then(
+          () => true,
+          () => false,
+        )
+    const lockSession = (id: number | null) => (tx: ISql) =>
+      tx`select 1 from operator_session where id = ${id} for update`
+    const isFree: boolean[] = []
+    const look = async () => isFree.push(await isLogFree())
+    // A sign-in that ends the browser's former session, and a reset that ends all.
+    await whileWaiting(
+      lockSession(first.data.id),
+      () => enter(brief, person, undefined, { cookie: cookieOf(first) }),
+      look,
+    )
+    await whileWaiting(lockSession(second.data.id), () => brief.operate(resetOperator, { id: person.id }), look)
+    await whileWaiting(lockAccount(person.id), () => brief.operate(deleteOperator, { id: person.id }), look)
+    expect(isFree).toEqual([true, true, true])
   })
 })
 

@@ -21,7 +21,7 @@ import {
   unlinkSignOn,
 } from '../../src/people/sign-on/contract.ts'
 import { Client, runServiceToItsEnd } from '../harness.ts'
-import { codeOf, newGenerator, newPerson, type Person, signIn } from '../people.ts'
+import { codeOf, insertPasskey, newGenerator, newPerson, type Person, signIn } from '../people.ts'
 import { type Lies, TestProvider } from '../provider.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
@@ -311,6 +311,7 @@ describe('a callback', () => {
 
   test.each<[string, Lies]>([
     ['fails', { tokenStatus: 503, tokenBody: '{}' }],
+    ['refuses the client', { tokenStatus: 401, tokenBody: '{"error":"invalid_client"}' }],
     ['answers no JSON', { tokenBody: '<html>' }],
     ['sends elsewhere', { tokenRedirect: 'http://127.0.0.1:1/' }],
     ['answers too much', { tokenBody: 'x'.repeat(1024 * 1024 + 10) }],
@@ -373,6 +374,23 @@ describe('linking', () => {
     expect((await client.operate(getOperator, { id: made.id })).data).toMatchObject({ source: 1, isSetUp: true })
   })
 
+  test('with a set-up link passes by no second factor', async () => {
+    const person = await newPerson(client, 'viewer')
+    const headers = await signIn(client, person)
+    const way = async () => ({
+      purpose: 'setUp',
+      setUpToken: (await client.operate(resetOperator, { id: person.id })).data.setUpPath?.split('#')[1],
+    })
+    // One begins before the account has its factor, and comes back when it has one.
+    const early = await begin(await way())
+    await database.run((sql) => insertPasskey(sql, person.id))
+    const back = await callBack(provider.issue(early.url, { sub: newSubject() }), early.cookie)
+    expect([back.refusal, back.session]).toEqual([10032, undefined])
+    expect((await begin(await way())).answer.code).toBe(10032)
+    expect((await client.operate(getOperator, { id: person.id })).data.isLinked).toBe(false)
+    expect((await client.call(getSession, {}, { headers })).code).toBe(10002)
+  })
+
   test('takes only pages of the console to come back to', async () => {
     for (const returnTo of [
       'https://evil.example',
@@ -424,8 +442,8 @@ describe('signing out', () => {
     })
   })
 
-  const logout = (token: string) =>
-    client.send<object>(logOutByProvider.path, {
+  const logout = (token: string, service = client) =>
+    service.send<object>(logOutByProvider.path, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ logout_token: token }).toString(),
@@ -458,6 +476,23 @@ describe('signing out', () => {
     expect(await state()).toEqual([10002, 10002])
   })
 
+  test('at the provider counts once, on whatever process', async () => {
+    const sub = newSubject()
+    await comes({ sub, name: sub, groups: ['ops'] })
+    const token = await provider.sign(claimsOf({ sub }), undefined, 'logout+jwt')
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => logout(token, index % 2 ? strict : client)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)])
+    // Whoever keeps the token ends no session that began since.
+    const { session } = await comes({ sub, groups: ['ops'] })
+    const other = await provider.sign(claimsOf({ sub }), undefined, 'at+jwt')
+    expect((await logout(other)).status).toBe(400)
+    const again = await logout(token)
+    expect([again.status, JSON.parse(again.text).error]).toEqual([400, 'invalid_request'])
+    expect((await ofSession(session)).method).toBe('signOn')
+  })
+
   test.each<[string, object, Lies['signature']]>([
     ['of a stranger', { sub: 'x' }, 'stranger'],
     ['without a signature', { sub: 'x' }, 'none'],
@@ -465,6 +500,14 @@ describe('signing out', () => {
     ['without its event', { sub: 'x', events: {} }, undefined],
     ['that names nobody', {}, undefined],
     ['for another client', { sub: 'x', aud: 'another' }, undefined],
+    ['of another issuer', { sub: 'x', iss: 'https://evil.example' }, undefined],
+    ['by the client’s secret', { sub: 'x' }, 'hmac'],
+    ['by a key that nobody knows', { sub: 'x' }, 'unknown key'],
+    ['that has ended', { sub: 'x', exp: Math.floor(Date.now() / 1000) - 120 }, undefined],
+    ['of the future', { sub: 'x', iat: Math.floor(Date.now() / 1000) + 600 }, undefined],
+    ['of yesterday', { sub: 'x', iat: Math.floor(Date.now() / 1000) - 86_400 }, undefined],
+    ['without an id', { sub: 'x', jti: undefined }, undefined],
+    ['with an empty id', { sub: 'x', jti: '' }, undefined],
   ])('a logout token %s is refused', async (_, claims, signature) => {
     const { status, text } = await logout(await provider.sign(claimsOf(claims), signature))
     expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
@@ -486,6 +529,14 @@ describe('the settings', () => {
     const shown = await strict.call(confirmSession, { code: codeOf(secret) }, { headers: own })
     expect(shown.data).toMatchObject({ method: 'signOn+code', isLimited: false })
     expect((await strict.call(pageOperators, {}, { headers: own })).code).toBe(0)
+
+    // The factor alone is no proof of the person.
+    const later = (await comes({ sub }, {}, { service: strict })).session ?? ''
+    await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
+    await database.run((sql) => sql`update operator_totp set used_step = 0`)
+    const alone = await strict.call(confirmSession, { code: codeOf(secret) }, { headers: { cookie: later } })
+    expect(alone.data.isLimited).toBe(false)
+    expect((await strict.call(createOperatorKey, {}, { headers: { cookie: later } })).code).toBe(10035)
   })
 
   test('may leave passwords to admins', async () => {

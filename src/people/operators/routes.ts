@@ -1,5 +1,6 @@
+import { requireStanding } from '../../callers/access-control.ts'
 import { type CallerCache, operators } from '../../callers/cache.ts'
-import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import { type Caller, keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret, newOperatorKey, newSecret } from '../../callers/credentials.ts'
 import type { Config } from '../../config.ts'
 import { once } from '../../database/idempotency.ts'
@@ -11,11 +12,12 @@ import { type Handler, handle, type OperationRequest, read } from '../../http/ha
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import type { ReadMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import type { Admission } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
 import { beginSession, checkPassword, type SessionParts } from '../sessions/sign-in.ts'
-import { deleteSessionsOf, forgetBrowsers, requireAccount } from '../sessions/store.ts'
+import { deleteSessionsOf, forgetBrowsers, isUnchanged, requireAccount } from '../sessions/store.ts'
 import type { OperatorRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import { nameFaults, passwordFaults } from './rules.ts'
@@ -32,7 +34,13 @@ interface Parts extends SessionParts {
 }
 
 export function operatorRoutes(parts: Parts): Handler[] {
-  const { sql, callers, showMoment, readMoment, passwords } = parts
+  const { sql, callers, rules, showMoment, readMoment, passwords } = parts
+
+  /** Takes the lock of all accounts for a caller that may still call the operation once it has it. */
+  async function lockFor(tx: Statements, operation: Admission, caller: Caller): Promise<void> {
+    await store.lockOperators(tx)
+    await requireStanding(tx, operation, caller, rules)
+  }
 
   const logEvent = (
     tx: Statements,
@@ -45,9 +53,9 @@ export function operatorRoutes(parts: Parts): Handler[] {
   }
 
   /** Changes an account under the lock of all accounts; its sessions and keys feel the change at once. */
-  async function change(id: number, run: (tx: Statements) => Promise<void>) {
+  async function change(operation: Admission, caller: Caller, id: number, run: (tx: Statements) => Promise<void>) {
     const operator = await transaction(sql, async (tx) => {
-      await store.lockOperators(tx)
+      await lockFor(tx, operation, caller)
       await run(tx)
       return store.requireOperator(tx, id, showMoment)
     })
@@ -79,7 +87,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const passwordHash = password === null ? null : await hashPassword(password)
         const made = await transaction(sql, (tx) =>
           once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-            await store.lockOperators(tx)
+            await lockFor(tx, contract.createOperator, by.caller)
             const id = await store.insertOperator(tx, { name, role, passwordHash })
             await store.replaceMemberships(tx, id, appIds)
             const operator = await store.requireOperator(tx, id, showMoment)
@@ -97,7 +105,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(
       contract.updateOperator,
       async ({ body, header, ...by }) => {
-        const operator = await change(body.id, async (tx) => {
+        const operator = await change(contract.updateOperator, by.caller, body.id, async (tx) => {
           const before = await store.requireOperator(tx, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(before))
           const { id, appIds, name, role, status } = body
@@ -117,12 +125,12 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.deleteOperator, async ({ body, ...by }) => {
       const operator = await transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await store.lockOperators(tx)
+          await lockFor(tx, contract.deleteOperator, by.caller)
           const before = await store.requireOperator(tx, body.id, showMoment)
           if (isOwnAdmin(before)) await store.requireOtherAdmin(tx, body.id)
-          for (const key of await store.keysOf(tx, body.id, showMoment))
-            await logEvent(tx, 'operatorKey.deleted', by, key)
+          const keys = await store.keysOf(tx, body.id, showMoment)
           await store.deleteOperator(tx, body.id)
+          for (const key of keys) await logEvent(tx, 'operatorKey.deleted', by, key)
           await logEvent(tx, 'operator.deleted', by, before)
           return before
         }),
@@ -134,7 +142,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.resetOperator, async ({ body, ...by }) => {
       const reset = await transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await store.lockOperators(tx)
+          await lockFor(tx, contract.resetOperator, by.caller)
           const before = await store.requireOperator(tx, body.id, showMoment)
           if (before.source === 2) throw new Refusal('managedBySignOn')
           if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
@@ -164,9 +172,11 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const holder = { operatorId: account.id, name: account.name, address: sourceAddress() }
         if (hasFactor && code !== null) await useCode(parts, holder, code)
         const name = given(body.name)
-        const operatorId = await transaction(sql, async (tx) => {
+        const id = await transaction(sql, async (tx) => {
           await store.lockOperators(tx)
           const { id } = await store.requireSetUp(tx, tokenHash)
+          // A factor that was set meanwhile has not been shown.
+          if ((await requireAccount(tx, id)).hasFactor !== hasFactor) throw new Refusal('secondFactorRequired')
           await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
           await store.deleteSetUps(tx, id)
           const operator = await store.requireOperator(tx, id, showMoment)
@@ -174,8 +184,9 @@ export function operatorRoutes(parts: Parts): Handler[] {
           return id
         })
         const method = hasFactor ? 'password+code' : 'password'
-        const session = { operatorId, operatorKeyId: null, settingKeyHash: null, method } as const
-        return beginSession(parts, session, { header, sourceAddress })
+        const session = { operatorId: id, operatorKeyId: null, settingKeyHash: null, method } as const
+        const source = { header, sourceAddress }
+        return beginSession(parts, session, source, (tx) => isUnchanged(tx, { id, passwordHash, hasFactor }))
       },
       { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
     ),
@@ -190,7 +201,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         requireNone(passwordFaults('newPassword', body.newPassword, name))
         await checkPassword(sql, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
-        return change(operatorId, async (tx) => {
+        return change(contract.changePassword, caller, operatorId, async (tx) => {
           await store.updateOperator(tx, operatorId, { passwordHash })
           await deleteSessionsOf(tx, operatorId, sessionId)
           await logEvent(tx, 'operator.passwordChanged', by, await store.requireOperator(tx, operatorId, showMoment))
@@ -214,6 +225,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const expiresAt = keyEnd(given(body.expireTime))
         return transaction(sql, (tx) =>
           once(tx, idempotency, keyOwnerOf(caller), async () => {
+            await lockFor(tx, contract.createOperatorKey, caller)
             const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
             const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
             const record = await store.insertOperatorKey(tx, key, showMoment)
@@ -228,6 +240,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.deleteOperatorKey, async ({ body, ...by }) => {
       const deleted = await transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          await lockFor(tx, contract.deleteOperatorKey, by.caller)
           const data = await store.deleteOperatorKey(tx, body.id, showMoment)
           await logEvent(tx, 'operatorKey.deleted', by, data)
           return data
@@ -240,7 +253,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.handOverOperatorKey, async ({ body, ...by }) => {
       const handedOver = await transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await store.lockOperators(tx)
+          await lockFor(tx, contract.handOverOperatorKey, by.caller)
           const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId, showMoment)
           if (after.operatorId !== before.operatorId) await logEvent(tx, 'operatorKey.handedOver', by, after)
           return after

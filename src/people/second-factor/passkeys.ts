@@ -13,7 +13,7 @@ import { insertPlatformEvent } from '../../events/store.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
-import { useTicket } from '../tickets/store.ts'
+import { useOnce } from '../tickets/store.ts'
 import { openTicket, sealTicket, type Ticket } from '../tickets/tickets.ts'
 import * as store from './store.ts'
 
@@ -73,7 +73,7 @@ async function take(
   text: string,
 ): Promise<Ticket<Challenge> | undefined> {
   const ticket = openTicket<Challenge>(secrets, purposeOf(operatorId), text)
-  return ticket !== undefined && (await useTicket(sql, ticket)) ? ticket : undefined
+  return ticket !== undefined && (await useOnce(sql, ticket)) ? ticket : undefined
 }
 
 /** Begins a new passkey. Throws 10001 where there can be none, and past the limit of an account. */
@@ -152,7 +152,7 @@ export async function usePasskey(
   parts: PasskeyParts,
   { ticket: text, credential }: { ticket: string; credential: object },
   address: string,
-): Promise<{ operatorId: number }> {
+): Promise<{ operatorId: number; passkeyId: number }> {
   const party = requireParty(parts)
   const ticket = await take(parts, null, text)
   const response = credential as AuthenticationResponseJSON
@@ -180,7 +180,7 @@ export async function usePasskey(
     return false
   })
   if (!isCounted) throw new Refusal('signInFailed')
-  return { operatorId: passkey.operatorId }
+  return { operatorId: passkey.operatorId, passkeyId: passkey.id }
 }
 
 const isHandleOf = (handle: string, operatorId: number) =>

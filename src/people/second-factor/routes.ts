@@ -1,3 +1,4 @@
+import { requireStanding } from '../../callers/access-control.ts'
 import { operators } from '../../callers/cache.ts'
 import { actorOf, type Caller, keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
 import { once } from '../../database/idempotency.ts'
@@ -8,6 +9,7 @@ import { type Handler, handle, type OperationRequest } from '../../http/handler.
 import { sealedFor } from '../../secrets/store.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
+import type { Admission } from '../../vocabulary/roles.ts'
 import { lockOperators, requireOperator } from '../operators/store.ts'
 import type { SessionParts } from '../sessions/sign-in.ts'
 import { deleteSessionsOf, forgetBrowsers, noteShown } from '../sessions/store.ts'
@@ -55,14 +57,26 @@ class FactorChanges {
     return insertPlatformEvent(tx, { type, actor, subject: operatorId, address, data })
   }
 
+  /** Locks the caller's account, for a session that may still change its factors once it has the lock. */
+  async lock(tx: Statements, operation: Admission, caller: Caller, { operatorId }: Owner) {
+    const account = await store.lockAccount(tx, operatorId)
+    await requireStanding(tx, operation, caller, this.parts.rules, { holds: true })
+    return account
+  }
+
   /**
    * Adds a factor to the caller's account; recovery codes come with the first. `save` returns false when another request
    * was quicker. Throws 10033 then.
    */
-  async add(by: By, kind: 'code' | 'passkey', save: (tx: Statements, owner: Owner) => Promise<object | undefined>) {
+  async add(
+    operation: Admission,
+    by: By,
+    kind: 'code' | 'passkey',
+    save: (tx: Statements, owner: Owner) => Promise<object | undefined>,
+  ) {
     const owner = requireOwner(by.caller)
     const added = await transaction(this.parts.sql, async (tx) => {
-      const { role } = await store.lockAccount(tx, owner.operatorId)
+      const { role } = await this.lock(tx, operation, by.caller, owner)
       const before = await this.shown(tx, owner, role)
       const told = await save(tx, owner)
       if (told === undefined) throw new Refusal('codeInvalid')
@@ -87,10 +101,14 @@ class FactorChanges {
   }
 
   /** Removes one factor. Throws 10056 when there is none, and 10057 for the last one of a role that asks for one. */
-  async remove(by: By, take: (tx: Statements, operatorId: number) => Promise<object | undefined>) {
+  async remove(
+    operation: Admission,
+    by: By,
+    take: (tx: Statements, operatorId: number) => Promise<object | undefined>,
+  ) {
     const owner = requireOwner(by.caller)
     const removed = await transaction(this.parts.sql, async (tx) => {
-      const { role } = await store.lockAccount(tx, owner.operatorId)
+      const { role } = await this.lock(tx, operation, by.caller, owner)
       const told = await take(tx, owner.operatorId)
       if (told === undefined) throw new Refusal('secondFactorNotFound')
       const after = await this.shown(tx, owner, role)
@@ -120,9 +138,13 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
     }),
 
     handle(contract.startTotp, async ({ caller }) => {
-      const { operatorId, name } = requireOwner(caller)
+      const owner = requireOwner(caller)
+      const { operatorId, name } = owner
       const secret = newGeneratorSecret()
-      await store.keepDraft(sql, operatorId, secrets.seal(sealedFor(operatorId), secret))
+      await transaction(sql, async (tx) => {
+        await changes.lock(tx, contract.startTotp, caller, owner)
+        await store.keepDraft(tx, operatorId, secrets.seal(sealedFor(operatorId), secret))
+      })
       return { secret, otpauthUrl: otpauthUrlOf(secret, name) }
     }),
 
@@ -137,14 +159,14 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
         found = step === undefined ? undefined : { secret: draft.secret, step }
         return found !== undefined
       })
-      return changes.add(by, 'code', async (tx) => {
+      return changes.add(contract.saveTotp, by, 'code', async (tx) => {
         const isSaved = found !== undefined && (await store.saveGenerator(tx, operatorId, found.secret, found.step))
         return isSaved ? { factor: 'totp' } : undefined
       })
     }),
 
     handle(contract.deleteTotp, ({ body: _, ...by }) =>
-      changes.remove(by, async (tx, operatorId) =>
+      changes.remove(contract.deleteTotp, by, async (tx, operatorId) =>
         (await store.deleteGenerator(tx, operatorId)) ? { factor: 'totp' } : undefined,
       ),
     ),
@@ -154,7 +176,7 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
     handle(contract.savePasskey, async ({ body, ...by }) => {
       const { operatorId } = requireOwner(by.caller)
       const passkey = await checkNewPasskey(parts, operatorId, body)
-      return changes.add(by, 'passkey', async (tx) => {
+      return changes.add(contract.savePasskey, by, 'passkey', async (tx) => {
         requireRoom((await store.passkeysOf(tx, operatorId)).length)
         const passkeyId = await store.insertPasskey(tx, operatorId, body.name, passkey)
         return passkeyId === undefined ? undefined : { factor: 'passkey', passkeyId, passkeyName: body.name }
@@ -162,7 +184,7 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
     }),
 
     handle(contract.deletePasskey, ({ body, ...by }) =>
-      changes.remove(by, async (tx, operatorId) => {
+      changes.remove(contract.deletePasskey, by, async (tx, operatorId) => {
         const passkeyName = await store.deletePasskey(tx, operatorId, body.id)
         return passkeyName === undefined ? undefined : { factor: 'passkey', passkeyId: body.id, passkeyName }
       }),
@@ -171,7 +193,7 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
     handle(contract.renewRecoveryCodes, async ({ caller, sourceAddress }) => {
       const owner = requireOwner(caller)
       return transaction(sql, async (tx) => {
-        const { role } = await store.lockAccount(tx, owner.operatorId)
+        const { role } = await changes.lock(tx, contract.renewRecoveryCodes, caller, owner)
         if (countOf(await changes.shown(tx, owner, role)) === 0) throw new Refusal('secondFactorNotFound')
         const recoveryCodes = await changes.newCodes(tx, owner.operatorId)
         await changes.log(tx, 'secondFactor.added', { caller, sourceAddress }, owner, { factor: 'recoveryCodes' })
@@ -185,6 +207,7 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
       const reset = await transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await lockOperators(tx)
+          await requireStanding(tx, contract.resetSecondFactors, by.caller, parts.rules)
           const { name, role } = await requireOperator(tx, id, showMoment)
           await store.lockAccount(tx, id)
           const owner = { operatorId: id, name, role, sessionId: null }

@@ -151,6 +151,12 @@ export async function insertPasskey(
   return row?.id
 }
 
+/** Whether a passkey is still its account's. */
+export async function hasPasskey(sql: Statements, operatorId: number, id: number): Promise<boolean> {
+  const [row] = await sql`select 1 from operator_passkey where id = ${id} and operator_id = ${operatorId}`
+  return row !== undefined
+}
+
 export async function findPasskey(sql: Statements, credentialId: string): Promise<KnownPasskey | undefined> {
   const [row] = await sql`
     select p.id, p.name, p.credential_id, p.public_key, o.id as operator_id, o.name as operator_name

@@ -56,42 +56,53 @@ export async function requirePasskey(parts: SessionParts, body: Credentials, sou
   return used
 }
 
+/** What a session has shown: our second factor, and whether it is a proof of its person. */
+export interface Shown {
+  factor: 'code' | 'passkey' | null
+  isProof: boolean
+}
+
 /**
- * Checks a new proof of a session's person (contract §12.4). Returns the second factor that was shown with it. Throws
- * 10001, 10007, 10031, 10032 and 10033.
+ * Checks a new proof of a session's person (contract §12.4), or the factor that a session lacks. Throws 10001, 10007, 10031,
+ * 10032 and 10033.
  */
 export async function requireProof(
   parts: SessionParts,
   { caller, sessionId }: Proving,
   body: Credentials,
   source: Source,
-): Promise<'code' | 'passkey' | null> {
+): Promise<Shown> {
   const { operatorId } = caller
   if (operatorId === null) return requireKey(parts, sessionId, given(body.operatorKey), source)
   if (isPasskeyGiven(body)) {
     const used = await requirePasskey(parts, body, source)
     if (used.operatorId !== operatorId) throw new Refusal('signInFailed')
-    return 'passkey'
+    return { factor: 'passkey', isProof: true }
   }
   const [password, code] = [given(body.password), given(body.code)]
   const account = await store.requireAccount(parts.sql, operatorId)
   const isShowing = caller.lacks === 'show' && code !== null
-  // A session by single sign-on shows the factor that it lacks alone: its account may have no password.
+  // A session may show the factor that it lacks alone: the account may have no password. One factor is no proof.
   if (isShowing && password === null) {
     await requireCode(parts, account, code, source)
-    return 'code'
+    return { factor: 'code', isProof: false }
   }
   if (password === null) throw missing('password')
   const asksCode = isShowing || account.hasGenerator
   await checkPassword(parts.sql, { name: account.name, password }, source, (found) =>
     asksCode ? requireCode(parts, found, code, source) : Promise.resolve(),
   )
-  return asksCode ? 'code' : null
+  return { factor: asksCode ? 'code' : null, isProof: true }
 }
 
-async function requireKey({ sql }: SessionParts, sessionId: number, operatorKey: string | null, source: Source) {
+async function requireKey(
+  { sql }: SessionParts,
+  sessionId: number,
+  operatorKey: string | null,
+  source: Source,
+): Promise<Shown> {
   if (operatorKey === null) throw missing('operatorKey')
-  if (await store.isSessionOfKey(sql, sessionId, hashSecret(operatorKey))) return null
+  if (await store.isSessionOfKey(sql, sessionId, hashSecret(operatorKey))) return { factor: null, isProof: true }
   await attempts.logRefused(sql, { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null })
   throw new Refusal('signInFailed')
 }

@@ -14,6 +14,7 @@ import { sealedFor } from '../../secrets/store.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { beginPasskeySignIn } from '../second-factor/passkeys.ts'
+import { hasPasskey } from '../second-factor/store.ts'
 import { logRefused } from '../sign-in-attempts/store.ts'
 import * as contract from './contract.ts'
 import { type Credentials, isPasskeyGiven, requireCode, requirePasskey, requireProof } from './proof.ts'
@@ -54,16 +55,18 @@ export function sessionRoutes(parts: Parts): Handler[] {
       return beginSession(parts, { ...(await checkKey(operatorKey, source)), method: 'operatorKey' }, source)
     }
     if (isPasskeyGiven(body)) {
-      const { operatorId } = await requirePasskey(parts, body, source)
-      return beginSession(parts, { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'passkey' }, source)
+      const { operatorId, passkeyId } = await requirePasskey(parts, body, source)
+      const session = { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'passkey' } as const
+      return beginSession(parts, session, source, (tx) => hasPasskey(tx, operatorId, passkeyId))
     }
     if (name === null || password === null) throw invalidRequest(missing({ name, password }))
-    const { id, hasFactor } = await checkPassword(sql, { name, password }, source, async (account) => {
+    const account = await checkPassword(sql, { name, password }, source, async (account) => {
       if (config.passwords === 'admins' && account.role !== 'admin') throw new Refusal('passwordSignInOff')
       if (account.hasFactor) await requireCode(parts, account, given(body.code), source)
     })
-    const method = hasFactor ? 'password+code' : 'password'
-    return beginSession(parts, { operatorId: id, operatorKeyId: null, settingKeyHash: null, method }, source)
+    const method = account.hasFactor ? 'password+code' : 'password'
+    const session = { operatorId: account.id, operatorKeyId: null, settingKeyHash: null, method } as const
+    return beginSession(parts, session, source, (tx) => store.isUnchanged(tx, account))
   }
 
   /** Where the person signs out at the provider; null for a session that did not begin there. */
@@ -101,10 +104,11 @@ export function sessionRoutes(parts: Parts): Handler[] {
     handle(contract.confirmSession, async ({ caller, body, ...source }) => {
       const { sessionId } = caller as OperatorCaller
       if (sessionId === null) throw new Refusal('notPermitted')
-      const shown = await requireProof(parts, { caller: caller as OperatorCaller, sessionId }, body, source)
+      const proving = { caller: caller as OperatorCaller, sessionId }
+      const { factor, isProof } = await requireProof(parts, proving, body, source)
       await transaction(sql, async (tx) => {
-        await store.noteProof(tx, sessionId)
-        if (shown !== null) await store.noteShown(tx, sessionId, shown)
+        if (isProof) await store.noteProof(tx, sessionId)
+        if (factor !== null) await store.noteShown(tx, sessionId, factor)
       })
       await callers.noteChange(operators)
       return store.requireSession(sql, sessionId, parts)
@@ -117,17 +121,18 @@ export function sessionRoutes(parts: Parts): Handler[] {
     }),
 
     handle(contract.deleteSession, async ({ caller, actor, body, idempotency, ...source }) => {
-      const { sessionId, operatorId, role } = caller as OperatorCaller
+      const { sessionId, operatorId } = caller as OperatorCaller
+      const isAdmin = seesAll(caller as OperatorCaller)
       const id = given(body.id) ?? sessionId
       if (id === null) throw invalidRequest([noSession])
       const isOwn = id === sessionId
       // A key may end only the session in which it is used.
-      if (!isOwn && role !== 'admin' && operatorId === null) throw new Refusal('sessionNotFound')
+      if (!isOwn && !isAdmin && operatorId === null) throw new Refusal('sessionNotFound')
       let idToken: string | null | undefined
       const ended = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           if (isOwn) idToken = await store.findIdToken(tx, id)
-          const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, parts)
+          const data = await store.deleteSession(tx, id, isOwn || isAdmin ? null : operatorId, parts)
           if (data === undefined) return undefined
           const address = source.sourceAddress()
           await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
@@ -144,9 +149,9 @@ export function sessionRoutes(parts: Parts): Handler[] {
     }),
 
     read(contract.pageSessions, ({ sql, caller, query }) => {
-      const { operatorId, sessionId, role } = caller as OperatorCaller
+      const { operatorId, sessionId } = caller as OperatorCaller
       const requested = given(query.operatorId)
-      if (role === 'admin') {
+      if (seesAll(caller as OperatorCaller)) {
         return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, parts)
       }
       // A caller without an account (a key) sees only its current session, if it has one.
@@ -156,6 +161,9 @@ export function sessionRoutes(parts: Parts): Handler[] {
     }),
   ]
 }
+
+/** Whether a caller sees and ends everybody's sessions. An admin's session that lacks its factor is no admin's yet. */
+const seesAll = ({ role, lacks }: OperatorCaller) => role === 'admin' && lacks === null
 
 /** Of a caller with a bearer key. */
 const noSessionMembers = {

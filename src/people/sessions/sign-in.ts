@@ -8,10 +8,13 @@ import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText } from '../../http/answer.ts'
 import type { OperationRequest } from '../../http/handler.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { SecretBox } from '../../secrets/box.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal, type RefusalName } from '../../vocabulary/refusals.ts'
+import { Refusal, type RefusalName, unavailable } from '../../vocabulary/refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
+import type { SessionRecord } from './contract.ts'
 import { hashPassword, isPasswordOf } from './passwords.ts'
 import * as store from './store.ts'
 
@@ -37,14 +40,29 @@ type FurtherCheck = (account: store.Account, attempt: attempts.Attempt) => Promi
 const rightPassword: readonly RefusalName[] = ['secondFactorRequired', 'passwordSignInOff']
 
 /**
+ * What a password costs: an attempt that is counted, a hash, and a count that is taken back. Past the bound nothing of it is done,
+ * so that a crowd costs the database no connection.
+ */
+const checks = inTurns({ atOnce: limits.passwordsAtOnce, waiting: limits.passwordsWaiting }, unavailable)
+
+/**
  * The account with this name and password, which also passes the further check. Throws 10031, 10007, and 50003 when too
  * many passwords wait.
  */
-export async function checkPassword(
+export function checkPassword(
+  sql: Sql,
+  shown: { name: string; password: string },
+  source: Source,
+  checkFurther: FurtherCheck = async () => {},
+): Promise<store.Account> {
+  return checks(() => check(sql, shown, source, checkFurther))
+}
+
+async function check(
   sql: Sql,
   { name, password }: { name: string; password: string },
   source: Source,
-  checkFurther: FurtherCheck = async () => {},
+  checkFurther: FurtherCheck,
 ): Promise<store.Account> {
   const account = await store.findAccount(sql, name)
   const marks = browserMarks(source)
@@ -88,12 +106,14 @@ async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown
 
 /**
  * Begins a session and returns the response with its cookie. Ends the browser's previous session and the account's
- * oldest beyond the limit. Throws 10031 for a holder that lost its access meanwhile.
+ * oldest beyond the limit. `isStill` asks, under the account's lock, whether what was shown still counts: it may have changed
+ * while the sign-in waited. Throws 10031 when it does not, or the holder has lost its access.
  */
 export async function beginSession(
   { sql, callers, ...shown }: SessionParts,
   holder: Omit<store.NewSession, 'tokenHash' | 'userAgent' | 'address'>,
   source: Source,
+  isStill: (tx: Statements) => Promise<boolean> = async () => true,
 ): Promise<JsonText> {
   const token = newSecret()
   const tokenHash = hashSecret(token)
@@ -107,11 +127,8 @@ export async function beginSession(
   const record = await transaction(sql, async (tx) => {
     await store.insertSession(tx, { ...holder, tokenHash, userAgent, address })
     const begun = (await findSessions(tx, [tokenHash], shown.rules)).get(tokenHash)?.caller
-    if (begun === undefined || begun.sessionId === null) throw new Refusal('signInFailed')
+    if (begun === undefined || begun.sessionId === null || !(await isStill(tx))) throw new Refusal('signInFailed')
     if (holder.operatorId !== null) await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(source))
-    const data = await store.requireSession(tx, begun.sessionId, shown)
-    const actor = actorOf(begun)
-    await insertPlatformEvent(tx, { type: 'session.created', actor, subject: data.id, address, data })
     const former = ownCookie(source, 'session')
     const replaced = await store.sessionsReplacedBy(
       tx,
@@ -119,28 +136,38 @@ export async function beginSession(
       holder,
       former === undefined ? null : hashSecret(former),
     )
-    hasEnded = (await endSessions(tx, replaced, shown, { actor, address })) > 0
+    const ended = await store.deleteSessions(tx, replaced, shown)
+    const data = await store.requireSession(tx, begun.sessionId, shown)
+    const by = { actor: actorOf(begun), address }
+    await insertPlatformEvent(tx, { type: 'session.created', ...by, subject: data.id, data })
+    await tellEnded(tx, ended, by)
+    hasEnded = ended.length > 0
     return data
   })
   if (hasEnded) await callers.noteChange(operators)
   return withCookies(record, [cookie(source, 'session', token, longestSessionDays)])
 }
 
-/** Ends sessions, each with its event. Returns how many there were. */
+interface By {
+  actor: string
+  address: string
+}
+
+/**
+ * Ends sessions, each with its event. The locks of people's transactions come in one order everywhere: all accounts, an account,
+ * its sessions, its factors, and last the log, which an event takes.
+ */
 export async function endSessions(
   tx: Statements,
   ids: readonly number[],
   shown: store.SessionView,
-  by: { actor: string; address: string },
-): Promise<number> {
-  let count = 0
-  for (const id of ids) {
-    const data = await store.deleteSession(tx, id, null, shown)
-    if (data === undefined) continue
-    await insertPlatformEvent(tx, { type: 'session.ended', ...by, subject: id, data })
-    count++
-  }
-  return count
+  by: By,
+): Promise<void> {
+  await tellEnded(tx, await store.deleteSessions(tx, ids, shown), by)
+}
+
+async function tellEnded(tx: Statements, ended: readonly SessionRecord[], by: By): Promise<void> {
+  for (const data of ended) await insertPlatformEvent(tx, { type: 'session.ended', ...by, subject: data.id, data })
 }
 
 /** A response that also deletes the session's cookie; the browser stays marked. */

@@ -53,6 +53,15 @@ export async function requireAccount(sql: Statements, id: number): Promise<Accou
   return toAccount(row)
 }
 
+/** Whether an account is still what its password and code were compared with. */
+export async function isUnchanged(
+  tx: Statements,
+  { id, passwordHash, hasFactor }: Pick<Account, 'id' | 'passwordHash' | 'hasFactor'>,
+): Promise<boolean> {
+  const now = await requireAccount(tx, id)
+  return now.passwordHash === passwordHash && now.hasFactor === hasFactor
+}
+
 /** How many days a browser stays known after the last sign-in from it. */
 export const browserDays = 180
 
@@ -108,7 +117,7 @@ export interface NewSession extends SessionHolder {
   signOn?: { hours: number; providerSession: string | null; idToken: string }
 }
 
-/** A new session, which begins with a proof. */
+/** A new session, which begins with a proof. Locks the account's row until the transaction ends. */
 export async function insertSession(tx: Statements, session: NewSession): Promise<void> {
   const { tokenHash, userAgent, address, method, signOn, ...holder } = session
   const hours = Math.min(idleSessionHours, signOn?.hours ?? idleSessionHours)
@@ -144,7 +153,10 @@ export async function sessionsReplacedBy(
 }
 
 export async function deleteSessionsOf(tx: Statements, operatorId: number, except: number | null): Promise<void> {
-  await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
+  await tx`
+    delete from operator_session where id in (
+      select id from operator_session where operator_id = ${operatorId} and id is distinct from ${except}
+      order by id for update)`
 }
 
 /** Notes that a session's person has proved anew who they are. */
@@ -152,9 +164,12 @@ export async function noteProof(tx: Statements, id: number): Promise<void> {
   await tx`update operator_session set confirmed_at = clock_timestamp() where id = ${id}`
 }
 
-/** Notes that a session by single sign-on has shown our second factor too. */
+/** Notes that a session which began without our second factor has shown it, or set it up. */
 export async function noteShown(tx: Statements, id: number, factor: 'code' | 'passkey'): Promise<void> {
-  await tx`update operator_session set method = 'signOn+' || ${factor} where id = ${id} and method = 'signOn'`
+  await tx`
+    update operator_session set has_shown_factor = true,
+      method = case when method = 'signOn' then 'signOn+' || ${factor} else method end
+    where id = ${id}`
 }
 
 /** Whether a session is one of the operator key with this hash. */
@@ -174,6 +189,20 @@ export async function findIdToken(sql: Statements, id: number): Promise<string |
 export async function sessionsOfAccount(sql: Statements, operatorId: number): Promise<number[]> {
   const rows = await sql`select id from operator_session where operator_id = ${operatorId}`
   return rows.map(({ id }) => id)
+}
+
+/** Ends sessions, in the order in which every transaction locks them. Returns those that there were. */
+export async function deleteSessions(
+  tx: Statements,
+  ids: readonly number[],
+  shown: SessionView,
+): Promise<SessionRecord[]> {
+  const ended: SessionRecord[] = []
+  for (const id of ids.toSorted((one, other) => one - other)) {
+    const session = await deleteSession(tx, id, null, shown)
+    if (session !== undefined) ended.push(session)
+  }
+  return ended
 }
 
 /** Ends one session, with `ofOperator` only one of that operator. Returns it; undefined when there was none. */
@@ -246,7 +275,8 @@ export function pageOfSessions(
 /** Prunes at most `limit` expired sessions, and all browsers that are no longer known; returns how many sessions. */
 export async function deleteEndedSessions(sql: Statements, limit: number): Promise<number> {
   const sessions = await sql`
-    delete from operator_session where id in (select id from operator_session where expires_at < now() limit ${limit})`
+    delete from operator_session where id in (
+      select id from operator_session where expires_at < now() limit ${limit} for update skip locked)`
   await sql`delete from operator_browser where seen_at < now() - ${browserDays} * interval '1 day'`
   return sessions.count
 }

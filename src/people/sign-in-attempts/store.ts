@@ -2,9 +2,10 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { sourceNetwork } from '../../http/source-address.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
+import { Refusal, unavailable } from '../../vocabulary/refusals.ts'
 
 // Sign-in attempts are counted by name and by source before the password is checked; a right password takes them back.
 // Codes of a second factor are counted by their account alone, and a right one takes back only itself: who knows the password
@@ -21,6 +22,13 @@ export interface Attempt {
   /** What was tried, where it is no password: a code of the account, or what only a source can be blamed for. */
   tried?: 'code' | 'credential'
 }
+
+/**
+ * Attempts of one source, or with one name, wait for each other's rows. They wait here, in order, not each with a connection of the
+ * database.
+ */
+const counts = inTurns({ atOnce: limits.attemptsAtOnce, waiting: limits.attemptsWaiting }, unavailable)
+const counting = <Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>) => counts(() => transaction(sql, run))
 
 interface Limit {
   key: string
@@ -50,7 +58,7 @@ const secondsLeftSql = `ceil(extract(epoch from since + interval '${limits.wrong
 
 /** Counts an attempt; concurrent ones all count. Past a limit it counts nothing and throws 10007 with `Retry-After`. */
 export async function countAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  const passed = await transaction(sql, async (tx) => {
+  const passed = await counting(sql, async (tx) => {
     for (const limit of limitsOf(attempt)) {
       const [row] = await tx`
         insert into sign_in_attempt as a (key, failures, since) values (${limit.key}, 1, now())
@@ -81,7 +89,7 @@ class PastLimit extends Error {
 
 /** After a right password the person's earlier attempts were no guesses: they are uncounted from every limit. */
 export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> {
-  await transaction(sql, async (tx) => {
+  await counting(sql, async (tx) => {
     const limits = limitsOf(attempt)
     const own = limits.find(({ what }) => what === 'nameAndSource' || what === 'browser') ?? limits[0]
     const [row] = await tx`select failures from sign_in_attempt where key = ${own.key}`
@@ -91,7 +99,7 @@ export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> 
 
 /** Uncounts an attempt whose password was not checked. */
 export async function uncountAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  await transaction(sql, (tx) => uncount(tx, limitsOf(attempt), 1))
+  await counting(sql, (tx) => uncount(tx, limitsOf(attempt), 1))
 }
 
 async function uncount(tx: Statements, limits: Limit[], failures: number): Promise<void> {
@@ -106,7 +114,7 @@ export async function logRefused(sql: Sql, attempt: Attempt): Promise<void> {
   // Attempts with unknown names are grouped by source, or each made-up name would be an event.
   const what = attempt.operatorId === null ? 'source' : 'nameAndSource'
   const { key } = limits.find((limit) => limit.what === what) ?? limits[0]
-  await transaction(sql, async (tx) => {
+  await counting(sql, async (tx) => {
     const [row] = await tx`
       insert into sign_in_attempt as a (key, failures, since, unlogged_count, operator_id, address)
       values (${key}, 0, now(), 1, ${attempt.operatorId}, ${attempt.address})
@@ -133,7 +141,7 @@ async function logUnlogged(tx: Statements, { key, unlogged_count, operator_id, a
 
 /** Logs a reached limit once for as long as it holds. */
 async function logLocked(sql: Sql, { operatorId, address }: Attempt, { limit, seconds }: PastLimit): Promise<void> {
-  await transaction(sql, async (tx) => {
+  await counting(sql, async (tx) => {
     const locked = await tx`
       update sign_in_attempt set locked_at = now()
       where key = ${limit.key} and (locked_at is null or locked_at < since)`

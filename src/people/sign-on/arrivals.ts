@@ -9,8 +9,9 @@ import { Refusal } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
 import { nameFaults } from '../operators/rules.ts'
 import { deleteSetUps, lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
+import { lockAccount } from '../second-factor/store.ts'
 import { beginSession, endSessions, type SessionParts, type Source } from '../sessions/sign-in.ts'
-import { noteProof, requireSession, sessionsOfAccount } from '../sessions/store.ts'
+import { noteProof, requireAccount, requireSession, sessionsOfAccount } from '../sessions/store.ts'
 import { type Identity, SignOnFault } from './provider.ts'
 import type { SealedFlow } from './routes.ts'
 import { claimAt, namesOf, roleOf } from './rules.ts'
@@ -59,7 +60,8 @@ export class Arrivals {
       idToken: secrets.seal(sealedFor(operatorId), identity.idToken),
     }
     const session = { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'signOn', signOn } as const
-    const { cookies = [] } = await beginSession(this.parts, session, source)
+    const isStill = async (tx: Statements) => (await store.findLinked(tx, identity))?.id === operatorId
+    const { cookies = [] } = await beginSession(this.parts, session, source, isStill)
     return { cookies }
   }
 
@@ -103,6 +105,7 @@ export class Arrivals {
 
   /** The account's sessions end and its keys rest, until its claims make a role again. */
   private async leave(tx: Statements, account: store.LinkedAccount, source: Source): Promise<void> {
+    await lockAccount(tx, account.id)
     const ids = await sessionsOfAccount(tx, account.id)
     await endSessions(tx, ids, this.parts, { actor, address: source.sourceAddress() })
     if (account.hasLeft) return
@@ -110,11 +113,15 @@ export class Arrivals {
     await this.log(tx, 'operator.updated', account.id, source)
   }
 
-  /** Links the account of a set-up link, in place of a password. Throws 10052 and 10064. */
+  /**
+   * Links the account of a set-up link, in place of a password. Throws 10052, 10064, and 10032 for an account with a second
+   * factor: the provider would be a way past it.
+   */
   private setUp({ setUpHash }: SealedFlow, identity: Identity, source: Source): Promise<number> {
     return transaction(this.parts.sql, async (tx) => {
       await lockOperators(tx)
       const { id } = await requireSetUp(tx, setUpHash ?? '')
+      if ((await requireAccount(tx, id)).hasFactor) throw new Refusal('secondFactorRequired')
       await store.link(tx, id, identity)
       await deleteSetUps(tx, id)
       await this.log(tx, 'operator.setUp', id, source)
@@ -122,13 +129,14 @@ export class Arrivals {
     })
   }
 
-  /** Links the account of a session. Throws 10002, 10064 and 10065. */
+  /** Links the account of a session. Throws 10002, 10034, 10064 and 10065. */
   private async link({ sessionId }: SealedFlow, identity: Identity, source: Source): Promise<Ended> {
     const { sql, callers, showMoment } = this.parts
     await transaction(sql, async (tx) => {
       await lockOperators(tx)
-      const { operatorId } = await requireSession(tx, sessionId ?? 0, this.parts)
+      const { operatorId, isLimited } = await requireSession(tx, sessionId ?? 0, this.parts)
       if (operatorId === null) throw new Refusal('notPermitted')
+      if (isLimited) throw new Refusal('secondFactorSetUpRequired')
       if ((await requireOperator(tx, operatorId, showMoment)).source === 2) throw new Refusal('managedBySignOn')
       await store.link(tx, operatorId, identity)
       await this.log(tx, 'operator.updated', operatorId, source)

@@ -67,6 +67,7 @@ export const startSignOn = operation({
     'signOnOff',
     'signOnUnavailable',
     'setUpLinkInvalid',
+    'secondFactorRequired',
     'tokenInvalid',
     'notPermitted',
     'confirmationRequired',

@@ -3,6 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPrivateAddress } from '../../deliveries/callback-url.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import { limits } from '../../vocabulary/limits.ts'
 
 // Requests to the provider of single sign-on (contract §12.2). Its host was chosen by an admin and may be anywhere; what its
@@ -21,23 +22,10 @@ export type OutgoingFetch = (
 
 /** Opens the way to a provider. */
 export function outgoingTo(issuer: URL): OutgoingFetch {
-  let underWay = 0
-  const waiting: (() => void)[] = []
-
-  async function inTurn<Answer>(run: () => Promise<Answer>): Promise<Answer> {
-    if (underWay < limits.providerRequests) underWay++
-    else {
-      if (waiting.length >= limits.providerRequestsWaiting) throw new OutgoingFault('too many requests wait')
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    }
-    try {
-      return await run()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) underWay--
-      else next()
-    }
-  }
+  const ask = inTurns(
+    { atOnce: limits.providerRequests, waiting: limits.providerRequestsWaiting },
+    () => new OutgoingFault('too many requests wait'),
+  )
 
   return (address, init = {}) => {
     const url = new URL(address)
@@ -48,7 +36,7 @@ export function outgoingTo(issuer: URL): OutgoingFetch {
     if (isLoopback(issuer) && url.protocol !== 'https:' && url.protocol !== 'http:') {
       return Promise.reject(new OutgoingFault(`${url.protocol} is no protocol of a provider`))
     }
-    return inTurn(() => send(url, init, isIssuers))
+    return ask(() => send(url, init, isIssuers))
   }
 }
 

@@ -1,4 +1,12 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose'
 import * as oauth from 'oauth4webapi'
 import type { Config } from '../../config.ts'
 import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
@@ -27,6 +35,15 @@ export interface Flow {
   verifier: string
 }
 
+/** A logout of the provider: whom it names, and by what it is known again. */
+export interface Logout {
+  subject: string | null
+  sessionId: string | null
+  /** The token's id, and until when the token would count. */
+  id: string
+  until: Date
+}
+
 /** Who somebody is, as the provider says. */
 export interface Identity {
   issuer: string
@@ -44,6 +61,8 @@ const algorithms = [
 ]
 /** How far ahead a provider's clock may be. */
 const aheadSeconds = 60
+/** How old a logout token may be: so long its id is remembered. */
+const logoutSeconds = 3_600
 const discoveryMs = 3_600_000
 const keysMs = 300_000
 /** An unknown key id fetches the keys again, but not more often. */
@@ -65,6 +84,9 @@ export class Provider {
   private keys: Kept<JSONWebKeySet> | undefined
   private askedKeys: Promise<JSONWebKeySet> | undefined
   private fetchedAgainAt = Number.NEGATIVE_INFINITY
+  private secretWays: [oauth.ClientAuth, oauth.ClientAuth] | undefined
+  /** The way of the client's secret that the provider took where it refused another. */
+  private workingWay: oauth.ClientAuth | undefined
 
   constructor(settings: ProviderSettings) {
     this.settings = settings
@@ -188,17 +210,20 @@ export class Provider {
 
   private async exchange(server: oauth.AuthorizationServer, parameters: URLSearchParams, flow: Flow) {
     const { client, redirectUri, options } = this
-    const response = await away(() =>
-      oauth.authorizationCodeGrantRequest(
-        server,
-        client,
-        this.authentication(server),
-        parameters,
-        redirectUri,
-        flow.verifier,
-        options,
-      ),
-    )
+    const ask = (way: oauth.ClientAuth) =>
+      away(() =>
+        oauth.authorizationCodeGrantRequest(server, client, way, parameters, redirectUri, flow.verifier, options),
+      )
+    const [first = oauth.None(), ...others] = this.waysOfClient(server)
+    let response = await ask(first)
+    let refused = await refusalOfClient(response)
+    for (const way of others) {
+      if (refused === undefined) break
+      response = await ask(way)
+      refused = await refusalOfClient(response)
+      if (refused === undefined) this.workingWay = way
+    }
+    if (refused !== undefined) throw new ProviderAway(`the token endpoint refuses the client: ${refused}`)
     if (response.status >= 500) throw new ProviderAway(`the token endpoint answers ${response.status}`)
     try {
       return await oauth.processAuthorizationCodeResponse(server, client, response, {
@@ -211,12 +236,22 @@ export class Provider {
     }
   }
 
-  private authentication({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
+  /**
+   * How the client says who it is, the likeliest way first. What discovery names is what the provider can, not what this client
+   * is registered for: many take both ways, some only Basic, and some read the secret in it as it was before it was encoded.
+   */
+  private waysOfClient({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
     const { clientSecret } = this.settings
-    if (clientSecret === undefined) return oauth.None()
-    const isPost =
-      methods !== undefined && !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
-    return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret)
+    if (clientSecret === undefined) return []
+    const [basic, post] = this.secretWays ?? [clientSecretBasic(clientSecret), oauth.ClientSecretPost(clientSecret)]
+    this.secretWays = [basic, post]
+    const takes = (method: string) => methods === undefined || methods.includes(method)
+    const known = [
+      ...(takes('client_secret_basic') ? [basic] : []),
+      ...(methods !== undefined && takes('client_secret_post') ? [post] : []),
+    ]
+    const ways = known.length === 0 ? [basic] : known
+    return ways.toSorted((one, other) => Number(other === this.workingWay) - Number(one === this.workingWay))
   }
 
   private async askUserInfo(server: oauth.AuthorizationServer, accessToken: string, subject: string) {
@@ -236,16 +271,29 @@ export class Provider {
   }
 
   /** Whom a logout token names. Throws `SignOnFault` and `ProviderAway`. */
-  async readLogout(token: string): Promise<{ subject: string | null; sessionId: string | null }> {
+  async readLogout(token: string): Promise<Logout> {
     const { issuer, clientId } = this.settings
     const claims = await this.verify(token, { issuer, audience: clientId, requiredClaims: ['iat', 'jti', 'events'] })
-    const { sub, sid, events, nonce } = claims as JWTPayload & { sid?: unknown; events?: object; nonce?: unknown }
+    const {
+      iat = 0,
+      jti,
+      sub,
+      sid,
+      events,
+      nonce,
+    } = claims as JWTPayload & { sid?: unknown; events?: object; nonce?: unknown }
     requireRecent(claims)
+    const until = iat + logoutSeconds
+    if (until <= Date.now() / 1000) throw new SignOnFault('the logout token is too old')
+    if (typeof jti !== 'string' || jti === '') throw new SignOnFault('the logout token has no id')
     const isLogout = typeof (events as Record<string, unknown> | undefined)?.[logoutEvent] === 'object'
+    // Providers of before the standard's last version say nothing, or JWT.
+    const { typ = 'JWT' } = decodeProtectedHeader(token)
+    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) throw new SignOnFault('the token is of another type')
     if (!isLogout || nonce !== undefined) throw new SignOnFault('the token is no logout token')
     const [subject, sessionId] = [sub ?? null, typeof sid === 'string' ? sid : null]
     if (subject === null && sessionId === null) throw new SignOnFault('the logout token names nobody')
-    return { subject, sessionId }
+    return { subject, sessionId, id: jti, until: new Date(until * 1000) }
   }
 
   /** The claims of a token that the provider has signed. Throws `SignOnFault` and `ProviderAway`. */
@@ -295,6 +343,29 @@ export function openProvider(
   return new Provider({ issuer, clientId, clientSecret, scopes: config.oidcScopes, publicUrl })
 }
 
+/**
+ * RFC 6749, 2.3.1, by the form encoding of browsers, which leaves letters, digits and `*-._` alone: the library encodes those
+ * signs too, and providers that do not decode then refuse nearly every secret.
+ */
+function clientSecretBasic(clientSecret: string): oauth.ClientAuth {
+  const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
+  return (_, { client_id }, __, headers) => {
+    headers.set('authorization', `Basic ${btoa(`${encoded(client_id)}:${encoded(clientSecret)}`)}`)
+  }
+}
+
+/** How a token endpoint refuses the client itself; undefined for any other answer. */
+async function refusalOfClient(response: Response): Promise<string | undefined> {
+  if (response.status < 400 || response.status > 403) return undefined
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => undefined)) as { error?: unknown } | undefined
+  const isOfClient = body?.error === 'invalid_client' || body?.error === 'unauthorized_client'
+  if (response.status === 400 && !isOfClient) return undefined
+  return typeof body?.error === 'string' ? body.error : `status ${response.status}`
+}
+
 /** Throws for what the libraries let pass: a token of the future, one that has just ended, and another client's. */
 function requireSound(claims: JWTPayload, clientId: string): void {
   requireRecent(claims)
@@ -315,7 +386,9 @@ const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oa
 
 function faultOf(error: unknown): Error {
   const { name, message, code } = error as Error & { code?: unknown }
-  return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}`)
+  const words =
+    error instanceof oauth.AuthorizationResponseError ? ` (${error.error}: ${error.error_description ?? ''})` : ''
+  return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}${words}`)
 }
 
 /** Runs a request; whatever goes wrong with it is the provider's. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { permitted, requireProof } from '../../callers/access-control.ts'
+import { permitted, requireProof, requireStanding } from '../../callers/access-control.ts'
 import { operators } from '../../callers/cache.ts'
 import { actorOf, type Caller, type OperatorCaller } from '../../callers/caller.ts'
 import type { RequestHead } from '../../callers/cookies.ts'
@@ -17,8 +17,9 @@ import { given } from '../../vocabulary/values.ts'
 import { lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
 import { relyingPartyOf } from '../second-factor/passkeys.ts'
 import { endSessions, type SessionParts } from '../sessions/sign-in.ts'
+import { requireAccount } from '../sessions/store.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
-import { useTicket } from '../tickets/store.ts'
+import { useOnce } from '../tickets/store.ts'
 import { openTicket, sealTicket } from '../tickets/tickets.ts'
 import { Arrivals, type Ended } from './arrivals.ts'
 import * as contract from './contract.ts'
@@ -76,6 +77,12 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return { sessionId, operatorId }
   }
 
+  /** Throws 10052, and 10032 for an account whose second factor the link would pass by. */
+  async function requireLinkable(setUpHash: string): Promise<void> {
+    const { id } = await requireSetUp(sql, setUpHash)
+    if ((await requireAccount(sql, id)).hasFactor) throw new Refusal('secondFactorRequired')
+  }
+
   /** Opens a browser's flow and uses it up. Throws `SignOnFault` for a callback that belongs to none. */
   function openFlow(source: Callback, query: URLSearchParams) {
     const text = flowTicket(source)
@@ -118,7 +125,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
       const flow = ticket.content
       purpose = flow.purpose
       cookies.push(flowCookie(source, publicUrl, null))
-      if (!(await useTicket(sql, ticket))) throw new SignOnFault('the callback comes a second time')
+      if (!(await useOnce(sql, ticket))) throw new SignOnFault('the callback comes a second time')
       const identity = await identify(flow, query, request.sourceAddress())
       const ended: Ended = await arrivals.take(flow, identity, source)
       count(purpose, 'succeeded')
@@ -157,7 +164,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
       const setUpToken = given(body.setUpToken)
       if (purpose === 'setUp' && setUpToken === null) throw invalidRequest([missingToken])
       const setUpHash = purpose === 'setUp' && setUpToken !== null ? hashSecret(setUpToken) : null
-      if (setUpHash !== null) await requireSetUp(sql, setUpHash)
+      if (setUpHash !== null) await requireLinkable(setUpHash)
       const session = needsSession(purpose) ? await requireSession(purpose, source.header) : nobodysSession
       const flow: SealedFlow = {
         ...{ state: newSecret(), nonce: newSecret(), verifier: newSecret() },
@@ -184,7 +191,11 @@ export function signOnRoutes(parts: Parts): Handler[] {
           refusalOf(error, requestId)
           throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
         })
+        const { id, until } = named
+        // With what it does: a token of which nothing came may come again.
         await transaction(sql, async (tx) => {
+          const isFirst = await useOnce(tx, { id: `logout ${from.issuer} ${id}`, until })
+          if (!isFirst) throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
           const ids = await store.sessionsOf(tx, { issuer: from.issuer, ...named })
           await endSessions(tx, ids, parts, { actor: 'platform:signOn', address: sourceAddress() })
         })
@@ -210,6 +221,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
       const address = sourceAddress()
       const record = await transaction(sql, async (tx) => {
         await lockOperators(tx)
+        await requireStanding(tx, contract.unlinkSignOn, caller, parts.rules)
         const { source } = await requireOperator(tx, id, parts.showMoment)
         if (source === 2) throw new Refusal('managedBySignOn')
         const isUnlinked = await store.unlink(tx, id)

@@ -2,8 +2,8 @@ import { hashSecret } from '../../callers/credentials.ts'
 import type { Statements } from '../../database/open.ts'
 import type { Ticket } from './tickets.ts'
 
-/** Notes that a ticket is used; false when it was used before, on whatever process. */
-export async function useTicket(sql: Statements, { id, until }: Ticket<unknown>): Promise<boolean> {
+/** Notes that a ticket, or a token of the provider, is used; false when it was used before, on whatever process. */
+export async function useOnce(sql: Statements, { id, until }: Pick<Ticket<unknown>, 'id' | 'until'>): Promise<boolean> {
   const noted = await sql`
     insert into used_ticket (ticket_hash, expires_at) values (${hashSecret(id)}, ${until})
     on conflict do nothing`

@@ -2,7 +2,7 @@ import { newSecret } from '../../callers/credentials.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 
 // A ticket carries what a flow of two requests must not forget, sealed, with whoever takes part in it: until it is used nothing
-// is stored, whoever asks, and every process opens it. That it works once is `useTicket`'s to see to.
+// is stored, whoever asks, and every process opens it. That it works once is `useOnce`'s to see to.
 
 interface Sealed {
   content: unknown

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { savePasskey, startPasskey } from '../../src/people/second-factor/contract.ts'
+import { createSession, getSession, startPasskeySession } from '../../src/people/sessions/contract.ts'
+import { finishSignOn, logOutByProvider, startSignOn } from '../../src/people/sign-on/contract.ts'
+import { Authenticator } from '../authenticator.ts'
+import { forecourt } from '../cli/support.ts'
+import { type Answer, Client, type Service } from '../harness.ts'
+import { codeOf, newGenerator, newPerson, type Person, signIn } from '../people.ts'
+import { TestProvider } from '../provider.ts'
+import { fakeClock, libfaketime } from './clocks.ts'
+import { becomesTrue, isLong, type OwnDatabase, Workplace } from './support.ts'
+
+// The ways in, of two requests each, through kills, restarts, crowds, wrong clocks and a restore; for the long run.
+
+const place = new Workplace()
+const provider = new TestProvider()
+const publicUrl = 'http://localhost:9'
+const tries = 500
+let database: OwnDatabase
+let service: Service
+let client: Client
+let env: Record<string, string>
+afterAll(async () => {
+  provider.stop()
+  await place.clear()
+}, 60_000)
+
+beforeAll(async () => {
+  if (!isLong) return
+  await provider.start()
+  database = await place.findDatabase()
+  env = {
+    DATABASE_URL: database.url(),
+    FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
+    FORECOURT_PUBLIC_URL: publicUrl,
+    FORECOURT_OIDC_ISSUER: provider.issuer,
+    FORECOURT_OIDC_CLIENT_ID: provider.clientId,
+    FORECOURT_OIDC_CLIENT_SECRET: provider.clientSecret,
+    FORECOURT_OIDC_ROLES: 'operator=ops',
+  }
+  service = await place.startService({ env: { ...env, FORECOURT_WORKERS: '3' } })
+  client = new Client(service)
+}, 120_000)
+
+let sources = 0
+const from = () => {
+  const source = ++sources
+  return { 'x-forwarded-for': `198.${18 + (source >> 16)}.${(source >> 8) & 255}.${source & 255}`, connection: 'close' }
+}
+const newSubject = () => `person-${randomBytes(6).toString('hex')}`
+
+/** A sign-on that has begun: what the browser brings back to the callback. */
+async function begun(on = client, subject = newSubject()) {
+  const started = await on.call(startSignOn, { purpose: 'signIn' })
+  const [cookie = ''] = (started.headers.get('set-cookie') ?? '').split(';')
+  const query = provider.issue(started.data.authorizationUrl, { sub: subject, name: subject, groups: ['ops'] })
+  return { cookie, query: new URLSearchParams(query).toString(), subject }
+}
+
+async function comesBack({ cookie, query }: Awaited<ReturnType<typeof begun>>, on = client, headers = {}) {
+  const url = `${on.url}${finishSignOn.path}?${query}`
+  const back = await fetch(url, { redirect: 'manual', headers: { cookie, ...headers } })
+  const cookies = back.headers.getSetCookie().map((each) => each.split(';')[0] ?? '')
+  return {
+    refusal: Number(new URL(back.headers.get('location') ?? '', on.url).searchParams.get('refusal')),
+    session: cookies.find((each) => each.startsWith('forecourt_session=')),
+  }
+}
+
+async function newPasskey(person: Person, on = client) {
+  const headers = await signIn(on, person)
+  const { options, ticket } = (await on.call(startPasskey, {}, { headers })).data
+  const authenticator = new Authenticator(publicUrl)
+  const input = { ticket, credential: authenticator.create(options), name: 'x' }
+  const saved = await on.call(savePasskey, input, { headers })
+  if (saved.code !== 0) throw new Error(saved.text)
+  return authenticator
+}
+
+/** The workers of the service: its child processes that serve. */
+function workers(): number[] {
+  return place
+    .services()
+    .map(({ pid }) => pid)
+    .filter((pid) => {
+      const read = (name: string) => {
+        try {
+          return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+        } catch {
+          return ''
+        }
+      }
+      return read('cmdline').includes('worker.') && read('status').includes(`PPid:\t${service.process.pid}\n`)
+    })
+}
+
+/** Kills all workers at once, and waits until others serve in their place. */
+async function killWorkers(): Promise<void> {
+  const gone = workers()
+  expect(gone).toHaveLength(3)
+  for (const pid of gone) process.kill(pid, 'SIGKILL')
+  const isBack = async () => {
+    const now = workers()
+    return now.length === 3 && !now.some((pid) => gone.includes(pid)) && (await isReady())
+  }
+  expect(await becomesTrue(isBack)).toBe(true)
+}
+
+const isReady = () =>
+  fetch(`${client.url}/readyz`, { headers: { connection: 'close' } }).then(
+    ({ status }) => status === 200,
+    () => false,
+  )
+
+const count = (answers: Answer<unknown>[], code: number) => answers.filter((answer) => answer.code === code).length
+const sessionsOf = (name: string) =>
+  database.run(
+    async (sql) =>
+      (
+        await sql`select s.id, e.id as event from operator_session s join operator o on o.id = s.operator_id
+          left join event e on e.app_id = '' and e.type = 'session.created' and e.subject = s.id::text
+          where o.name = ${name}`
+      ).length,
+  )
+
+describe.skipIf(!isLong)('a way in', () => {
+  test('goes on after every process was killed between its two requests', async () => {
+    const person = await newPerson(client, 'viewer')
+    const authenticator = await newPasskey(person)
+    for (let round = 0; round < 3; round++) {
+      const [flow, { options, ticket }] = [await begun(), (await client.call(startPasskeySession, {})).data]
+      await killWorkers()
+      expect((await comesBack(flow)).session).toBeDefined()
+      const credential = authenticator.get(options)
+      expect((await client.call(createSession, { ticket, credential }, { headers: from() })).code).toBe(0)
+    }
+  }, 120_000)
+
+  test('that is cut off between code and session leaves none, and spoils nothing', async () => {
+    for (let round = 0; round < 3; round++) {
+      const flow = await begun()
+      provider.asked = []
+      provider.lies = { hangs: true }
+      const cut = comesBack(flow).then(
+        () => 'answered',
+        () => 'cut off',
+      )
+      expect(await becomesTrue(() => provider.asked.includes('/token'))).toBe(true)
+      await killWorkers()
+      expect(await cut).toBe('cut off')
+      provider.lies = {}
+      expect(await sessionsOf(flow.subject)).toBe(0)
+      // The browser may ask again; its code was shown to the provider, so the flow is used up.
+      expect(await comesBack(flow)).toEqual({ refusal: 10061, session: undefined })
+      expect((await comesBack(await begun(client, flow.subject))).session).toBeDefined()
+      expect(await sessionsOf(flow.subject)).toBe(1)
+    }
+  }, 120_000)
+
+  test('by a logout of the provider that was cut off is told again', async () => {
+    const flow = await begun()
+    const { session = '' } = await comesBack(flow)
+    const iat = Math.floor(Date.now() / 1000)
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    const claims = { iss: provider.issuer, aud: provider.clientId, iat, jti: newSubject(), events, sub: flow.subject }
+    const body = new URLSearchParams({ logout_token: await provider.sign(claims) }).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', connection: 'close' }
+    const tell = () => client.send(logOutByProvider.path, { method: 'POST', headers, body })
+    const lock = database.run((sql) =>
+      sql.begin(async (tx) => {
+        await tx`select 1 from operator_session for update`
+        const told = tell().then(
+          () => 'answered',
+          () => 'cut off',
+        )
+        const waits = () =>
+          database.run(async (other) => (await other`select 1 from pg_locks where not granted limit 1`).length === 1)
+        expect(await becomesTrue(waits)).toBe(true)
+        await killWorkers()
+        return [await told]
+      }),
+    )
+    expect(await lock).toEqual(['cut off'])
+    const hasEnded = async () => (await client.call(getSession, {}, { headers: { cookie: session } })).code === 10002
+    // What had no effect counts again; what had, does not.
+    const again = (await tell()).status
+    expect([200, 400]).toContain(again)
+    expect(await becomesTrue(hasEnded)).toBe(true)
+    expect((await tell()).status).toBe(400)
+  }, 120_000)
+
+  test(`works once under ${tries} tries at once on three processes`, async () => {
+    const person = await newPerson(client, 'viewer')
+    const { secret, recoveryCodes } = await newGenerator(client, await signIn(client, person))
+    const { name, password } = person
+    // The generator's code lasts for as long as the crowd may take.
+    for (const code of [codeOf(secret, 1), recoveryCodes[0]]) {
+      const enter = () => client.call(createSession, { name, password, code }, { headers: from() })
+      const answers = await Promise.all(Array.from({ length: tries }, enter))
+      for (const answer of answers) expect([0, 10007, 10033, 50003]).toContain(answer.code)
+      // In a crowd of one name the first may be told 50003 before it has used the code; then one of these uses it.
+      const isUsed = async () => {
+        await database.run((sql) => sql`delete from sign_in_attempt`)
+        const answer = await enter()
+        answers.push(answer)
+        return answer.code === 10033
+      }
+      expect(await becomesTrue(isUsed)).toBe(true)
+      expect(count(answers, 0)).toBeLessThanOrEqual(1)
+    }
+
+    const authenticator = await newPasskey(await newPerson(client, 'viewer'))
+    const { options, ticket } = (await client.call(startPasskeySession, {})).data
+    const credential = authenticator.get(options)
+    const shown = await Promise.all(
+      Array.from({ length: tries }, () => client.call(createSession, { ticket, credential }, { headers: from() })),
+    )
+    expect(count(shown, 0)).toBe(1)
+    for (const answer of shown) expect([0, 10031, 10007, 50003]).toContain(answer.code)
+
+    const flow = await begun()
+    const backs = await Promise.all(Array.from({ length: tries }, () => comesBack(flow, client, from())))
+    expect(backs.filter(({ session }) => session !== undefined)).toHaveLength(1)
+    expect(await sessionsOf(flow.subject)).toBe(1)
+  }, 300_000)
+
+  test('goes on over a restart', async () => {
+    const flow = await begun()
+    await service.stop()
+    service = await place.startService({ env: { ...env, FORECOURT_WORKERS: '3' } })
+    client = new Client(service)
+    expect((await comesBack(flow)).session).toBeDefined()
+  }, 120_000)
+
+  test.skipIf(!existsSync(libfaketime))(
+    'goes by the clock of the database where a process has another',
+    async () => {
+      for (const by of ['+40s', '-40s']) {
+        const odd = await place.startService({ env: { ...env, ...fakeClock(by) } })
+        const there = new Client(odd)
+        const person = await newPerson(client, 'viewer')
+        const { secret } = await newGenerator(client, await signIn(client, person))
+        const { name, password } = person
+        const enter = (on: Client) =>
+          on.call(createSession, { name, password, code: codeOf(secret) }, { headers: from() })
+        expect((await enter(there)).code).toBe(0)
+        // The step is used up for every process, whatever its clock.
+        expect((await enter(client)).code).toBe(10033)
+        await odd.stop()
+      }
+    },
+    120_000,
+  )
+})
+
+describe.skipIf(!isLong)('a restored backup', () => {
+  test.each(['in the backup', 'in a file of its own'])(
+    'lets people in by their second factor, its key %s',
+    async (where) => {
+      const dataDir = place.newFolder()
+      const isOwn = where !== 'in the backup'
+      const keyFile = join(place.home, 'key of the secrets')
+      if (isOwn) writeFileSync(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 })
+      const key: Record<string, string> = isOwn ? { FORECOURT_SECRETS_KEY_FILE: keyFile } : {}
+      const first = await place.startService({ dataDir, env: { FORECOURT_PUBLIC_URL: publicUrl, ...key } })
+      const there = new Client(first)
+      const person = await newPerson(there, 'admin')
+      const authenticator = await newPasskey(person, there)
+      const holder = await newPerson(there, 'viewer')
+      const { secret, recoveryCodes } = await newGenerator(there, await signIn(there, holder))
+      await first.stop()
+      const file = join(place.home, `backup ${where}`)
+      expect((await forecourt(['backup', file], { FORECOURT_DATA_DIR: dataDir, ...key })).code).toBe(0)
+
+      const other = place.newFolder()
+      if (isOwn) {
+        const { code, stderr } = await forecourt(['restore', file], { FORECOURT_DATA_DIR: other })
+        expect([code, stderr]).toEqual([1, expect.stringContaining('name that file in FORECOURT_SECRETS_KEY_FILE')])
+      }
+      expect((await forecourt(['restore', file], { FORECOURT_DATA_DIR: other, ...key })).code).toBe(0)
+      const again = new Client(
+        await place.startService({ dataDir: other, env: { FORECOURT_PUBLIC_URL: publicUrl, ...key } }),
+      )
+      const { name, password } = holder
+      for (const code of [codeOf(secret, 1), recoveryCodes[0]]) {
+        expect((await again.call(createSession, { name, password, code })).code).toBe(0)
+      }
+      expect((await again.call(createSession, { name, password })).code).toBe(10032)
+      const { options, ticket } = (await again.call(startPasskeySession, {})).data
+      const entered = await again.call(createSession, { ticket, credential: authenticator.get(options) })
+      expect(entered.data).toMatchObject({ name: person.name, method: 'passkey' })
+    },
+    180_000,
+  )
+})

@@ -1,0 +1,201 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { type Flow, Provider, ProviderAway, SignOnFault } from '../../src/people/sign-on/provider.ts'
+import { type Algorithm, type Lies, TestProvider } from '../provider.ts'
+
+// What one process asks of a provider and makes of its words, lie by lie: each test has its own client, which knows nothing yet.
+
+const provider = new TestProvider()
+const other = new TestProvider()
+beforeAll(async () => {
+  await provider.start()
+  await other.start()
+})
+afterAll(() => {
+  provider.stop()
+  other.stop()
+})
+beforeEach(() => {
+  provider.lies = {}
+  provider.asked = []
+  other.asked = []
+})
+
+const flow: Flow = { state: 'a state', nonce: 'a nonce', verifier: 'v'.repeat(43) }
+const newClient = () =>
+  new Provider({
+    issuer: provider.issuer,
+    clientId: provider.clientId,
+    clientSecret: provider.clientSecret,
+    scopes: 'openid profile',
+    publicUrl: 'http://127.0.0.1:1',
+  })
+
+async function identify(client: Provider, lies: Lies = {}, claims: object = { sub: 'somebody', groups: ['ops'] }) {
+  const code = provider.issue(await client.authorizationUrl(flow, false), { ...claims }, lies)
+  const parameters = await client.readCallback(new URLSearchParams(code), flow.state)
+  return client.identify(parameters, flow, (found) => (found as { groups?: unknown }).groups)
+}
+
+const now = () => Math.floor(Date.now() / 1000)
+const faultOf = (run: Promise<unknown>) =>
+  run.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+describe('an ID token', () => {
+  test.each<Algorithm>(['RS256', 'RS384', 'PS256', 'ES256', 'ES384', 'EdDSA'])('signed by %s is taken', async (how) => {
+    provider.lies = { discovery: { id_token_signing_alg_values_supported: [how] } }
+    expect((await identify(newClient(), { signature: how })).subject).toBe('somebody')
+  })
+
+  test.each<[string, Lies]>([
+    ['no signature', { signature: 'none' }],
+    ['a signature by the client’s secret', { signature: 'hmac' }],
+    ['a signature by the public key as a secret', { signature: 'hmac by the public key' }],
+    ['the signature of a stranger', { signature: 'stranger' }],
+    ['a key that nobody knows', { signature: 'unknown key' }],
+    ['another issuer', { claims: { iss: 'https://evil.example' } }],
+    ['no issuer', { claims: { iss: undefined } }],
+    ['another audience', { claims: { aud: 'another' } }],
+    ['no audience', { claims: { aud: undefined } }],
+    ['another azp', { claims: { azp: 'another' } }],
+    ['several audiences and another azp', { claims: { aud: ['forecourt', 'another'], azp: 'another' } }],
+    ['another nonce', { claims: { nonce: 'another' } }],
+    ['no nonce', { claims: { nonce: undefined } }],
+    ['an end that is just past', { claims: { exp: now() - 20 } }],
+    ['no end', { claims: { exp: undefined } }],
+    ['an end that is a text', { claims: { exp: String(now() + 300) } }],
+    ['a beginning in the future', { claims: { iat: now() + 120 } }],
+    ['no beginning', { claims: { iat: undefined } }],
+    ['a beginning that is yet to be valid', { claims: { nbf: now() + 600 } }],
+    ['no subject', { claims: { sub: undefined } }],
+    ['an empty subject', { claims: { sub: '' } }],
+    ['a subject that is a number', { claims: { sub: 7 } }],
+    ['a subject without end', { claims: { sub: 'x'.repeat(256) } }],
+  ])('with %s is not', async (_, lies) => {
+    expect(await faultOf(identify(newClient(), lies))).toBeInstanceOf(SignOnFault)
+  })
+
+  test('of an issuer that differs by a slash is not taken, nor is such a provider', async () => {
+    const issuer = `${provider.issuer}/`
+    expect(await faultOf(identify(newClient(), { claims: { iss: issuer } }))).toBeInstanceOf(SignOnFault)
+    provider.lies = { discovery: { issuer } }
+    expect(await faultOf(identify(newClient()))).toBeInstanceOf(ProviderAway)
+  })
+
+  test('by an algorithm that the provider does not name is not taken', async () => {
+    expect(await faultOf(identify(newClient(), { signature: 'ES256' }))).toBeInstanceOf(SignOnFault)
+  })
+
+  test('that is missing is not made up', async () => {
+    expect(await faultOf(identify(newClient(), { noIdToken: true }))).toBeInstanceOf(SignOnFault)
+  })
+
+  test('of a clock that is up to a minute ahead is taken', async () => {
+    expect((await identify(newClient(), { claims: { iat: now() + 50 } })).subject).toBe('somebody')
+  })
+})
+
+describe('a callback', () => {
+  test.each<[string, Record<string, string>]>([
+    ['the iss of another issuer', { iss: 'https://evil.example' }],
+    ['another state', { state: 'another' }],
+    ['an error', { error: 'access_denied' }],
+  ])('with %s asks nobody', async (_, words) => {
+    const client = newClient()
+    const code = provider.issue(await client.authorizationUrl(flow, false), { sub: 'x' })
+    provider.asked = []
+    const query = new URLSearchParams({ ...code, ...words })
+    expect(await faultOf(client.readCallback(query, flow.state))).toBeInstanceOf(SignOnFault)
+    expect(provider.asked).toEqual([])
+  })
+})
+
+describe('userinfo', () => {
+  const plain = { sub: 'somebody' }
+  test('is asked where the ID token has no roles, and not otherwise', async () => {
+    expect((await identify(newClient(), { userInfo: { groups: ['ops'] } }, plain)).claims.groups).toEqual(['ops'])
+    provider.asked = []
+    await identify(newClient())
+    expect(provider.asked).not.toContain('/userinfo')
+  })
+
+  test.each<[string, Lies['answers'] & object, typeof ProviderAway | typeof SignOnFault]>([
+    ['is about somebody else', { '/userinfo': { value: { sub: 'somebody else', groups: ['ops'] } } }, SignOnFault],
+    ['is about nobody', { '/userinfo': { value: { groups: ['ops'] } } }, SignOnFault],
+    ['fails', { '/userinfo': { status: 500, value: {} } }, ProviderAway],
+    ['is no JSON', { '/userinfo': { value: '<html>' } }, ProviderAway],
+    [
+      'is a token that nobody signed',
+      { '/userinfo': { value: 'e30.e30.', headers: { 'content-type': 'application/jwt' } } },
+      SignOnFault,
+    ],
+  ])('that %s makes nobody', async (_, answers, fault) => {
+    provider.lies = { answers }
+    expect(await faultOf(identify(newClient(), {}, plain))).toBeInstanceOf(fault)
+  })
+})
+
+describe('a provider', () => {
+  const discovery = '/.well-known/openid-configuration'
+  test.each<[string, Lies]>([
+    ['calls itself otherwise', { discovery: { issuer: 'http://127.0.0.1:1' } }],
+    ['names no address for its page', { discovery: { authorization_endpoint: undefined } }],
+    ['names no address for tokens', { discovery: { token_endpoint: undefined } }],
+    ['names no keys', { discovery: { jwks_uri: undefined } }],
+    ['keeps no discovery', { answers: { [discovery]: { status: 404, value: {} } } }],
+    ['sends elsewhere', { answers: { [discovery]: { status: 302, value: {}, headers: { location: '/other' } } } }],
+    ['answers no JSON', { answers: { [discovery]: { value: '<html>' } } }],
+    ['answers too much', { answers: { [discovery]: { value: `"${'x'.repeat(1024 * 1024)}"` } } }],
+    ['has no keys', { answers: { '/keys': { value: {} } } }],
+    ['hides its keys', { answers: { '/keys': { status: 403, value: {} } } }],
+    [
+      'sends its keys’ readers elsewhere',
+      { answers: { '/keys': { status: 302, value: {}, headers: { location: '/x' } } } },
+    ],
+  ])('that %s is away', async (_, lies) => {
+    provider.lies = lies
+    const fault = await faultOf(identify(newClient()))
+    expect(fault).toBeInstanceOf(ProviderAway)
+  })
+
+  // An issuer on loopback may name addresses of its very host alone; any other one, private ones of no other host.
+  test.each(['token_endpoint', 'jwks_uri', 'userinfo_endpoint'])('is asked for no %s on another host', async (name) => {
+    provider.lies = { discovery: { [name]: `${other.issuer}/${name}` } }
+    expect(await faultOf(identify(newClient(), {}, { sub: 'somebody' }))).toBeInstanceOf(ProviderAway)
+    expect(other.asked).toEqual([])
+  })
+
+  test('is asked for discovery once an hour, for keys every 5 minutes, and for unknown keys once a minute', async () => {
+    const client = newClient()
+    const began = performance.now()
+    let ahead = 0
+    const clock = spyOn(performance, 'now').mockImplementation(() => began + ahead)
+    const asked = async (lies: Lies = {}) => {
+      provider.asked = []
+      const fault = await faultOf(identify(client, lies))
+      const count = (path: string) => provider.asked.filter((each) => each === path).length
+      return [count(discovery), count('/keys'), fault === undefined]
+    }
+    expect(await asked()).toEqual([1, 1, true])
+    expect(await asked()).toEqual([0, 0, true])
+    // Another key: the first token of it fetches the keys.
+    await provider.rotate()
+    ahead += 1_000
+    expect(await asked()).toEqual([0, 1, true])
+    ahead += 30_000
+    expect(await asked({ signature: 'unknown key' })).toEqual([0, 0, false])
+    ahead += 30_000
+    expect(await asked({ signature: 'unknown key' })).toEqual([0, 1, false])
+    expect(await asked()).toEqual([0, 0, true])
+    ahead += 299_000
+    expect(await asked()).toEqual([0, 0, true])
+    ahead += 2_000
+    expect(await asked()).toEqual([0, 1, true])
+    ahead += 3_600_000
+    expect(await asked()).toEqual([1, 1, true])
+    clock.mockRestore()
+  })
+  afterEach(() => spyOn(performance, 'now').mockRestore())
+})
