@@ -187,7 +187,7 @@ export class JobWorker {
         return true
       }
       const tookMs = performance.now() - beganAt
-      if (!isCareful) pace.busyRows = busyRowsAfter(to - from, tookMs)
+      pace.busyRows = busyRowsAfter(to - from, tookMs)
       from = to
       if (givesWay) await this.rests.rest(Math.min(tookMs * restShare, mostRestMs), false)
     } while (from < stretch.rows && !this.isStopping)
