@@ -6,7 +6,7 @@ import { Rests } from '../../runtime/rests.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type RefusalName, refusals } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
-import { lockAndCheckAccess } from './access/store.ts'
+import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
 import * as store from './store.ts'
 
 // The worker of jobs, imports and acts alike: it takes a job that waits, or whose process is gone, and works it off in
@@ -71,7 +71,10 @@ class AccessLost extends Error {
 
 /** Locks the job's applications. Throws when who began it may no longer do to one row what the job does to many. */
 export async function requireAccessOf(tx: Statements, job: store.Job, admission: Admission): Promise<void> {
-  const loss = await lockAndCheckAccess(tx, job, admission)
+  const askedAt = performance.now()
+  await lockApplicationsOf(tx, job)
+  job.waitedMs = performance.now() - askedAt
+  const loss = await findAccessLoss(tx, job, admission)
   if (loss !== undefined) throw new AccessLost(loss)
 }
 
@@ -186,7 +189,8 @@ export class JobWorker {
         await this.giveUp(job, steps, new Error(`${refused} rows are refused`), wordsOfRefused(job, steps))
         return true
       }
-      const tookMs = performance.now() - beganAt
+      // While a portion waits for others it keeps nobody waiting.
+      const tookMs = performance.now() - beganAt - job.waitedMs
       pace.busyRows = busyRowsAfter(to - from, tookMs)
       from = to
       if (givesWay) await this.rests.rest(Math.min(tookMs * restShare, mostRestMs), false)
