@@ -1,14 +1,16 @@
-// What a create of a site costs that names a billing rule, beside another checkout in the same rounds.
+// What a create of a site costs that names a billing rule, beside another checkout at the same time.
 //
 //   bun bench/site-creates.ts --against FOLDER [--rounds 15] [--seconds 3] [--connections 64]
 //
-// The two figures of a round are compared with each other, for what else the machine does changes from round to round. Given
-// this checkout itself as FOLDER, it tells how far two figures of the same code lie apart.
+// Both are loaded at once, each on a PostgreSQL of its own, so that whatever else the machine does makes both dearer alike: what
+// counts is the processor time of one to that of the other. Given this checkout itself as FOLDER, it tells how far two figures of
+// the same code lie apart.
 import { saveBillingRule } from '../src/billing-rules/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
 import { Client, siteBody } from '../test/harness.ts'
+import { type Cluster, startCluster } from './cluster.ts'
 import type { Work } from './load.ts'
-import { type Figure, measure, median, medianFigure, rotated } from './measure.ts'
+import { type Figure, measure, median, medianFigure } from './measure.ts'
 import { runBench } from './program.ts'
 import { figureHeadings, figureRow, showFigure, table, tellProgress, totalMicros } from './report.ts'
 import { serialPlaceholder } from './serials.ts'
@@ -36,19 +38,20 @@ async function siteCreates({ url, appId, token }: Registry): Promise<Work> {
 await runBench(async ({ cluster, options, keep }) => {
   const { against } = options
   if (against === undefined) throw new Error('--against FOLDER is missing: another checkout, ready to run.')
-  const start = async (name: string, database: string, checkout?: string) => {
-    const server = await keep(startForecourt(name, 'bun', await cluster.createDatabase(database), {}, checkout))
-    return { server, work: await siteCreates(server), figures: [] as Figure[] }
+  const start = async (name: string, on: Cluster, checkout?: string) => {
+    const server = await keep(startForecourt(name, 'bun', await on.createDatabase('sites'), {}, checkout))
+    return { on, server, work: await siteCreates(server), figures: [] as Figure[] }
   }
-  const here = await start('this checkout', 'here')
-  const there = await start(against, 'there', against)
+  const here = await start('this checkout', cluster)
+  const there = await start(against, await keep(startCluster()), against)
   for (let round = 0; round < options.rounds; round++) {
-    for (const { server, work, figures } of rotated([here, there], round)) {
-      await cluster.admin`checkpoint`
-      const figure = await measure(cluster, server, options, work)
-      figures.push(figure)
-      tellProgress(round, server.name, showFigure(figure))
-    }
+    await Promise.all(
+      [here, there].map(async ({ on, server, work, figures }) => {
+        const figure = await measure(on, server, options, work)
+        figures.push(figure)
+        tellProgress(round, server.name, showFigure(figure))
+      }),
+    )
   }
   const rows = [here, there].map(({ server, figures }) => {
     const figure = medianFigure(figures)
