@@ -1,8 +1,8 @@
 // Imports, exports and acts on devices through the API of one service on its embedded database, alone and beside others.
 //
-//   bun bench/bulk.ts [--rows 100000] [--acted 20000] [--gigabytes 1] [--runtime node] [--workers 2]
+//   bun bench/bulk.ts [--rows 100000] [--acted 20000] [--gigabytes 1] [--modes create,upsert] [--runtime node] [--workers 2]
 //
-// With --rows 0, only acts are measured.
+// With --rows 0, only acts are measured; with --modes upsert, of files only those that update.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createAct, getAct } from '../src/bulk/acts/contract.ts'
@@ -14,12 +14,14 @@ const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '100000' },
     acted: { type: 'string', default: '20000' },
+    modes: { type: 'string', default: 'create,upsert' },
     gigabytes: { type: 'string', default: '0' },
     runtime: { type: 'string', default: 'bun' },
     workers: { type: 'string', default: '1' },
   },
 })
 const count = Number(values.rows)
+const modes = (['create', 'upsert'] as const).filter((mode) => values.modes.split(',').includes(mode))
 /** Clients that create beside an import, one device after the other each. */
 const creators = 64
 
@@ -99,20 +101,10 @@ async function rateFor(application: TestApplication, milliseconds: number): Prom
 const [warm, own, beside] = [await newApplication(client), await newApplication(client), await newApplication(client)]
 await importOf(warm, fileOf(5000, newSerial('W')))
 
-async function measureFiles() {
-  const prefix = newSerial('B')
-  const file = fileOf(count, prefix)
-  const alone = await importOf(own, file)
-  tell(
-    `${count} devices (${(file.length / 1e6).toFixed(0)} MB): ${alone.seconds.toFixed(1)} s, of which upload ${alone.uploaded.toFixed(1)} s; created ${alone.created}; peak ${peak} MB`,
-  )
+/** A file that is there already, and exports. */
+async function measureWholeFiles(file: string) {
   const again = await importOf(own, file)
   tell(`the same again: ${again.seconds.toFixed(1)} s; existing ${again.existing}; peak ${peak} MB`)
-
-  const synced = await importOf(own, fileOf(count, prefix, ' a'), 'upsert')
-  tell(
-    `the same with every hundredth changed, mode=upsert: ${synced.seconds.toFixed(1)} s; updated ${synced.updated}, existing ${synced.existing}; peak ${peak} MB`,
-  )
 
   for (const format of ['csv', 'ndjson', 'geojson']) {
     peak = resident()
@@ -126,12 +118,27 @@ async function measureFiles() {
       `export as ${format}: ${((performance.now() - beganAt) / 1000).toFixed(1)} s, ${(bytes / 1e6).toFixed(0)} MB; peak ${peak} MB`,
     )
   }
+}
+
+async function measureFiles() {
+  const prefix = newSerial('B')
+  const file = fileOf(count, prefix)
+  const alone = await importOf(own, file)
+  tell(
+    `${count} devices (${(file.length / 1e6).toFixed(0)} MB): ${alone.seconds.toFixed(1)} s, of which upload ${alone.uploaded.toFixed(1)} s; created ${alone.created}; peak ${peak} MB`,
+  )
+  const synced = await importOf(own, fileOf(count, prefix, ' a'), 'upsert')
+  tell(
+    `the same with every hundredth changed, mode=upsert: ${synced.seconds.toFixed(1)} s; updated ${synced.updated}, existing ${synced.existing}; peak ${peak} MB`,
+  )
+
+  if (modes.includes('create')) await measureWholeFiles(file)
 
   for (const [whose, application, edit] of [
     ['of the same application', own, ' b'],
     ['of another', beside, ' c'],
   ] as const) {
-    for (const mode of ['create', 'upsert'] as const) {
+    for (const mode of modes) {
       const rate = await rateFor(application, 5000)
       const stop = createBeside(application)
       const rows = mode === 'create' ? fileOf(count, newSerial('B')) : fileOf(count, prefix, edit)

@@ -33,7 +33,8 @@ export async function startCluster(): Promise<Cluster> {
   // Root runs PostgreSQL as another user, who must be able to enter; the cluster inside is closed to others anyway.
   chmodSync(folder, 0o755)
   const { connection, pid, stop } = await startEmbeddedDatabase(folder)
-  const open = (database: string) => postgres({ ...connection, database, max: 1, onnotice: () => {} })
+  const open = (database: string) =>
+    postgres({ ...connection, database, max: 1, max_lifetime: null, onnotice: () => {} })
   const admin = open(connection.database)
   const opened = [admin]
 

@@ -14,7 +14,7 @@ const [kind, seconds, serials, postmaster] = process.argv.slice(2)
 const warmUpSeconds = 1
 
 // Its database comes from libpq's environment.
-const sql = postgres({ max: 1, fetch_types: false })
+const sql = postgres({ max: 1, max_lifetime: null, fetch_types: false })
 const newSerial = serialSource(serials as SerialOrder)
 const appId = randomBytes(10).toString('hex')
 

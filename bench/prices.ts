@@ -44,7 +44,7 @@ const service = await startService({
 })
 const client = new Client(service)
 const { cluster: _, ...connection } = embeddedConnection(service.dataDir)
-const sql = postgres({ ...connection, max: 1, onnotice: () => {} })
+const sql = postgres({ ...connection, max: 1, max_lifetime: null, onnotice: () => {} })
 const tell = (words: string) => process.stdout.write(`${words}\n`)
 
 async function done<Data>(answer: Promise<Answer<Data>>): Promise<Data> {

@@ -151,7 +151,10 @@ export const limits = {
   fileBlankLines: 10_000,
   /** Rows. Other writers: rows that one transaction decides. Past it: the next portion. Seen by: bench/bulk.ts. */
   importPortionRows: 500,
-  /** Rows. Other writers, while they write. Past it: the next portion. Seen by: bench/bulk.ts. */
+  /**
+   * Rows. Other writers, while they write; more, up to `importPortionRows`, where that many take less than 40 ms. Past it:
+   * the next portion. Seen by: bench/bulk.ts.
+   */
   importBusyPortionRows: 100,
   /**
    * Imports. Creates: imports that run at once, over all processes. Past it: the import waits. Seen by:

@@ -160,6 +160,8 @@ export interface Job {
   place: string | null
   /** The newest event ids of the applications that it writes for, when this process had last written for them. */
   lastEventIds: Record<string, number>
+  /** How long the last portion has waited for the applications' locks. */
+  waitedMs: number
   /** Rows that this process has written since it last analyzed the tables. */
   unanalyzed: number
 }
@@ -198,6 +200,7 @@ function toJob(row: Row, owner: string): Job {
     row,
     place: null,
     lastEventIds: {},
+    waitedMs: 0,
     unanalyzed: 0,
   }
 }

@@ -6,7 +6,7 @@ import { Rests } from '../../runtime/rests.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type RefusalName, refusals } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
-import { lockAndCheckAccess } from './access/store.ts'
+import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
 import * as store from './store.ts'
 
 // The worker of jobs, imports and acts alike: it takes a job that waits, or whose process is gone, and works it off in
@@ -25,6 +25,8 @@ const busyMs = 300
 const restShare = 1.75
 /** The longest rest after a portion, however long the portion took. */
 const mostRestMs = 1_000
+/** How long the rows of a portion should take while others write. What a portion costs by itself is little beside it then. */
+const busyPortionMs = 40
 
 /** Rows that a job decides next. */
 interface Stretch {
@@ -46,6 +48,14 @@ export interface Steps {
   finish(job: store.Job): Promise<string | undefined>
 }
 
+/** How a job goes on beside others. */
+interface Pace {
+  /** Says whether others write. */
+  isBusy(): Promise<boolean>
+  /** How many rows a portion has while they do. */
+  busyRows: number
+}
+
 /** Something moved between being read and being written: nothing of the rows may stay, and they are tried again. */
 export class TryAgain extends Error {}
 
@@ -61,7 +71,10 @@ class AccessLost extends Error {
 
 /** Locks the job's applications. Throws when who began it may no longer do to one row what the job does to many. */
 export async function requireAccessOf(tx: Statements, job: store.Job, admission: Admission): Promise<void> {
-  const loss = await lockAndCheckAccess(tx, job, admission)
+  const askedAt = performance.now()
+  await lockApplicationsOf(tx, job)
+  job.waitedMs = performance.now() - askedAt
+  const loss = await findAccessLoss(tx, job, admission)
   if (loss !== undefined) throw new AccessLost(loss)
 }
 
@@ -112,13 +125,13 @@ export class JobWorker {
   private async workOff(job: store.Job): Promise<void> {
     const { sql, log } = this.parts
     const steps = this.parts.stepsOf(job)
-    const isBusy = this.lookout(job)
+    const pace: Pace = { isBusy: this.lookout(job), busyRows: limits.importBusyPortionRows }
     const keepStatistics = this.statistician(job)
     let failures = 0
     let hasFailed = false
     while (!this.isStopping) {
       try {
-        if (await this.attempt(job, steps, isBusy, hasFailed)) return
+        if (await this.attempt(job, steps, pace, hasFailed)) return
         await keepStatistics()
         failures = 0
         hasFailed = false
@@ -144,10 +157,10 @@ export class JobWorker {
   }
 
   /** Runs one step. After a failure it continues from the stored progress: the lost answer may have been a success. */
-  private async attempt(job: store.Job, steps: Steps, isBusy: () => Promise<boolean>, hasFailed: boolean) {
+  private async attempt(job: store.Job, steps: Steps, pace: Pace, hasFailed: boolean) {
     if (hasFailed) await store.renewJobLease(this.parts.sql, job)
     try {
-      return await this.step(job, steps, isBusy, hasFailed)
+      return await this.step(job, steps, pace, hasFailed)
     } catch (error) {
       if (!(error instanceof AccessLost)) throw error
       await this.giveUp(job, steps, error, wordsOfLoss(job, steps, error.loss))
@@ -156,12 +169,7 @@ export class JobWorker {
   }
 
   /** Decides the rows that are next, after a failure one by one to find the faulty row. Returns whether the job ended. */
-  private async step(
-    job: store.Job,
-    steps: Steps,
-    isBusy: () => Promise<boolean>,
-    isCareful: boolean,
-  ): Promise<boolean> {
+  private async step(job: store.Job, steps: Steps, pace: Pace, isCareful: boolean): Promise<boolean> {
     const stretch = await steps.findRows(job)
     if (stretch === undefined) {
       const failure = await steps.finish(job)
@@ -172,17 +180,19 @@ export class JobWorker {
     let from = 0
     do {
       await giveTurn()
-      const givesWay = await isBusy()
+      const givesWay = await pace.isBusy()
       const beganAt = performance.now()
-      const most = isCareful ? 1 : givesWay ? limits.importBusyPortionRows : limits.importPortionRows
-      const to = Math.min(from + most, stretch.rows)
+      const most = isCareful ? 1 : givesWay ? pace.busyRows : limits.importPortionRows
+      const to = from + evenPart(stretch.rows - from, most)
       const refused = await stretch.decide(from, to)
       if (refused >= limits.importRefusedRows) {
         await this.giveUp(job, steps, new Error(`${refused} rows are refused`), wordsOfRefused(job, steps))
         return true
       }
+      // While a portion waits for others it keeps nobody waiting.
+      const tookMs = performance.now() - beganAt - job.waitedMs
+      pace.busyRows = busyRowsAfter(to - from, tookMs)
       from = to
-      const tookMs = performance.now() - beganAt
       if (givesWay) await this.rests.rest(Math.min(tookMs * restShare, mostRestMs), false)
     } while (from < stretch.rows && !this.isStopping)
     return false
@@ -213,6 +223,15 @@ export class JobWorker {
       next *= 2
     }
   }
+}
+
+/** The most rows of a portion that come to the end in as many portions, and leave no small one behind. */
+const evenPart = (rows: number, most: number) => Math.ceil(rows / Math.max(1, Math.ceil(rows / most)))
+
+/** How many rows a portion should have while others write, by what the last one took. */
+function busyRowsAfter(rows: number, tookMs: number): number {
+  const fitting = Math.round((rows * busyPortionMs) / tookMs)
+  return Math.min(Math.max(fitting, limits.importBusyPortionRows), limits.importPortionRows)
 }
 
 const named = ({ id }: store.Job, { noun }: Steps) => ({ [`${noun}Id`]: id })

@@ -14,6 +14,9 @@ import { findNextWaiting } from './store.ts'
 const lookEveryMs = 1_000
 /** How soon what another process is writing, or what could not be written, is looked at again. */
 const againAfterMs = 100
+/** How long the applier rests after a portion, as a share of what that took: writes beside it keep over half of their rate. */
+const restShare = 0.5
+const mostRestMs = 500
 /** How many of the next changes one look finds. */
 const foundAtOnce = 200
 
@@ -54,7 +57,7 @@ export class PriceApplier {
   /** Writes down what came due while no process ran. */
   async catchUp(): Promise<void> {
     for (;;) {
-      const outcomes = await this.round()
+      const outcomes = await this.round({ givesWay: false })
       if (this.isStopping || !outcomes.includes('busy')) return
       await this.rests.rest(againAfterMs)
     }
@@ -81,7 +84,7 @@ export class PriceApplier {
       await this.rests.rest(restMs)
       // A database that does not answer would hold up the stop for as long as a round.
       if (this.isStopping) return
-      const outcomes = await this.round()
+      const outcomes = await this.round({ givesWay: true })
       restMs = outcomes.some((outcome) => outcome !== 'written') ? againAfterMs : await this.untilNext()
     }
   }
@@ -93,13 +96,13 @@ export class PriceApplier {
   }
 
   /** Writes down what is due of every application. Returns one outcome for each. */
-  private async round(): Promise<Outcome[]> {
+  private async round({ givesWay }: { givesWay: boolean }): Promise<Outcome[]> {
     try {
       const outcomes: Outcome[] = []
       let found: string[]
       do {
         found = await this.findDue()
-        for (const appId of found) outcomes.push(await this.writeOf(appId))
+        for (const appId of found) outcomes.push(await this.writeOf(appId, givesWay))
         // Those that another process writes would be found again.
       } while (found.length === foundAtOnce && outcomes.every((outcome) => outcome === 'written') && !this.isStopping)
       if (!outcomes.includes('failed')) this.outage.succeeded()
@@ -117,16 +120,18 @@ export class PriceApplier {
   }
 
   /** Writes down what is due of an application, a portion in each transaction. A failure is that application's alone. */
-  private async writeOf(appId: string): Promise<Outcome> {
+  private async writeOf(appId: string, givesWay: boolean): Promise<Outcome> {
     const { sql, showMoment } = this.parts
     try {
       let isLeft: boolean | undefined = true
       while (isLeft && !this.isStopping) {
+        const beganAt = performance.now()
         isLeft = await transaction(sql, async (tx) => {
           if (!(await tryLock(tx, `prices ${appId}`))) return undefined
           await lockApplication(tx, appId)
           return (await writeDue(tx, appId, showMoment)).isLeft
         })
+        if (givesWay) await this.rests.rest(Math.min((performance.now() - beganAt) * restShare, mostRestMs), false)
       }
       return isLeft === undefined ? 'busy' : 'written'
     } catch (error) {

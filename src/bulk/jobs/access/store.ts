@@ -6,17 +6,17 @@ import type { RefusalName } from '../../../vocabulary/refusals.ts'
 import { type Admission, rolesOf } from '../../../vocabulary/roles.ts'
 import { applicationsOf, type Job } from '../store.ts'
 
-/**
- * Locks the applications that a job writes for, and returns the reason why the caller who began it may no longer
- * write; undefined while they may. `admission` says who may do to one row what the job does to many. A token or session
- * that expires by itself does not stop its jobs.
- */
-export async function lockAndCheckAccess(
-  tx: Statements,
-  job: Job,
-  admission: Admission,
-): Promise<RefusalName | undefined> {
+/** Locks the applications that a job writes for. */
+export async function lockApplicationsOf(tx: Statements, job: Job): Promise<void> {
   for (const appId of applicationsOf(job)) await lockApplication(tx, appId)
+}
+
+/**
+ * Returns the reason why the caller who began a job may no longer write; undefined while they may. The transaction must
+ * hold the locks of the job's applications. `admission` says who may do to one row what the job does to many. A token or
+ * session that expires by itself does not stop its jobs.
+ */
+export async function findAccessLoss(tx: Statements, job: Job, admission: Admission): Promise<RefusalName | undefined> {
   const [given] = await tx`
     select token_hash, token_until, token_generation, operator_id, operator_key_id, session_id, session_until
     from import where id = ${job.id}`
