@@ -118,6 +118,9 @@ test.if(coordinatorUrl !== undefined)(
     sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
     const ofOne = new Map(seen.filter(({ text }) => isOfOne(text)).map((statement) => [statement.text, statement]))
     expect(ofOne.size, 'different statements').toBeGreaterThan(45)
+    const searches = await searchesOfOperators(watch, new Client(service))
+    expect(searches.length, 'searches').toBeGreaterThanOrEqual(3)
+    for (const search of searches) expectOnNodes(await explain(sql, search), search.text)
     for (const statement of ofOne.values()) {
       const plan = await explain(sql, statement)
       const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => count)
@@ -217,6 +220,37 @@ async function liveOneLife(client: Client): Promise<void> {
   })
   await operate(takeApplicationOffline, { appId })
   await operate(saveThirdPartyConfig, { appId, operatorName: 'Test operator' })
+}
+
+/** Searches by a part of a name in all applications. Returns the statements that compare names. */
+async function searchesOfOperators({ seen }: StatementWatch, client: Client): Promise<SeenStatement[]> {
+  const before = seen.length
+  for (const answer of [
+    await client.operate(pageDevices, { deviceName: 'GATE' }),
+    await client.operate(pageSites, { siteName: 'RIVER', contacts: 'w' }),
+    await client.operate(pageBillingRules, { ruleName: 'OCC' }),
+  ]) {
+    expect(answer.code, answer.text).toBe(0)
+  }
+  return seen.slice(before).filter(({ text }) => /strpos\(lower\((device_name|site_name|rule_name)/.test(text))
+}
+
+/** Expects that the nodes compare names, each those that it stores: else all rows would come to the coordinator. */
+function expectOnNodes(plan: string, text: string): void {
+  const lines = plan.split('\n')
+  const depthOf = (line = '') => line.search(/[^ ]/)
+  const isInTask = (from: number) => {
+    let depth = depthOf(lines[from])
+    for (let at = from - 1; at >= 0; at--) {
+      if (depthOf(lines[at]) >= depth) continue
+      depth = depthOf(lines[at])
+      if (/^ *-> +Task$/.test(lines[at] ?? '')) return true
+    }
+    return false
+  }
+  const compared = lines.flatMap((line, at) => (line.includes('strpos(') ? [at] : []))
+  expect(compared.length, `${text}\n${plan}`).toBeGreaterThan(0)
+  expect(compared.every(isInTask), `${text}\n${plan}`).toBe(true)
 }
 
 /** On a cluster a transaction costs more than its rows: a batch must be few of them. */
