@@ -147,7 +147,7 @@ test('more rows than one look finds, and than a page counts, are counted exactly
   const { lines, ...told } = await acted(app, { ...body, expectedRows: 10_100 })
   expect(told).toMatchObject({ status: 3, rows: 10_100, done: 10_100, unchanged: 0, refused: 0 })
   expect(lines.map(({ deviceNo }) => deviceNo as string).sort()).toEqual(serials.sort())
-}, 300_000)
+}, 600_000)
 
 test('unbinding frees what matches with the reason; a device that is bound later is none of its rows', async () => {
   const app = await newApplication(client)
