@@ -85,6 +85,7 @@ import { priceChangeRoutes } from './sites/price-changes/routes.ts'
 import { sitePriceRoutes } from './sites/prices/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/routine.ts'
+import { limits } from './vocabulary/limits.ts'
 import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moments.ts'
 import { refusals } from './vocabulary/refusals.ts'
 
@@ -177,13 +178,13 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const catalogue = new Catalogue(pools.creates)
   const showMoment = momentFormat(config.timeZone)
   const readMoment = momentReader(config.timeZone)
+  const { isDistributed } = database
   const openLane = laneOpener(
     metrics,
     // Shorter than the request timeout: a create that was refused for waiting too long is never written afterwards.
-    { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8 },
+    { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8, isOneByOne: isDistributed },
     (size) => throttle.onBatch(size),
   )
-  const { isDistributed } = database
   // Each feature writes through its own pool; reads get a connection with the request.
   const { control, writes, background, creates, states } = pools
   const readiness = readinessOf({
@@ -205,7 +206,8 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
   const provider = openProvider(config)
   const signingIn = { sql: control, callers, rules, secrets, publicUrl: config.publicUrl, showMoment }
-  const inLane = { openLane, callers, metrics, config }
+  const rowsInLane = isDistributed ? limits.batchRowsInLaneOnCluster : limits.batchRowsInLane
+  const inLane = { openLane, callers, metrics, config, rowsInLane }
   const handlers = [
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),
     ...siteRoutes({ sql: writes, writer: creates, log, ...inLane, ...moments }),

@@ -7,10 +7,20 @@ export type OpenLane = <Item, Outcome>(
   work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims' | 'atOnce'>,
 ) => GroupCommit<Item, Outcome>
 
+interface LaneLimits {
+  maxWaiting: number
+  maxWaitMs: number
+  /**
+   * Whether a batch begins only when the one before it has ended. On a cluster a batch is a transaction of several nodes,
+   * which costs more than its rows: a second one beside it would halve both and wait for its locks.
+   */
+  isOneByOne: boolean
+}
+
 /** Makes the function that opens a lane with the common settings and its gauges. */
 export function laneOpener(
   metrics: Metrics,
-  limits: { maxWaiting: number; maxWaitMs: number },
+  { isOneByOne, ...limits }: LaneLimits,
   onBatch: (size: number) => void,
 ): OpenLane {
   const lanes = new Map<string, Pick<GroupCommit<never, never>, 'queueLength' | 'queueAgeMs'>>()
@@ -32,6 +42,7 @@ export function laneOpener(
     const lane = new GroupCommit({
       ...limits,
       ...work,
+      ...(isOneByOne && { atOnce: 1 }),
       maxBatch: 512,
       onBatch(size) {
         metrics.observeBatch(name, size)

@@ -1,9 +1,8 @@
-import type { Logger } from 'pino'
 import { type Change, changeLane } from '../callers/change-lane.ts'
 import { requireActingFor, requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
 import { JsonText } from '../http/answer.ts'
-import { runBatch } from '../http/batch.ts'
+import { type BatchParts, runBatch } from '../http/batch.ts'
 import { tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
@@ -25,9 +24,8 @@ import { devicePages } from './pages.ts'
 import { deviceTag, deviceText, membersOf, showDevice } from './rules.ts'
 import { requireDeviceOf } from './store.ts'
 
-interface Parts extends RegistrationParts {
+interface Parts extends RegistrationParts, BatchParts {
   sql: Sql
-  log: Logger
   readTimeRange: ReadTimeRange
 }
 

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import { claimKey, type RequestKey, releaseKey, settleKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { yielder } from '../runtime/event-loop.ts'
-import { limits } from '../vocabulary/limits.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../vocabulary/refusals.ts'
 import { JsonText } from './answer.ts'
 import type { OperationRequest } from './handler.ts'
@@ -23,10 +22,15 @@ interface Batch<Row> {
 
 type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefusedRow'>
 
-interface Parts {
+export interface BatchParts {
+  log: Logger
+  /** How many rows of a batch wait in the lane at once; single requests wait beside them. */
+  rowsInLane: number
+}
+
+interface Parts extends BatchParts {
   /** Reads and writes the keys of whole batches. */
   sql: Statements
-  log: Logger
 }
 
 interface RowOutcome {
@@ -84,7 +88,7 @@ function answerOf(outcomes: RowOutcome[]): string {
 const keyOfRow = ({ key, attempt }: RequestKey, index: number) => `batch ${key} ${attempt?.begunAt.getTime()} ${index}`
 
 async function writeRows<Row>(
-  { log }: Parts,
+  { log, rowsInLane }: Parts,
   { idempotency, header, noteRefusedRow }: BatchRequest,
   { rows, name, readRow, write }: Batch<Row>,
 ): Promise<RowOutcome[]> {
@@ -110,10 +114,10 @@ async function writeRows<Row>(
 
   const outcomes: RowOutcome[] = []
   const pause = yielder()
-  for (let from = 0; from < rows.length; from += limits.batchRowsInLane) {
+  for (let from = 0; from < rows.length; from += rowsInLane) {
     // Faulty rows wait for nothing by themselves.
     await pause()
-    const portion = rows.slice(from, from + limits.batchRowsInLane)
+    const portion = rows.slice(from, from + rowsInLane)
     outcomes.push(...(await Promise.all(portion.map((row, index) => writeRow(row, from + index)))))
     // A row that was waited for in vain may have been written.
     if (from === 0 && outcomes.every(isUndecided)) throw outcomes.some(isUnknown) ? unavailable() : lost

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import { type Change, changeLane } from '../callers/change-lane.ts'
 import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
@@ -7,7 +6,7 @@ import { transaction } from '../database/transaction.ts'
 import { clearSites } from '../devices/placement/lane.ts'
 import { insertEvent } from '../events/store.ts'
 import { JsonText } from '../http/answer.ts'
-import { runBatch } from '../http/batch.ts'
+import { type BatchParts, runBatch } from '../http/batch.ts'
 import { etagOf, etagOfText, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
@@ -31,9 +30,8 @@ import { writeDueBefore } from './price-changes/effect.ts'
 import { type Site, showSite } from './rules.ts'
 import { removeSites, requireSite } from './store.ts'
 
-interface Parts extends SiteLaneParts {
+interface Parts extends SiteLaneParts, BatchParts {
   sql: Sql
-  log: Logger
   readTimeRange: ReadTimeRange
 }
 

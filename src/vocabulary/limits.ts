@@ -19,6 +19,11 @@ export const limits = {
    * Seen by: bench/fairness.ts.
    */
   batchRowsInLane: 128,
+  /**
+   * Rows. The same on a cluster, where a transaction costs more than its rows. Past it: the batch’s next rows wait. Seen
+   * by: test/citus/plans.test.ts.
+   */
+  batchRowsInLaneOnCluster: 256,
   /** Sites. The database, from one summary. Past it: 400 10001. Seen by: test/conformance/placement-pages.test.ts. */
   sitesSummarized: 100,
   /**

@@ -13,13 +13,33 @@ import {
   saveBillingRule,
   updateBillingRule,
 } from '../../src/billing-rules/contract.ts'
+import { createAct, getAct } from '../../src/bulk/acts/contract.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
 import { forceUnbindDevice, getDeviceHistory, unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState } from '../../src/devices/state/contract.ts'
+import {
+  getPlacement,
+  pagePlacementHistory,
+  pagePlacements,
+  removePlacement,
+  savePlacement,
+  savePlacements,
+  suggestPlacements,
+  summarizePlacements,
+} from '../../src/devices/placement/contract.ts'
+import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { getEvent, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
+import {
+  cancelPriceChange,
+  getPriceChange,
+  pagePriceChanges,
+  schedulePriceChange,
+  undoPriceChange,
+} from '../../src/sites/price-changes/contract.ts'
+import { getSitePrices } from '../../src/sites/prices/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
 import {
   type Answer,
   Client,
@@ -51,13 +71,17 @@ afterAll(async () => {
   await cluster?.clear()
 }, 60_000)
 
-/** Whether a statement's text restricts it to one application, by a parameter or by a variable. */
-const isOfOne = (text: string) => /app_id = (\$\d+|v_\w+(\.app_id)?)\b/.test(text)
+/**
+ * Whether a statement's text restricts it to one application, by a parameter or by a variable. Who holds a serial lies by
+ * serials, so a list of them may lie on several nodes, whoever asks.
+ */
+const isOfOne = (text: string) =>
+  /app_id = (\$\d+|v_\w+(\.app_id)?)\b/.test(text) && !/from device_binding\b/.test(text)
 
 /** Statements about many applications or about none: batches, searches for work, maintenance, and operators' lists. */
 const ofMany = [
   /^(with \w+ as \( )?insert into \w+ .* from (json_to_recordset|rows from)/,
-  /^with (bound|changed) as/,
+  /^with bound as/,
   // Devices of several applications that are transferred together.
   /^(v_changed := array\(\s*)?select d\.device_no from device d, |^delete from device d using /,
   /from (device_binding|past_binding|application_lock|event_head|device_presence)\b/,
@@ -68,6 +92,8 @@ const ofMany = [
   /^select split_part\(callback_secret, ':', 1\) as key_id from|from third_party_config where app_id > |^update third_party_config c .* from json_to_recordset/,
   // Rows of all applications that were written before their partition existed.
   /^(select exists \(select 1|delete) from (event|state_change)_default /,
+  // Price changes that are to be written down next.
+  /^select app_id, .* from price_change where applied_at is null and cancelled_at is null order by effective_at/,
   // The audit trail.
   /where \(app_id = '' or starts_with\(actor, 'operator'\)\)/,
 ]
@@ -87,10 +113,14 @@ test.if(coordinatorUrl !== undefined)(
     expect(wide.filter((text) => !ofMany.some((known) => known.test(text)))).toEqual([])
     // A binding and its device may be stored on different nodes.
     expect(wide.filter((text) => /\bdevice_binding\b/.test(text) && /\bdevice\b/.test(text))).toEqual([])
+    await expectFewTransactions(watch, new Client(service))
     // As EXPLAIN shows the statements, which also reveals rows that are first moved to the coordinator.
     sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
     const ofOne = new Map(seen.filter(({ text }) => isOfOne(text)).map((statement) => [statement.text, statement]))
     expect(ofOne.size, 'different statements').toBeGreaterThan(45)
+    const searches = await searchesOfOperators(watch, new Client(service))
+    expect(searches.length, 'searches').toBeGreaterThanOrEqual(3)
+    for (const search of searches) expectOnNodes(await explain(sql, search), search.text)
     for (const statement of ofOne.values()) {
       const plan = await explain(sql, statement)
       const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => count)
@@ -144,6 +174,8 @@ async function liveOneLife(client: Client): Promise<void> {
   await ask(deleteSite, { appId, id: site.id })
   await ask(deleteBillingRule, { appId, id: rule })
 
+  await liveOnSites(ask, appId)
+
   const device = deviceBody(appId)
   const { deviceNo } = device
   await ask(createDevice, device, { headers: key() })
@@ -189,5 +221,116 @@ async function liveOneLife(client: Client): Promise<void> {
   await operate(takeApplicationOffline, { appId })
   await operate(saveThirdPartyConfig, { appId, operatorName: 'Test operator' })
 }
+
+/** Searches by a part of a name in all applications. Returns the statements that compare names. */
+async function searchesOfOperators({ seen }: StatementWatch, client: Client): Promise<SeenStatement[]> {
+  const before = seen.length
+  for (const answer of [
+    await client.operate(pageDevices, { deviceName: 'GATE' }),
+    await client.operate(pageSites, { siteName: 'RIVER', contacts: 'w' }),
+    await client.operate(pageBillingRules, { ruleName: 'OCC' }),
+  ]) {
+    expect(answer.code, answer.text).toBe(0)
+  }
+  return seen.slice(before).filter(({ text }) => /strpos\(lower\((device_name|site_name|rule_name)/.test(text))
+}
+
+/** Expects that the nodes compare names, each those that it stores: else all rows would come to the coordinator. */
+function expectOnNodes(plan: string, text: string): void {
+  const lines = plan.split('\n')
+  const depthOf = (line = '') => line.search(/[^ ]/)
+  const isInTask = (from: number) => {
+    let depth = depthOf(lines[from])
+    for (let at = from - 1; at >= 0; at--) {
+      if (depthOf(lines[at]) >= depth) continue
+      depth = depthOf(lines[at])
+      if (/^ *-> +Task$/.test(lines[at] ?? '')) return true
+    }
+    return false
+  }
+  const compared = lines.flatMap((line, at) => (line.includes('strpos(') ? [at] : []))
+  expect(compared.length, `${text}\n${plan}`).toBeGreaterThan(0)
+  expect(compared.every(isInTask), `${text}\n${plan}`).toBe(true)
+}
+
+/** On a cluster a transaction costs more than its rows: a batch must be few of them. */
+async function expectFewTransactions({ seen, wide }: StatementWatch, client: Client): Promise<void> {
+  const { appId, token } = await newApplication(client)
+  const devices = Array.from({ length: 1000 }, () => deviceBody(appId))
+  const callsOf = (routine: string) => seen.filter(({ text }) => text.startsWith(`select * from ${routine}_`)).length
+  const routines = ['register_devices', 'change_states']
+  const before = routines.map(callsOf)
+  const created = await client.call(createDevices, { devices }, { token, headers: key() })
+  expect(new Set(created.data.results.map(({ code }) => code))).toEqual(new Set([0]))
+  const reports = devices.map(({ deviceNo }) => ({ deviceNo, runStatus: 1 }))
+  const reported = await client.call(reportDeviceStates, { reports }, { token, headers: key() })
+  expect(new Set(reported.data.results.map(({ code }) => code))).toEqual(new Set([0]))
+  // 4 portions; as many again where one is begun before all of its rows are there.
+  for (const [at, routine] of routines.entries()) {
+    expect(callsOf(routine) - (before[at] ?? 0), routine).toBeLessThanOrEqual(8)
+  }
+  expect(wide.filter((text) => text.includes('update device '))).toEqual([])
+}
+
+/** Calls the operations on placements, prices and acts. */
+async function liveOnSites(ask: Client['call'], appId: string): Promise<void> {
+  const terms = { ruleName: 'Fast', ruleType: 1, periods: day('1.0') }
+  const { id: rule } = (await ask(saveBillingRule, { appId, ...terms }, { headers: key() })).data
+  const { id: other } = (await ask(saveBillingRule, { appId, ...terms, ruleName: 'Faster' }, { headers: key() })).data
+  const coordinates = { longitude: 115.9, latitude: 28.67 }
+  const body = siteBody(appId, { fastChargeBillRuleId: rule, ...coordinates })
+  const { id: siteId } = (await ask(saveSite, body, { headers: key() })).data
+  const devices = [deviceBody(appId), deviceBody(appId), deviceBody(appId)]
+  const [deviceNo = '', second, third] = devices.map((device) => device.deviceNo)
+  await ask(createDevices, { appId, devices }, { headers: key() })
+  await ask(suggestPlacements, { appId, siteId })
+  await ask(savePlacement, { appId, deviceNo, siteId, laneType: 1 }, { headers: key() })
+  const placements = [second, third].map((serial) => ({ deviceNo: serial, siteId, laneType: 2, laneName: 'East' }))
+  await ask(savePlacements, { appId, placements }, { headers: key() })
+  await ask(getPlacement, { appId, deviceNo })
+  await ask(pagePlacements, { appId, siteId, deviceNo: 'SN', laneType: 1, status: 1, cityCode: '360100' })
+  await ask(pagePlacementHistory, { appId, deviceNo })
+  await ask(pagePlacementHistory, { appId, siteId })
+  await ask(summarizePlacements, { appId, siteIds: String(siteId) })
+  await ask(suggestPlacements, { appId, deviceNo })
+  await ask(pageDevices, { appId, siteId })
+  await ask(pageDevices, { appId, isPlaced: 'false' })
+  const reports = devices.map((device) => ({ deviceNo: device.deviceNo, onlineStatus: 1 }))
+  await ask(reportDeviceStates, { appId, reports }, { headers: key() })
+  await ask(removePlacement, { appId, deviceNo: second }, { headers: key() })
+
+  const schedule = async (seconds: number, members: Record<string, unknown>) => {
+    const effectiveTime = new Date(Math.ceil(Date.now() / 1000 + seconds) * 1000).toISOString()
+    const { data } = await ask(schedulePriceChange, { appId, effectiveTime, ...members }, { headers: key() })
+    return data.id
+  }
+  const given = { sites: { ids: [siteId] }, rules: { fastChargeBillRuleId: other } }
+  const changes = [await schedule(5, { billingRuleId: rule, periods: day('1.1') }), await schedule(5, given)]
+  for (const id of changes) {
+    const isWritten = async () => (await ask(getPriceChange, { appId, id })).data.appliedTime !== null
+    expect(await becomesTrue(isWritten), `the price change ${id} is written down`).toBe(true)
+  }
+  await ask(undoPriceChange, { appId, id: changes[1], reason: 'tried' }, { headers: key() })
+  const cancelled = await schedule(86_400, { ...given, sites: { all: true } })
+  await ask(pagePriceChanges, { appId })
+  await ask(pagePriceChanges, { appId, siteId, status: 1 })
+  await ask(cancelPriceChange, { appId, id: cancelled, reason: 'tried' })
+  await ask(getSitePrices, { appId, id: siteId })
+  await ask(getSitePrices, { appId, id: siteId, time: new Date().toISOString() })
+
+  const act = async (members: Record<string, unknown>) => {
+    const { id } = (await ask(createAct, { appId, ...members }, { headers: key() })).data
+    const isOver = async () => (await ask(getAct, { appId, id })).data.status > 2
+    expect(await becomesTrue(isOver), `the act ${id} ends`).toBe(true)
+    expect((await ask(getAct, { appId, id })).data).toMatchObject({ refused: 0, error: null })
+  }
+  await act({ kind: 'devices', act: 'update', filter: { siteId }, set: { tag: 'lane=9' } })
+  await act({ kind: 'devices', act: 'unbind', filter: { all: true } })
+  await act({ kind: 'sites', act: 'update', filter: { siteName: 'RIVER' }, set: { contacts: 'Li Na' } })
+  await act({ kind: 'sites', act: 'delete', filter: { all: true } })
+}
+
+/** One period of a whole day. */
+const day = (electricityPrice: string) => [{ startTime: '00:00:00', electricityPrice, servicePrice: '0.8' }]
 
 const key = () => ({ 'idempotency-key': crypto.randomUUID() })

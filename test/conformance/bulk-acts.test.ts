@@ -151,7 +151,7 @@ longTest(
     expect(told).toMatchObject({ status: 3, rows: 10_100, done: 10_100, unchanged: 0, refused: 0 })
     expect(lines.map(({ deviceNo }) => deviceNo as string).sort()).toEqual(serials.sort())
   },
-  300_000,
+  600_000,
 )
 
 test('unbinding frees what matches with the reason; a device that is bound later is none of its rows', async () => {

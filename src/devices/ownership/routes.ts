@@ -1,9 +1,8 @@
-import type { Logger } from 'pino'
 import { requireApplication } from '../../applications/store.ts'
 import { keyOwnerOf } from '../../callers/caller.ts'
 import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import { JsonText } from '../../http/answer.ts'
-import { runBatch } from '../../http/batch.ts'
+import { type BatchParts, runBatch } from '../../http/batch.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
@@ -20,9 +19,7 @@ import {
 import { type OwnershipLaneParts, ownershipLane } from './lane.ts'
 import { findBindings } from './store.ts'
 
-interface Parts extends OwnershipLaneParts {
-  log: Logger
-}
+type Parts = OwnershipLaneParts & BatchParts
 
 const readRow = validator(DeviceNamed, 'device', undefined)
 /** Turns serial numbers into rows of a batch: objects with `deviceNo`. */

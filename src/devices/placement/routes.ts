@@ -1,8 +1,7 @@
-import type { Logger } from 'pino'
 import type { ChangeLaneParts } from '../../callers/change-lane.ts'
 import { requireApplicationOf } from '../../callers/permissions.ts'
 import { JsonText } from '../../http/answer.ts'
-import { runBatch } from '../../http/batch.ts'
+import { type BatchParts, runBatch } from '../../http/batch.ts'
 import { tagged } from '../../http/etag.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
@@ -27,8 +26,7 @@ import { placementPages } from './pages.ts'
 import { placementTag, placing, showPlacement } from './rules.ts'
 import { pageOfHistory, requirePlacement, suggestDevices, suggestSites, summarizeSites } from './store.ts'
 
-interface Parts extends ChangeLaneParts {
-  log: Logger
+interface Parts extends ChangeLaneParts, BatchParts {
   showMoment: ShowMoment
 }
 

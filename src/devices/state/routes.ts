@@ -1,10 +1,9 @@
-import type { Logger } from 'pino'
 import type { Static } from 'typebox'
 import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import type { RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { JsonText } from '../../http/answer.ts'
-import { runBatch } from '../../http/batch.ts'
+import { type BatchParts, runBatch } from '../../http/batch.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
@@ -15,9 +14,8 @@ import { type StateLaneParts, stateLane } from './lane.ts'
 import { reportTimeFaults } from './rules.ts'
 import { findReported, type ReportedDevice, requireReported } from './store.ts'
 
-interface Parts extends StateLaneParts {
+interface Parts extends StateLaneParts, BatchParts {
   sql: Sql
-  log: Logger
   readMoment: ReadMoment
 }
 

@@ -85,10 +85,12 @@ const heldDays = 7
 const partOfDays = 15
 /** How long a statement waits for a lock that it needs on a whole table; every other one waits behind it. */
 const lockTimeoutMs = 250
+/** How long one partition may take: on a cluster it is made, or dropped, on every node. */
+const stepTimeoutMs = 30_000
 
 /**
- * Creates the database function `keep_history`, which makes partitions ahead of time and drops the oldest one whose days
- * are over. The function runs with its owner's rights and holds the days itself, so that a role which may
+ * Creates the database function `keep_history`, which makes the next partition ahead of time, or else drops the oldest one
+ * whose days are over. The function runs with its owner's rights and holds the days itself, so that a role which may
  * not delete events can prune old ones, and no younger ones. Calls it once: when the service is ready, today has its
  * partitions.
  */
@@ -121,15 +123,17 @@ export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventD
           v_before := v_now - v_kept.days * v_day;
           v_first := greatest(v_now / v_day * v_day,
             (select max(p.end_id) from history_partition p where p.parent = v_kept.parent));
-          while v_first <= v_now + v_width loop
+          if v_first <= v_now + v_width then
             begin
               perform add_history_partition(v_kept.parent, v_first, v_first + v_width);
+              return query select v_kept.parent, 'added';
+              -- The next one in a transaction of its own: on a cluster each is one of every shard, and all of them at
+              -- once would hold the locks of the whole history for many seconds.
+              return;
             exception when lock_not_available then
               return query select v_kept.parent, 'busy';
-              exit;
             end;
-            v_first := v_first + v_width;
-          end loop;
+          end if;
 
           for v_old in select * from history_partition p
             where p.parent = v_kept.parent and p.end_id <= v_before order by p.first_id
@@ -167,10 +171,10 @@ export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventD
 
 /** What `keep_history` did to a partition, or could not do. */
 export interface KeptPartition {
-  /** The partition; of one that could not be added, its table. */
+  /** The partition; of one that was or could not be added, its table. */
   name: string
   /** `held`: its days are over, and a callback still waits for some of it. `busy`: it was in use; tried again. */
-  outcome: 'dropped' | 'dropped although needed' | 'held' | 'busy'
+  outcome: 'added' | 'dropped' | 'dropped although needed' | 'held' | 'busy'
 }
 
 /** How many rows of a default partition one call deletes. */
@@ -178,18 +182,19 @@ const defaultRows = 2000
 
 /**
  * Makes partitions ahead, and drops old ones, each in a transaction of its own. Does nothing while another process does.
- * Returns what was dropped, and then what could not be.
+ * Returns what was dropped, and then what could not be added or dropped.
  */
 export async function keepHistory(sql: Sql): Promise<KeptPartition[]> {
   const dropped: KeptPartition[] = []
   for (;;) {
-    const step = await transaction(sql, async (tx) =>
-      (await tryLock(tx, 'history-keeper'))
-        ? tx<KeptPartition[]>`select name, outcome from keep_history(${defaultRows}::integer)`
-        : [],
-    )
+    const step = await transaction(sql, async (tx) => {
+      if (!(await tryLock(tx, 'history-keeper'))) return []
+      await tx.unsafe(`set local statement_timeout = ${stepTimeoutMs}`)
+      return tx<KeptPartition[]>`select name, outcome from keep_history(${defaultRows}::integer)`
+    })
     const gone = step.filter(({ outcome }) => outcome.startsWith('dropped'))
-    if (gone.length === 0) return [...dropped, ...step]
     dropped.push(...gone)
+    const isAdded = step.some(({ outcome }) => outcome === 'added')
+    if (gone.length === 0 && !isAdded) return [...dropped, ...step]
   }
 }
