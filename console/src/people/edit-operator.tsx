@@ -43,6 +43,7 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
   const [form] = Form.useForm<Entered>()
   const role = Form.useWatch('role', form) ?? edited.data.role
   const update = useWrite(updateOperator)
+  const isManaged = edited.data.source === 2
   return (
     <RecordForm
       {...useFrame()}
@@ -60,8 +61,8 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
       back={onClose}
     >
       <NameField />
-      <Form.Item name="role" label={t('role')}>
-        <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} />
+      <Form.Item name="role" label={t('role')} extra={isManaged && t('roleBySignOn')}>
+        <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} isDisabled={isManaged} />
       </Form.Item>
       {role === 'developer' && (
         <Form.Item name="appIds" label={t('applications')}>
