@@ -44,8 +44,16 @@ export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: G
       <RefusalAlert error={error} fieldNames={{ code: t('code') }} />
       <div className="generator">
         <p>{t('scan')}</p>
-        <div className="generator-picture" role="img" aria-label={t('scanAlt')}>
-          <QRCode type="svg" value={otpauthUrl} size={184} color="#000" bgColor="#fff" bordered={false} />
+        <div className="generator-picture">
+          <QRCode
+            type="svg"
+            value={otpauthUrl}
+            size={184}
+            color="#000"
+            bgColor="#fff"
+            bordered={false}
+            aria-label={t('scanAlt')}
+          />
         </div>
         <p>{t('orType')}</p>
         <Copyable text={secret.replace(/.{4}(?=.)/g, '$& ')} />
