@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { CDPSession, Page } from 'playwright-core'
-import { createOperator, createOperatorKey, pageOperators } from '../../src/people/operators/contract.ts'
+import { createOperator, getOperator, pageOperators } from '../../src/people/operators/contract.ts'
 import { startTotp } from '../../src/people/second-factor/contract.ts'
 import { createSession } from '../../src/people/sessions/contract.ts'
 import { becomesTrue, embeddedConnection, withSql } from '../faults/support.ts'
 import { Client, type Service, startService } from '../harness.ts'
 import { type OwnProvider, startOpenIdProvider } from '../openid-provider.ts'
-import { codeOf, newPassword, newPerson, type Person, signIn } from '../people.ts'
+import { codeOf, newGenerator, newPassword, newPerson, type Person, signIn } from '../people.ts'
 import {
   browserTest,
-  expectFramed,
   expectSoundInBothShades,
   leadTo,
   longBrowserTest,
   narrow,
   newSerial,
   picture,
+  type Visit,
   type Visited,
   visit,
 } from './support.ts'
@@ -63,13 +63,24 @@ async function enterByPassword({ page }: Visited, { name, password }: Person): P
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
+/** Opens a page of a service with single sign-on. The provider's page asks another host for a font, which none needs. */
+async function open(path: string, options: Visit = {}): Promise<Visited> {
+  const visited = await visit(path, { through, ...options })
+  await visited.page.route(/fonts\.googleapis/, (route) => route.fulfill({ contentType: 'text/css', body: '' }))
+  return visited
+}
+
 /** Signs in at the provider's own page, as somebody. */
 async function enterAtProvider(page: Page, login: string): Promise<void> {
-  await page.route(/fonts\.g/, (route) => route.fulfill({ contentType: 'text/css', body: '' }))
+  await enterAgain(page, login)
+  await page.getByRole('button', { name: 'Continue' }).click()
+}
+
+/** The same where the provider knows already that the person lets the service know them. */
+async function enterAgain(page: Page, login: string): Promise<void> {
   await page.getByPlaceholder('Enter any login').fill(login)
   await page.getByPlaceholder('and password').fill('x')
   await page.getByRole('button', { name: 'Sign-in' }).click()
-  await page.getByRole('button', { name: 'Continue' }).click()
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name })
@@ -106,7 +117,7 @@ const kept = async (page: Page): Promise<string[]> => {
 describe('a passkey', () => {
   browserTest('is added with recovery codes, signs in by itself, proves who one is, and is removed', async () => {
     const person = await newPerson(through, 'viewer')
-    const visited = await visit('/console/account', { through })
+    const visited = await open('/console/account')
     const { page } = visited
     await withAuthenticator(page, async () => {
       await enterByPassword(visited, person)
@@ -151,10 +162,10 @@ describe('a passkey', () => {
 describe('a code generator', () => {
   browserTest('is set up before anything else where the role asks for it, and a recovery code stands in', async () => {
     const person = await newPerson(through, 'operator')
-    const visited = await visit('/console/sites', { through })
+    const visited = await open('/console/sites')
     const { page } = visited
     await enterByPassword(visited, person)
-    await page.getByText('Your role asks for a second factor.').waitFor()
+    await page.getByText('You need a second factor here.').waitFor()
     await page.getByRole('button', { name: 'Set up a code generator' }).click()
     const dialog = page.getByRole('dialog', { name: 'Set up a code generator' })
     await dialog.getByRole('img', { name: 'QR code for the app' }).waitFor()
@@ -181,7 +192,7 @@ describe('a code generator', () => {
 
 describe('single sign-on', () => {
   browserTest('leads to the page that was wanted, says why it refuses, and signs out there too', async () => {
-    const visited = await visit('/console/sites', { through })
+    const visited = await open('/console/sites')
     const { page } = visited
     const begin = page.getByRole('button', { name: 'Acme sign-on' })
     await begin.click()
@@ -202,4 +213,259 @@ describe('single sign-on', () => {
     await page.waitForURL((url) => url.href.startsWith(provider.env.FORECOURT_OIDC_ISSUER ?? ''))
     expect(visited.faults).toEqual([])
   })
+})
+
+describe('in the long run', () => {
+  longBrowserTest('a passkey that the browser fills in signs in without a click', async () => {
+    const person = await newPerson(through, 'viewer')
+    const visited = await open('/console/account')
+    const { page } = visited
+    await withAuthenticator(page, async () => {
+      // A shell without a window fills nothing in.
+      if (!(await page.evaluate(() => PublicKeyCredential.isConditionalMediationAvailable()))) return
+      await enterByPassword(visited, person)
+      await page.getByRole('button', { name: 'Add a passkey' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click()
+      await kept(page)
+      await signOut(page)
+      await heading(page, 'Overview').waitFor()
+      expect(visited.faults).toEqual([])
+    })
+  })
+
+  longBrowserTest('a passkey that nobody shows leaves a sentence, and the password', async () => {
+    const person = await newPerson(through, 'viewer')
+    const visited = await open('/console/sign-in')
+    const { page } = visited
+    await withAuthenticator(page, async (cdp, authenticatorId) => {
+      await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+      await page.getByRole('button', { name: 'Passkey', exact: true }).click()
+      await page.getByText('No passkey was used').waitFor()
+      await enterByPassword(visited, person)
+      await heading(page, 'Overview').waitFor()
+      expect(visited.faults).toEqual([])
+    })
+  })
+
+  longBrowserTest('a proof by single sign-on comes from a window of its own, and the act goes on', async () => {
+    const visited = await open('/console/account')
+    const { page } = visited
+    const login = newSerial('duty')
+    await page.getByRole('button', { name: 'Acme sign-on' }).click()
+    await enterAtProvider(page, login)
+    await page.getByText('This account is linked with Acme sign-on.').waitFor()
+    const person = (await through.operate(pageOperators, { name: login })).data.list[0]
+    expect(person).toMatchObject({ source: 2, isLinked: true })
+    await endProofs({ id: person?.id ?? 0 })
+    await whenProofIsAsked(page)
+    await page.getByRole('button', { name: 'Set up a code generator' }).click()
+    const proof = page.getByRole('dialog', { name: 'Is it you?' })
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      proof.getByRole('button', { name: 'Acme sign-on' }).click(),
+    ])
+    await picture(page, 'proof')
+    await enterAgain(popup, login)
+    await page.getByRole('dialog', { name: 'Set up a code generator' }).waitFor()
+    await proof.waitFor({ state: 'hidden' })
+    expect(await becomesTrue(() => popup.isClosed())).toBe(true)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+
+    // What the provider manages is refused in words.
+    await page.getByRole('button', { name: 'Unlink' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
+    await page.getByRole('alert').getByText('The sign-on provider decides this.').waitFor()
+    expect(visited.faults).toEqual([])
+  })
+
+  longBrowserTest('an account is linked, unlinked, and told when another has the identity', async () => {
+    const [one, other] = [await newPerson(through, 'admin'), await newPerson(through, 'viewer')]
+    const visited = await open('/console/account')
+    const { page } = visited
+    const login = newSerial('duty')
+    await enterByPassword(visited, one)
+    await page.getByRole('button', { name: 'Link with Acme sign-on' }).click()
+    await enterAtProvider(page, login)
+    await page.getByText('This account is linked with Acme sign-on.').waitFor()
+    await expectSoundInBothShades(visited, 'Your account', 'account-linked')
+
+    await page.context().clearCookies()
+    await page.goto(`${through.url}/console/account`)
+    await enterByPassword(visited, other)
+    await page.getByRole('button', { name: 'Link with Acme sign-on' }).click()
+    await enterAtProvider(page, login)
+    await page.getByRole('alert').getByText('The identity belongs to another account').waitFor()
+    await page.getByText('Code 10064').waitFor()
+
+    await page.context().clearCookies()
+    await page.goto(`${through.url}/console/account`)
+    await enterByPassword(visited, one)
+    await page.getByRole('button', { name: 'Unlink' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
+    await page.getByText('This account is not linked with Acme sign-on.').waitFor()
+    await page.getByRole('button', { name: 'Link with Acme sign-on' }).waitFor()
+    expect(visited.faults).toEqual([])
+  })
+
+  longBrowserTest('a set-up link takes single sign-on in place of a password', async () => {
+    const made = await through.operate(createOperator, { name: newSerial('person'), role: 'viewer' })
+    const visited = await open(String(made.data.setUpPath))
+    const { page } = visited
+    await page.getByRole('button', { name: 'Acme sign-on' }).waitFor()
+    await expectSoundInBothShades(visited, 'Set up your account', 'set-up')
+    await page.getByRole('button', { name: 'Acme sign-on' }).click()
+    await enterAtProvider(page, newSerial('duty'))
+    await heading(page, 'Overview').waitFor()
+    expect((await through.operate(getOperator, { id: made.data.id })).data).toMatchObject({ source: 1, isLinked: true })
+  })
+
+  longBrowserTest('a set-up link of a role that needs a factor leads to it', async () => {
+    const made = await through.operate(createOperator, { name: newSerial('person'), role: 'operator' })
+    const { page } = await open(String(made.data.setUpPath))
+    const password = newPassword()
+    await page.getByLabel('New password').fill(password)
+    await page.getByLabel('The same again').fill(password)
+    await page.getByRole('button', { name: 'Set up and sign in' }).click()
+    await page.getByText('You need a second factor here.').waitFor()
+    await leadTo(page, '/console/sites')
+    await page.getByText('You need a second factor here.').waitFor()
+  })
+
+  longBrowserTest('codes prove who one is; few recovery codes are told, and renewed', async () => {
+    const person = await newPerson(through, 'viewer')
+    const { secret, recoveryCodes } = await newGenerator(through, await signIn(through, person))
+    const { name, password } = person
+    for (const code of recoveryCodes.slice(0, 7)) await through.call(createSession, { name, password, code })
+    const visited = await open('/console/account')
+    const { page } = visited
+    await enterByPassword(visited, person)
+    await page.getByRole('button', { name: 'Use a recovery code' }).click()
+    await page.getByLabel('Recovery code').fill(recoveryCodes[7] ?? '')
+    await page.getByLabel('Recovery code').press('Enter')
+    await page.locator('.ant-message').getByText('You have 2 recovery codes left.').waitFor()
+    await page.locator('.factor').getByText('You have 2 recovery codes left.').waitFor()
+    await expectSoundInBothShades(visited, 'Your account', 'account-few-codes')
+    await endProofs(person)
+    await whenProofIsAsked(page)
+    await page.getByRole('button', { name: 'Renew the recovery codes' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Renew the recovery codes' }).click()
+    const proof = page.getByRole('dialog', { name: 'Is it you?' })
+    await proof.getByLabel('Password').fill(password)
+    await proof.getByLabel('Code of your code generator').fill(codeOf(secret))
+    await picture(page, 'proof-code')
+    await proof.getByRole('button', { name: 'Confirm' }).click()
+    await kept(page)
+    await page.getByText('10 of 10 left.').waitFor()
+    expect(visited.faults).toEqual([])
+  })
+
+  longBrowserTest('an admin sees how people come in, and resets a second factor with a reason', async () => {
+    const person = await newPerson(through, 'viewer')
+    await newGenerator(through, await signIn(through, person))
+    const signedOn = await open('/console/sites')
+    const login = newSerial('duty')
+    await signedOn.page.getByRole('button', { name: 'Acme sign-on' }).click()
+    await enterAtProvider(signedOn.page, login)
+    await heading(signedOn.page, 'Sites').waitFor()
+
+    const visited = await visit('/console/people', { role: 'admin', through })
+    const { page } = visited
+    const find = (name: string) => page.getByRole('textbox', { name: 'Name', exact: true }).first().fill(name)
+    await find(login)
+    await page.getByText('1 in all').waitFor()
+    await page.getByRole('row').filter({ hasText: login }).getByText('Single sign-on').waitFor()
+    expect(await page.getByRole('button', { name: /^Reset / }).count()).toBe(0)
+    await page.getByRole('button', { name: /^Edit Person/ }).click()
+    await page.getByText('The sign-on provider decides the role').waitFor()
+    expect(await page.getByRole('radio', { name: /^Viewer/ }).isDisabled()).toBe(true)
+    await picture(page, 'operator-managed')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+
+    await find(person.name)
+    await page.getByRole('button', { name: `More for ${person.name}` }).waitFor()
+    await expectSoundInBothShades(visited, 'People and keys', 'people')
+    await page.getByRole('button', { name: `More for ${person.name}` }).click()
+    await page.getByRole('menuitem', { name: 'Reset second factor' }).click()
+    const dialog = page.getByRole('dialog', { name: `Reset the second factor of ${person.name}?` })
+    await dialog.getByLabel('Reason').fill('the phone is lost')
+    await dialog.getByRole('button', { name: 'Reset second factor' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('row').filter({ hasText: person.name }).getByText('None').waitFor()
+    await signIn(through, person)
+    expect(visited.faults).toEqual([])
+  })
+
+  longBrowserTest('they fit a phone, in Chinese, in the dark', async () => {
+    const options = { language: 'zh', viewport: narrow, isDark: true } as const
+    const made = await through.operate(createOperator, { name: newSerial('person'), role: 'viewer' })
+    const setUp = await open(String(made.data.setUpPath), options)
+    await setUp.page.getByRole('button', { name: 'Acme sign-on' }).waitFor()
+    await expectSoundInBothShades(setUp, '设置账号', 'set-up-phone')
+
+    const person = await newPerson(through, 'viewer')
+    const visited = await open('/console/account', options)
+    const { page } = visited
+    await page.getByRole('button', { name: '通行密钥', exact: true }).waitFor()
+    await expectSoundInBothShades(visited, '登录', 'sign-in-phone')
+    await page.getByLabel('用户名').fill(person.name)
+    await page.getByLabel('密码', { exact: true }).fill(person.password)
+    await page.getByRole('button', { name: '登录', exact: true }).click()
+    await withAuthenticator(page, async () => {
+      await page.getByRole('button', { name: '添加通行密钥' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: '添加通行密钥' }).click()
+      await page.getByRole('dialog').getByRole('listitem').nth(9).waitFor()
+      await expectSoundInBothShades(visited, '我的账号', 'recovery-codes-phone')
+      await page.emulateMedia({ media: 'print' })
+      await picture(page, 'recovery-codes-printed')
+      expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(false)
+      await page.emulateMedia({ media: 'screen' })
+      await page.getByRole('button', { name: '我已保存' }).click()
+      await page.getByRole('button', { name: '设置验证器' }).click()
+      await page.getByRole('img', { name: '供验证器应用扫描的二维码' }).waitFor()
+      await expectSoundInBothShades(visited, '我的账号', 'generator-phone')
+      await page.getByRole('button', { name: '取消' }).click()
+      await page.getByRole('cell', { name: '仅一台设备' }).waitFor()
+      await expectSoundInBothShades(visited, '我的账号', 'account-phone')
+    })
+  })
+
+  longBrowserTest(
+    'where only admins sign in by password, and sign-on shows our factor too, the pages say so',
+    async () => {
+      const strict = await startOpenIdProvider('localhost')
+      const own = await startService({
+        env: { ...strict.env, FORECOURT_PASSWORDS: 'admins', FORECOURT_SIGN_ON_SECOND_FACTOR: 'ours' },
+      })
+      try {
+        const toStrict = new Client({ url: strict.publicUrl, operatorKey: own.operatorKey })
+        const visited = await open('/console/sites', { through: toStrict })
+        const { page } = visited
+        await page.getByText('or, for admins only, by password').waitFor()
+        const login = newSerial('duty')
+        await page.getByRole('button', { name: 'Single sign-on' }).click()
+        await enterAtProvider(page, login)
+        await page.getByRole('button', { name: 'Set up a code generator' }).click()
+        const dialog = page.getByRole('dialog', { name: 'Set up a code generator' })
+        const secret = (await dialog.locator('.mono').first().innerText()).replace(/\s/g, '')
+        await dialog.getByLabel('Code of your code generator').fill(codeOf(secret, -1))
+        await dialog.getByRole('button', { name: 'Turn it on' }).click()
+        await kept(page)
+        await heading(page, 'Sites').waitFor()
+
+        await page.context().clearCookies()
+        await page.goto(`${toStrict.url}/console/sites`)
+        await page.getByRole('button', { name: 'Single sign-on' }).click()
+        await enterAtProvider(page, login)
+        await page.getByText('Show your second factor').waitFor()
+        await expectSoundInBothShades(visited, 'Your account', 'show-factor')
+        await page.getByLabel('Code of your code generator').fill(codeOf(secret, 1))
+        await page.getByRole('button', { name: 'Show it' }).click()
+        await heading(page, 'Sites').waitFor()
+        expect(visited.faults).toEqual([])
+      } finally {
+        await own.stop()
+        strict.stop()
+      }
+    },
+  )
 })

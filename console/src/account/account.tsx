@@ -92,7 +92,7 @@ function SignOnAndPassword({ operatorId }: { operatorId: number }) {
       {offer?.enabled && !isLimited && (
         <SignOnLink name={offer.name} isLinked={account?.isLinked ?? isBySignOn} isManaged={isManaged} />
       )}
-      {isManaged ? null : <PasswordCard />}
+      {!isManaged && !isLimited && <PasswordCard />}
     </>
   )
 }

@@ -48,6 +48,7 @@ export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
     >
       <ProofFault error={error} fieldNames={{ name: t('passkeyName') }} />
       <Form
+        name="passkey"
         form={form}
         layout="vertical"
         requiredMark={false}

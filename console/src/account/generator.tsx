@@ -60,6 +60,7 @@ export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: G
         <p>{t('thenCode')}</p>
       </div>
       <Form
+        name="generator"
         form={form}
         layout="vertical"
         requiredMark={false}

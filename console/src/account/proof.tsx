@@ -76,6 +76,8 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
             </>
           )}
           <Form<Entered>
+            // Its fields are told from those of the page below.
+            name="proof"
             form={form}
             layout="vertical"
             requiredMark={false}

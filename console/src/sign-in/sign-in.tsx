@@ -33,7 +33,7 @@ interface Entered {
 /** Sign-in by what the service offers: single sign-on, passkey, password, operator key. */
 export function Page() {
   const t = useTexts()
-  const { data: offer, isPending } = useRead(getSignOn, {})
+  const { data: offer, isPending } = useRead(getSignOn, {}, { keepsPrevious: true })
   const [way, setWay] = useState<'account' | 'key'>('account')
   return (
     <Frame title={t('title')}>
