@@ -58,6 +58,8 @@ async function withAuthenticator(page: Page, use: (cdp: CDPSession, id: string) 
 }
 
 async function enterByPassword({ page }: Visited, { name, password }: Person): Promise<void> {
+  // The page that was left may have a field of this name too.
+  await heading(page, 'Sign in').waitFor()
   await page.getByLabel('Name').fill(name)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
