@@ -25,6 +25,12 @@ export function whenSignedOut(run: () => void): void {
   onSignedOut = run
 }
 
+/** Called when the session lacks its second factor (10034). */
+let onFactorWanted: () => void = () => {}
+export function whenFactorIsWanted(run: () => void): void {
+  onFactorWanted = run
+}
+
 /** Called when an act asks for a fresh proof of the person (10035). Resolves with whether it was given. */
 let askForProof: () => Promise<boolean> = async () => false
 export function whenProofIsWanted(ask: () => Promise<boolean>): void {
@@ -45,6 +51,7 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
   } catch (error) {
     // `getSession` asks whether anybody is signed in, so its caller handles this refusal itself.
     if (error instanceof ForecourtError && error.code === 10002 && operation.id !== getSession.id) onSignedOut()
+    if (error instanceof ForecourtError && error.code === 10034) onFactorWanted()
     if (error instanceof ForecourtError && error.code === 10035 && (await askForProof())) {
       return call(operation, input, headers)
     }

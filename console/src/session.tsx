@@ -5,7 +5,7 @@ import type { Static } from 'typebox'
 import { getSession, type SessionRecord } from '../../src/people/sessions/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { rolesOf } from '../../src/vocabulary/roles.ts'
-import { useRead, whenSignedOut } from './api.ts'
+import { useRead, whenFactorIsWanted, whenSignedOut } from './api.ts'
 import { paths } from './paths.ts'
 import { Loading } from './ui/loading.tsx'
 import { RefusalResult } from './ui/refusal.tsx'
@@ -21,13 +21,20 @@ export function SignedIn({ children }: { children: ReactNode }) {
   const { data, error, isPending } = useRead(getSession, {}, { refetchInterval: 60_000 })
   useEffect(() => {
     whenSignedOut(() => void queries.resetQueries({ queryKey: [getSession.id] }))
-    return () => whenSignedOut(() => {})
+    whenFactorIsWanted(() => void queries.invalidateQueries({ queryKey: [getSession.id] }))
+    return () => {
+      whenSignedOut(() => {})
+      whenFactorIsWanted(() => {})
+    }
   }, [queries])
+  const from = location.pathname + location.search
   if (isPending) return <Loading />
-  if (error?.code === 10002) {
-    return <Navigate to={paths.signIn()} replace state={{ from: location.pathname + location.search }} />
-  }
+  if (error?.code === 10002) return <Navigate to={paths.signIn()} replace state={{ from }} />
   if (data === undefined) return <RefusalResult error={error} />
+  // A session without its second factor sets one up, or shows it, before anything else.
+  if (data.isLimited && location.pathname !== paths.account()) {
+    return <Navigate to={paths.account()} replace state={{ from }} />
+  }
   return <SessionContext value={data}>{children}</SessionContext>
 }
 

@@ -192,7 +192,9 @@ function AccountMenu() {
 
   async function signOut(): Promise<void> {
     // A session that has ended meanwhile is signed out too.
-    await call(deleteSession, {}).catch(() => {})
+    const ended = await call(deleteSession, {}).catch(() => undefined)
+    const signOutUrl = ended?.data.signOutUrl
+    if (signOutUrl) return location.assign(signOutUrl)
     await navigate(paths.signIn(), { replace: true })
     afterSessionChange(queries)
   }

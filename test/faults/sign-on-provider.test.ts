@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import OpenIdProvider from 'oidc-provider'
 import { createOperatorKey } from '../../src/people/operators/contract.ts'
 import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
-import { logOutByProvider, startSignOn } from '../../src/people/sign-on/contract.ts'
+import { startSignOn } from '../../src/people/sign-on/contract.ts'
 import { Client } from '../harness.ts'
+import { type OwnProvider, startOpenIdProvider } from '../openid-provider.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
 // Single sign-on at a provider that others wrote (oidc-provider), by a browser of few words: it follows redirects, keeps cookies
@@ -15,57 +13,17 @@ const place = new Workplace()
 let database: OwnDatabase
 let client: Client
 let publicUrl: string
-let server: Server
+let provider: OwnProvider
 afterAll(async () => {
-  server.closeAllConnections()
-  server.close()
+  provider.stop()
   await place.clear()
 }, 60_000)
 
-async function listening(): Promise<{ server: Server; port: number }> {
-  const opened = createServer()
-  await new Promise<void>((resolve) => opened.listen(0, '127.0.0.1', resolve))
-  return { server: opened, port: (opened.address() as AddressInfo).port }
-}
-
 beforeAll(async () => {
-  const opened = await listening()
-  server = opened.server
-  const issuer = `http://127.0.0.1:${opened.port}`
-  const own = await listening()
-  own.server.close()
-  publicUrl = `http://127.0.0.1:${own.port}`
-  const provider = new OpenIdProvider(issuer, {
-    clients: [
-      {
-        client_id: 'forecourt',
-        client_secret: 'a secret of the client: with signs + and %',
-        redirect_uris: [`${publicUrl}/api/platform/v1/signOn/callback`],
-        backchannel_logout_uri: `${publicUrl}${logOutByProvider.path}`,
-        backchannel_logout_session_required: true,
-      },
-    ],
-    claims: { openid: ['sub'], profile: ['name', 'groups'] },
-    cookies: { keys: ['a key of the cookies'] },
-    features: { devInteractions: { enabled: true }, backchannelLogout: { enabled: true } },
-    pkce: { required: () => true },
-    findAccount: (_: unknown, id: string) => ({
-      accountId: id,
-      claims: () => ({ sub: id, name: `Person ${id}`, groups: ['duty'] }),
-    }),
-  })
-  server.on('request', provider.callback())
+  provider = await startOpenIdProvider()
+  publicUrl = provider.publicUrl
   database = await place.findDatabase()
-  const env = {
-    DATABASE_URL: database.url(),
-    FORECOURT_PORT: String(own.port),
-    FORECOURT_PUBLIC_URL: publicUrl,
-    FORECOURT_OIDC_ISSUER: issuer,
-    FORECOURT_OIDC_CLIENT_ID: 'forecourt',
-    FORECOURT_OIDC_CLIENT_SECRET: 'a secret of the client: with signs + and %',
-    FORECOURT_OIDC_ROLES: 'operator=ops,duty',
-  }
-  client = new Client(await place.startService({ env }))
+  client = new Client(await place.startService({ env: { ...provider.env, DATABASE_URL: database.url() } }))
 }, 120_000)
 
 class Browser {

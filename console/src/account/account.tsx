@@ -1,83 +1,131 @@
-import { Descriptions, Form, Input } from 'antd'
-import { useState } from 'react'
-import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
+import { Alert, Descriptions, Form, Input } from 'antd'
+import { useEffect, useState } from 'react'
+import { useLocation, useNavigate, useSearchParams } from 'react-router'
+import { changePassword, getOperator, passwordLengths } from '../../../src/people/operators/contract.ts'
+import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
-import { useWrite } from '../api.ts'
-import { defineTexts } from '../language/index.ts'
+import { getSignOn } from '../../../src/people/sign-on/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { paths } from '../paths.ts'
 import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
-import { useSession } from '../session.tsx'
+import { useMay, useSession } from '../session.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { CameBack } from './came-back.tsx'
+import { SecondFactor } from './factors.tsx'
+import { ShowFactor } from './show-factor.tsx'
+import { tellConfirmed } from './sign-on.ts'
+import { SignOnLink } from './sign-on-link.tsx'
+import { useTexts } from './texts.ts'
 
-const useTexts = defineTexts(
-  {
-    title: 'Your account',
-    password: 'Change your password',
-    old: 'The password until now',
-    next: 'New password',
-    change: 'Change it',
-    changed: 'Changed. Your other sessions have ended.',
-    isKey: 'You are signed in by an operator key, which has no password.',
-    sessions: 'Sessions',
-  },
-  {
-    title: '我的账号',
-    password: '修改密码',
-    old: '当前密码',
-    next: '新密码',
-    change: '修改',
-    changed: '已修改，其他会话已结束。',
-    isKey: '您使用运营密钥登录，没有密码。',
-    sessions: '会话',
-  },
-)
-
+/** One's own account: second factors, single sign-on, password, sessions. */
 export function Page() {
   const t = useTexts()
   return (
     <PageFrame title={t('title')} operation={pageSessions}>
-      <PasswordCard />
+      <CameBack />
+      <Confirmed />
+      <Access />
       <Sessions />
     </PageFrame>
+  )
+}
+
+/** The end of a confirmation by single sign-on, in the window that was opened for it. */
+function Confirmed() {
+  const t = useTexts()
+  const [search] = useSearchParams()
+  const isConfirmed = search.has('confirmed')
+  useEffect(() => {
+    if (isConfirmed) tellConfirmed()
+  }, [isConfirmed])
+  if (!isConfirmed) return null
+  return (
+    <Alert type="success" showIcon title={t('confirmed')} description={t('repeatNow')} style={{ marginBottom: 16 }} />
+  )
+}
+
+/** How one signs in. A key has no account; a session that lacks its second factor shows or sets one up first. */
+function Access() {
+  const t = useTexts()
+  const navigate = useNavigate()
+  const { state } = useLocation()
+  const { operatorId, isLimited } = useSession()
+  // As when the page was opened: the first factor makes the session whole.
+  const [wasLimited] = useState(isLimited)
+  const { data: factors } = useRead(getSecondFactors, {}, { enabled: operatorId !== null })
+  const goOn = () => {
+    if (wasLimited) void navigate((state as { from?: string } | null)?.from ?? paths.overview(), { replace: true })
+  }
+  if (operatorId === null) {
+    return (
+      <section className="card" style={{ maxWidth: 480 }}>
+        <h2>{t('password')}</h2>
+        <p className="faint">{t('isKey')}</p>
+      </section>
+    )
+  }
+  if (isLimited && factors !== undefined && (factors.totp !== null || factors.passkeys.length > 0)) {
+    return <ShowFactor factors={factors} onShown={goOn} />
+  }
+  return (
+    <>
+      {isLimited && <Alert type="info" showIcon title={t('limitedSetUp')} style={{ marginBottom: 16 }} />}
+      <SecondFactor onFirst={goOn} />
+      <SignOnAndPassword operatorId={operatorId} />
+    </>
+  )
+}
+
+function SignOnAndPassword({ operatorId }: { operatorId: number }) {
+  const may = useMay()
+  const { method, isLimited } = useSession()
+  const { data: offer } = useRead(getSignOn, {})
+  // Only admins read accounts, their own too; for the others the session says what it can.
+  const { data: account } = useRead(getOperator, { id: operatorId }, { enabled: may(getOperator) && !isLimited })
+  const isBySignOn = method?.startsWith('signOn') || undefined
+  const isManaged = account?.source === 2
+  return (
+    <>
+      {offer?.enabled && !isLimited && (
+        <SignOnLink name={offer.name} isLinked={account?.isLinked ?? isBySignOn} isManaged={isManaged} />
+      )}
+      {!isManaged && !isLimited && <PasswordCard />}
+    </>
   )
 }
 
 function PasswordCard() {
   const t = useTexts()
   const common = useCommon()
-  const { operatorId } = useSession()
   const [changes, setChanges] = useState(0)
   const change = useWrite(changePassword)
   const needed = { required: true, message: common('required') }
   return (
     <section className="card" style={{ maxWidth: 480 }}>
       <h2>{t('password')}</h2>
-      {operatorId === null ? (
-        <p className="faint">{t('isKey')}</p>
-      ) : (
-        <RecordForm
-          key={changes}
-          valuesOf={() => ({ password: '', newPassword: '' })}
-          send={({ values }) => change.mutateAsync({ input: values })}
-          successMessage={() => t('changed')}
-          onSaved={() => setChanges(changes + 1)}
-          verb={t('change')}
-          fieldNames={{ password: t('old'), newPassword: t('next') }}
+      <RecordForm
+        key={changes}
+        valuesOf={() => ({ password: '', newPassword: '' })}
+        send={({ values }) => change.mutateAsync({ input: values })}
+        successMessage={() => t('changed')}
+        onSaved={() => setChanges(changes + 1)}
+        verb={t('change')}
+        fieldNames={{ password: t('old'), newPassword: t('next') }}
+      >
+        <Form.Item name="password" label={t('old')} rules={[needed]}>
+          <Input.Password autoComplete="current-password" />
+        </Form.Item>
+        <Form.Item
+          name="newPassword"
+          label={t('next')}
+          rules={[needed, { ...passwordLengths, message: common('passwordLength', passwordLengths) }]}
         >
-          <Form.Item name="password" label={t('old')} rules={[needed]}>
-            <Input.Password autoComplete="current-password" />
-          </Form.Item>
-          <Form.Item
-            name="newPassword"
-            label={t('next')}
-            rules={[needed, { ...passwordLengths, message: common('passwordLength', passwordLengths) }]}
-          >
-            <Input.Password autoComplete="new-password" />
-          </Form.Item>
-        </RecordForm>
-      )}
+          <Input.Password autoComplete="new-password" />
+        </Form.Item>
+      </RecordForm>
     </section>
   )
 }

@@ -1,31 +1,18 @@
-import { Form, Input, Modal } from 'antd'
-import { useState } from 'react'
+import { Button, Form, Input, Modal } from 'antd'
+import { useEffect, useRef, useState } from 'react'
+import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../../src/people/sessions/contract.ts'
-import { call } from '../api.ts'
-import { defineTexts } from '../language/index.ts'
+import { getSignOn } from '../../../src/people/sign-on/contract.ts'
+import { call, useRead } from '../api.ts'
 import { useSession } from '../session.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
+import { Loading } from '../ui/loading.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { asksForCode } from './code.ts'
-
-const useTexts = defineTexts(
-  {
-    title: 'Is it you?',
-    words: 'This act asks for a fresh proof of who you are. It is done right after it.',
-    password: 'Password',
-    code: 'Code of your code generator, or a recovery code',
-    key: 'Operator key',
-    confirm: 'Confirm',
-  },
-  {
-    title: '请确认身份',
-    words: '此操作需要重新验证您的身份，验证后立即执行。',
-    password: '密码',
-    code: '验证码或恢复码',
-    key: '运营密钥',
-    confirm: '确认',
-  },
-)
+import { CodeField } from './code-field.tsx'
+import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
+import { asksForCode, ProofFault } from './proof-fault.tsx'
+import { confirmBySignOn } from './sign-on.ts'
+import { useTexts } from './texts.ts'
+import './ways.css'
 
 interface Entered {
   password?: string
@@ -37,21 +24,17 @@ interface Entered {
 export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
   const t = useTexts()
   const common = useCommon()
-  const session = useSession()
   const [form] = Form.useForm<Entered>()
   const [error, setError] = useState<Error>()
   const [wantsCode, setWantsCode] = useState(false)
   const [isRunning, setRunning] = useState(false)
-  const needed = [{ required: true, message: common('required') }]
+  const ways = useWays()
 
-  async function confirm({ password, code, operatorKey }: Entered): Promise<void> {
+  async function confirm(shown: Entered | Promise<Shown>): Promise<void> {
     setRunning(true)
     setError(undefined)
     try {
-      await call(
-        confirmSession,
-        session.operatorId === null ? { operatorKey: operatorKey?.trim() } : { password, code },
-      )
+      await call(confirmSession, await shown)
       onEnd(true)
     } catch (refusal) {
       setError(refusal as Error)
@@ -64,38 +47,125 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
     <Modal
       open
       zIndex={1100}
-      title={t('title')}
+      title={t('proofTitle')}
       okText={t('confirm')}
-      okButtonProps={{ loading: isRunning }}
+      okButtonProps={{ loading: isRunning, disabled: ways === undefined }}
       cancelText={common('cancel')}
       onOk={() => form.submit()}
       onCancel={() => onEnd(false)}
     >
-      <p>{t('words')}</p>
-      <RefusalAlert error={error} />
-      <Form<Entered>
-        form={form}
-        layout="vertical"
-        requiredMark={false}
-        onFinish={(entered) => void confirm(entered)}
-        // Enter in a field sends it as the button does.
-        onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
-      >
-        {session.operatorId === null ? (
-          <Form.Item name="operatorKey" label={t('key')} rules={needed}>
-            <Input.Password autoComplete="off" autoFocus />
-          </Form.Item>
-        ) : (
-          <Form.Item name="password" label={t('password')} rules={needed}>
-            <Input.Password autoComplete="current-password" autoFocus />
-          </Form.Item>
-        )}
-        {wantsCode && (
-          <Form.Item name="code" label={t('code')} rules={needed}>
-            <Input autoComplete="one-time-code" inputMode="text" autoFocus />
-          </Form.Item>
-        )}
-      </Form>
+      <p>{t('proofWords')}</p>
+      <ProofFault error={error} />
+      {ways === undefined ? (
+        <Loading />
+      ) : (
+        <>
+          {(ways.signOn !== undefined || ways.hasPasskeys) && (
+            <>
+              <div className="ways">
+                {ways.signOn !== undefined && (
+                  <BySignOn name={ways.signOn} onConfirmed={() => onEnd(true)} onRefused={setError} />
+                )}
+                {ways.hasPasskeys && (
+                  <Button block disabled={isRunning} onClick={() => void confirm(showPasskey())}>
+                    {t('byPasskey')}
+                  </Button>
+                )}
+              </div>
+              <p className="ways-or">{t('orPassword')}</p>
+            </>
+          )}
+          <Form<Entered>
+            // Its fields are told from those of the page below.
+            name="proof"
+            form={form}
+            layout="vertical"
+            requiredMark={false}
+            onFinish={(entered) => void confirm(entered)}
+            // Enter in a field sends it as the button does.
+            onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
+          >
+            <SecretField isKey={ways.isKey} />
+            {(wantsCode || ways.asksCode) && <CodeField />}
+          </Form>
+        </>
+      )}
     </Modal>
+  )
+}
+
+function SecretField({ isKey }: { isKey: boolean }) {
+  const t = useTexts()
+  const common = useCommon()
+  const rules = [{ required: true, message: common('required') }]
+  return isKey ? (
+    <Form.Item name="operatorKey" label={t('proofKey')} rules={rules} normalize={(key: string) => key.trim()}>
+      <Input.Password autoComplete="off" autoFocus />
+    </Form.Item>
+  ) : (
+    <Form.Item name="password" label={t('proofPassword')} rules={rules}>
+      <Input.Password autoComplete="current-password" autoFocus />
+    </Form.Item>
+  )
+}
+
+interface Ways {
+  /** Whether the session is that of an operator key, which is its only proof. */
+  isKey: boolean
+  /** The name of single sign-on, for whoever may have come by it. */
+  signOn: string | undefined
+  hasPasskeys: boolean
+  /** Whether the password needs a code beside it. */
+  asksCode: boolean
+}
+
+/** How the person of this session can prove who they are; undefined while it is read. */
+function useWays(): Ways | undefined {
+  const { operatorId, method } = useSession()
+  const isKey = operatorId === null
+  const offer = useRead(getSignOn, {}, { enabled: !isKey })
+  const factors = useRead(getSecondFactors, {}, { enabled: !isKey })
+  if (isKey) return { isKey, signOn: undefined, hasPasskeys: false, asksCode: false }
+  if (offer.isPending || factors.isPending) return undefined
+  return {
+    isKey,
+    // Whoever signed in by password has that.
+    signOn: offer.data?.enabled && !method?.startsWith('password') ? offer.data.name : undefined,
+    hasPasskeys: (factors.data?.passkeys.length ?? 0) > 0 && knowsPasskeys(),
+    asksCode: (factors.data?.totp ?? null) !== null,
+  }
+}
+
+interface BySignOnProps {
+  name: string
+  onConfirmed: () => void
+  onRefused: (refusal: Error | undefined) => void
+}
+
+/** Confirms at the provider, in a window of its own. */
+function BySignOn({ name, onConfirmed, onRefused }: BySignOnProps) {
+  const t = useTexts()
+  const [isWaiting, setWaiting] = useState(false)
+  const stop = useRef(() => {})
+  useEffect(() => () => stop.current(), [])
+  async function go(): Promise<void> {
+    stop.current()
+    onRefused(undefined)
+    const waiting = confirmBySignOn(onConfirmed)
+    stop.current = waiting.stop
+    try {
+      await waiting.begun
+      setWaiting(true)
+    } catch (refusal) {
+      onRefused(refusal as Error)
+    }
+  }
+  return (
+    <>
+      <Button type="primary" block onClick={() => void go()}>
+        {name}
+      </Button>
+      {isWaiting && <output className="ways-waiting faint">{t('waiting', { name })}</output>}
+    </>
   )
 }

@@ -46,6 +46,7 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
   const isLeaving = Form.useWatch('status', form) === 2 && edited.data.status === 1
   const leaving = useLeaving(isLeaving ? edited.data.id : undefined)
   const update = useWrite(updateOperator)
+  const isManaged = edited.data.source === 2
   return (
     <RecordForm
       {...useFrame()}
@@ -64,8 +65,8 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
       back={onClose}
     >
       <NameField />
-      <Form.Item name="role" label={t('role')}>
-        <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} />
+      <Form.Item name="role" label={t('role')} extra={isManaged && t('roleBySignOn')}>
+        <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} isDisabled={isManaged} />
       </Form.Item>
       {role === 'developer' && (
         <Form.Item name="appIds" label={t('applications')}>

@@ -15,6 +15,9 @@ export function useFrame() {
     },
     faultsOf: ({ code, errors }: ForecourtError) =>
       code === 10051 ? [{ field: 'name', reason: t('nameTaken') }] : errors,
-    advice: ({ code }: ForecourtError) => code === 10054 && <p>{t('lastAdminWords')}</p>,
+    advice: ({ code }: ForecourtError) => {
+      if (code === 10054) return <p>{t('lastAdminWords')}</p>
+      return code === 10065 && <p>{t('managedWords')}</p>
+    },
   }
 }

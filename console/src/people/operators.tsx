@@ -1,3 +1,4 @@
+import { EllipsisOutlined } from '@ant-design/icons'
 import { Button, Empty, Space } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -7,11 +8,14 @@ import {
   pageOperators,
   resetOperator,
 } from '../../../src/people/operators/contract.ts'
+import { resetSecondFactors } from '../../../src/people/second-factor/contract.ts'
+import { unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
 import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { Dropdown } from '../ui/dropdown.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -23,8 +27,10 @@ import { EditOperator } from './edit-operator.tsx'
 import { HeldKeys, useLeaving } from './hand-over.tsx'
 import { useTexts } from './texts.ts'
 
+type DeedOnAccount = 'edit' | 'reset' | 'delete' | 'resetFactor' | 'unlink'
+
 /** The open dialog: an action on an account, or the creation of one. */
-type OpenDialog = { kind: 'create' } | { kind: 'edit' | 'reset' | 'delete'; operator: OperatorRecord }
+type OpenDialog = { kind: 'create' } | { kind: DeedOnAccount; operator: OperatorRecord }
 
 interface SetUp {
   name: string
@@ -93,6 +99,8 @@ export function Operators() {
       />
       <EditOperator id={chosen('edit')?.id} name={operator?.name ?? ''} onClose={close} />
       <ResetOperator operator={chosen('reset')} onClose={close} onReset={setSetUp} />
+      <ResetFactor operator={chosen('resetFactor')} onClose={close} />
+      <Unlink operator={chosen('unlink')} onClose={close} />
       <DeleteOperator key={`delete ${chosen('delete')?.id}`} operator={chosen('delete')} onClose={close} />
       <SecretOnce
         title={t('linkTitle', { name: setUp?.name ?? '' })}
@@ -115,6 +123,13 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },
+    { key: 'signsInBy', title: t('signsInBy'), render: (_, operator) => <WaysIn operator={operator} /> },
+    {
+      key: 'secondFactor',
+      title: t('secondFactor'),
+      render: (_, { hasSecondFactor }) =>
+        hasSecondFactor ? <State tone="good">{t('hasFactor')}</State> : <span className="faint">{t('noFactor')}</span>,
+    },
     { key: 'applications', title: t('applications'), render: (_, operator) => <Memberships operator={operator} /> },
     {
       key: 'signInTime',
@@ -144,15 +159,21 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
       title: common('actions'),
       isFixed: true,
       render: (_, operator) => {
-        const { name } = operator
+        const { name, source } = operator
         return (
           <Space size={4}>
             <Button size="small" aria-label={t('editOf', { name })} onClick={() => start({ kind: 'edit', operator })}>
               {common('edit')}
             </Button>
-            <Button size="small" aria-label={t('resetOf', { name })} onClick={() => start({ kind: 'reset', operator })}>
-              {t('reset')}
-            </Button>
+            {source === 1 && (
+              <Button
+                size="small"
+                aria-label={t('resetOf', { name })}
+                onClick={() => start({ kind: 'reset', operator })}
+              >
+                {t('reset')}
+              </Button>
+            )}
             <Button
               size="small"
               aria-label={t('deleteOf', { name })}
@@ -160,11 +181,42 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
             >
               {common('delete')}
             </Button>
+            <MoreDeeds operator={operator} start={start} />
           </Space>
         )
       },
     },
   ]
+}
+
+/** The acts that few accounts have. */
+function MoreDeeds({ operator, start }: { operator: OperatorRecord; start: (dialog: OpenDialog) => void }) {
+  const t = useTexts()
+  const { name, source, isLinked, hasSecondFactor } = operator
+  const deeds = [
+    ...(hasSecondFactor ? (['resetFactor'] as const) : []),
+    ...(isLinked && source === 1 ? (['unlink'] as const) : []),
+  ]
+  if (deeds.length === 0) return null
+  return (
+    <Dropdown
+      menu={{ items: deeds.map((kind) => ({ key: kind, label: t(kind), onClick: () => start({ kind, operator }) })) }}
+    >
+      <Button size="small" icon={<EllipsisOutlined />} aria-label={t('moreOf', { name })} />
+    </Dropdown>
+  )
+}
+
+/** How a person signs in: by a password of here, at the provider, or both. */
+function WaysIn({ operator: { source, isLinked } }: { operator: OperatorRecord }) {
+  const t = useTexts()
+  if (source === 2) return t('bySignOn')
+  return (
+    <>
+      <div>{t('byPassword')}</div>
+      {isLinked && <div>{t('bySignOn')}</div>}
+    </>
+  )
 }
 
 function AccountState({ operator: { status, isSetUp } }: { operator: OperatorRecord }) {
@@ -213,6 +265,49 @@ function ResetOperator({ operator, onClose, onReset }: DeedProps & { onReset: (s
           {t('adminWords')} {t('lastAdminWords')}
         </p>
       )}
+    </Confirm>
+  )
+}
+
+function ResetFactor({ operator, onClose }: DeedProps) {
+  const t = useTexts()
+  const reset = useWrite(resetSecondFactors)
+  const { id = 0, name = '' } = operator ?? {}
+  return (
+    <Confirm
+      isOpen={operator !== undefined}
+      title={t('resetFactorTitle', { name })}
+      verb={t('resetFactor')}
+      isDangerous
+      wantsReason
+      run={async (reason) => {
+        await reset.mutateAsync({ input: { id, reason } })
+        showSuccess(t('factorReset', { name }))
+      }}
+      onClose={onClose}
+    >
+      <p>{t('resetFactorWords', { name })}</p>
+    </Confirm>
+  )
+}
+
+function Unlink({ operator, onClose }: DeedProps) {
+  const t = useTexts()
+  const unlink = useWrite(unlinkSignOn)
+  const { id = 0, name = '' } = operator ?? {}
+  return (
+    <Confirm
+      isOpen={operator !== undefined}
+      title={t('unlinkTitle', { name })}
+      verb={t('unlink')}
+      isDangerous
+      run={async () => {
+        await unlink.mutateAsync({ input: { id } })
+        showSuccess(t('unlinked', { name }))
+      }}
+      onClose={onClose}
+    >
+      <p>{t('unlinkWords', { name })}</p>
     </Confirm>
   )
 }

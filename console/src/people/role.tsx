@@ -9,15 +9,18 @@ interface RoleChoiceProps<Offered extends Role> {
   roles: readonly Offered[]
   /** The rights of each role, in a sentence. */
   words: (role: Offered) => string
+  isDisabled?: boolean
 }
 
 /** Chooses a role; each is shown with its rights. */
-export function RoleChoice<Offered extends Role>({ id, value, onChange, roles, words }: RoleChoiceProps<Offered>) {
+export function RoleChoice<Offered extends Role>(props: RoleChoiceProps<Offered>) {
+  const { id, value, onChange, roles, words, isDisabled = false } = props
   const t = useTexts()
   return (
     <Radio.Group
       {...(id === undefined ? {} : { id })}
       value={value}
+      disabled={isDisabled}
       onChange={({ target }) => onChange?.(target.value)}
       style={{ display: 'grid', gap: 8 }}
     >

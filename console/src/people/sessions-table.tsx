@@ -76,6 +76,11 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
       title: t('browser'),
       render: (_, { userAgent }) => <span title={userAgent ?? ''}>{readUserAgent(userAgent ?? '')}</span>,
     },
+    {
+      key: 'method',
+      title: t('method'),
+      render: (_, { method }) => method && t(`method_${method}` as 'method_passkey'),
+    },
     { key: 'address', title: t('address'), dataIndex: 'address', className: 'mono' },
     { key: 'createTime', title: t('began'), dataIndex: 'createTime', className: 'number' },
     { key: 'seenTime', title: t('seen'), dataIndex: 'seenTime', className: 'number' },

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { useEffect } from 'react'
 import { LanguageSwitch, ShadeSwitch } from '../ui/switches.tsx'
 import { useTexts } from './texts.ts'
+import '../account/ways.css'
 
 /** The card in the middle of the screen, shared by sign-in and set-up. */
 export function Frame({ title, children }: { title: string; children: ReactNode }) {

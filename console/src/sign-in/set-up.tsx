@@ -3,19 +3,24 @@ import { Alert, Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { passwordLengths, setUpOperator } from '../../../src/people/operators/contract.ts'
+import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { call } from '../api.ts'
+import { CodeField } from '../account/code-field.tsx'
+import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
+import { call, useRead } from '../api.ts'
 import { paths } from '../paths.ts'
 import { afterSessionChange } from '../session.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
+import { Loading } from '../ui/loading.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Frame } from './frame.tsx'
+import { SignOnButton } from './sign-on-button.tsx'
 import { useTexts } from './texts.ts'
 
 interface Entered {
   name?: string
   password: string
   repeat: string
+  code?: string
 }
 
 /** The page of a one-time set-up link. The token is in the fragment, which reaches no server and no log. */
@@ -27,16 +32,19 @@ export function Page() {
   const [token] = useState(() => location.hash.slice(1))
   const [error, setError] = useState<Error>()
   const [isRunning, setRunning] = useState(false)
+  const [wantsCode, setWantsCode] = useState(false)
+  const { data: offer, isPending } = useRead(getSignOn, {}, { enabled: token !== '' })
 
-  async function setUp({ name, password }: Entered): Promise<void> {
+  async function setUp({ name, password, code }: Entered): Promise<void> {
     setRunning(true)
     setError(undefined)
     try {
-      await call(setUpOperator, { setUpToken: token, password, name: name?.trim() || null })
+      await call(setUpOperator, { setUpToken: token, password, code, name: name?.trim() || null })
       afterSessionChange(queries)
       await navigate(paths.overview(), { replace: true })
     } catch (refusal) {
       setError(refusal as Error)
+      if (asksForCode(refusal)) setWantsCode(true)
       setRunning(false)
     }
   }
@@ -48,10 +56,24 @@ export function Page() {
       </Frame>
     )
   }
+  if (isPending) {
+    return (
+      <Frame title={t('setUpTitle')}>
+        <Loading />
+      </Frame>
+    )
+  }
   return (
     <Frame title={t('setUpTitle')}>
+      {offer?.enabled && (
+        <>
+          <p className="faint">{t('setUpSignOn')}</p>
+          <SignOnButton name={offer.name} start={{ purpose: 'setUp', setUpToken: token }} onRefused={setError} />
+          <p className="ways-or">{t(offer.passwords === 'admins' ? 'orSetPasswordOfAdmins' : 'orSetPassword')}</p>
+        </>
+      )}
       <p className="faint">{t('setUpWords', passwordLengths)}</p>
-      <RefusalAlert error={error} fieldNames={{ name: t('name'), password: t('newPassword') }} />
+      <ProofFault error={error} fieldNames={{ name: t('name'), password: t('newPassword') }} />
       <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void setUp(entered)}>
         <Form.Item name="name" label={t('name')}>
           <Input autoComplete="username" maxLength={lengths.name} placeholder="admin" />
@@ -80,7 +102,8 @@ export function Page() {
         >
           <Input.Password autoComplete="new-password" />
         </Form.Item>
-        <Button type="primary" htmlType="submit" block loading={isRunning}>
+        {wantsCode && <CodeField />}
+        <Button type={offer?.enabled ? 'default' : 'primary'} htmlType="submit" block loading={isRunning}>
           {t('setUp')}
         </Button>
       </Form>

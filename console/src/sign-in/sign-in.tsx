@@ -1,16 +1,26 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Button, Form, Input } from 'antd'
-import { useState } from 'react'
-import { useLocation, useNavigate } from 'react-router'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { ForecourtError } from '../../../sdk/src/error.ts'
+import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { createSession } from '../../../src/people/sessions/contract.ts'
-import { asksForCode } from '../account/code.ts'
-import { call } from '../api.ts'
-import { paths } from '../paths.ts'
+import { getSignOn } from '../../../src/people/sign-on/contract.ts'
+import { CameBack } from '../account/came-back.tsx'
+import { CodeField } from '../account/code-field.tsx'
+import { knowsPasskeys, type Shown, showPasskey, waitForPasskey } from '../account/passkeys.ts'
+import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
+import { fewCodes, isRecoveryCode } from '../account/recovery.ts'
+import { useTexts as useAccountTexts } from '../account/texts.ts'
+import { call, useRead } from '../api.ts'
 import { afterSessionChange } from '../session.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
+import { showWarning } from '../ui/feedback.tsx'
+import { Loading } from '../ui/loading.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Frame } from './frame.tsx'
+import { keepReturnTo, useReturnTo } from './return-to.ts'
+import { SignOnButton } from './sign-on-button.tsx'
 import { useTexts } from './texts.ts'
 
 interface Entered {
@@ -20,73 +30,184 @@ interface Entered {
   operatorKey?: string
 }
 
-/** Sign-in by account or by operator key. */
+/** Sign-in by what the service offers: single sign-on, passkey, password, operator key. */
 export function Page() {
   const t = useTexts()
-  const common = useCommon()
+  const { data: offer, isPending } = useRead(getSignOn, {}, { keepsPrevious: true })
+  const [way, setWay] = useState<'account' | 'key'>('account')
+  return (
+    <Frame title={t('title')}>
+      <CameBack />
+      {isPending ? (
+        <Loading />
+      ) : (
+        <>
+          <Segments<typeof way>
+            label={t('ways')}
+            style={{ display: 'grid', marginBottom: 16 }}
+            value={way}
+            onChange={setWay}
+            options={[
+              { value: 'account', label: t('account') },
+              { value: 'key', label: t('key') },
+            ]}
+          />
+          {way === 'key' ? (
+            <ByKey />
+          ) : (
+            <ByAccount
+              signOn={offer?.enabled ? offer.name : undefined}
+              hasPasskeys={offer?.passkeys === true && knowsPasskeys()}
+              isForAdmins={offer?.passwords === 'admins'}
+            />
+          )}
+        </>
+      )}
+    </Frame>
+  )
+}
+
+/** Signs in, and goes where the person wanted to. */
+function useEnter() {
+  const warn = useFewCodesWarning()
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const { state } = useLocation()
-  const [way, setWay] = useState<'account' | 'key'>('account')
+  const returnTo = useReturnTo()
   const [error, setError] = useState<Error>()
   const [isRunning, setRunning] = useState(false)
-  const [wantsCode, setWantsCode] = useState(false)
-
-  async function signIn({ name, password, code, operatorKey }: Entered): Promise<void> {
+  async function enter(shown: Entered | Shown | Promise<Shown>): Promise<void> {
     setRunning(true)
     setError(undefined)
     try {
-      await call(
-        createSession,
-        way === 'key' ? { operatorKey: operatorKey?.trim() } : { name: name?.trim(), password, code },
-      )
+      const input = await shown
+      await call(createSession, input)
+      if ('code' in input && isRecoveryCode(input.code)) void warn()
       afterSessionChange(queries)
-      await navigate((state as { from?: string } | null)?.from ?? paths.overview(), { replace: true })
+      await navigate(returnTo, { replace: true })
     } catch (refusal) {
       setError(refusal as Error)
-      if (asksForCode(refusal)) setWantsCode(true)
       setRunning(false)
     }
   }
+  return { enter, error, setError, isRunning, returnTo }
+}
 
+/** Tells whoever has just used a recovery code when few are left. */
+function useFewCodesWarning(): () => Promise<void> {
+  const t = useAccountTexts()
+  return async () => {
+    const { recoveryCodesLeft: count } = (await call(getSecondFactors, {})).data
+    if (count <= fewCodes) showWarning(t('fewLeft', { count }))
+  }
+}
+
+interface ByAccountProps {
+  /** The name of single sign-on, if there is one. */
+  signOn: string | undefined
+  hasPasskeys: boolean
+  /** Whether only admins sign in by password. */
+  isForAdmins: boolean
+}
+
+function ByAccount({ signOn, hasPasskeys, isForAdmins }: ByAccountProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const { enter, error, setError, isRunning, returnTo } = useEnter()
+  const [form] = Form.useForm<Entered>()
+  const [wantsCode, setWantsCode] = useState(false)
+  usePasskeyOfFields(hasPasskeys && !isRunning, enter)
   const needed = [{ required: true, message: common('required') }]
+  const hasOthers = signOn !== undefined || hasPasskeys
+  if (asksForCode(error) && !wantsCode) setWantsCode(true)
+  const isOnlyAsked = error instanceof ForecourtError && error.code === 10032
   return (
-    <Frame title={t('title')}>
-      <RefusalAlert error={error} />
-      <Segments<typeof way>
-        label={t('ways')}
-        style={{ display: 'grid', marginBottom: 16 }}
-        value={way}
-        onChange={setWay}
-        options={[
-          { value: 'account', label: t('account') },
-          { value: 'key', label: t('key') },
-        ]}
-      />
-      <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void signIn(entered)}>
-        {way === 'account' ? (
-          <>
-            <Form.Item name="name" label={t('name')} rules={needed}>
-              <Input autoComplete="username" autoFocus />
-            </Form.Item>
-            <Form.Item name="password" label={t('password')} rules={needed}>
-              <Input.Password autoComplete="current-password" />
-            </Form.Item>
-            {wantsCode && (
-              <Form.Item name="code" label={t('code')} rules={needed}>
-                <Input autoComplete="one-time-code" autoFocus />
-              </Form.Item>
+    <>
+      <ProofFault error={isOnlyAsked ? undefined : error} />
+      {hasOthers && (
+        <>
+          <div className="ways">
+            {signOn !== undefined && (
+              <SignOnButton
+                name={signOn}
+                start={{ purpose: 'signIn', returnTo }}
+                onLeave={() => keepReturnTo(returnTo)}
+                onRefused={setError}
+              />
             )}
-          </>
-        ) : (
-          <Form.Item name="operatorKey" label={t('key')} rules={needed}>
-            <Input.Password autoComplete="off" autoFocus />
-          </Form.Item>
-        )}
+            {hasPasskeys && (
+              <Button block disabled={isRunning} onClick={() => void enter(showPasskey())}>
+                {t('passkey')}
+              </Button>
+            )}
+          </div>
+          <p className="ways-or">{t(isForAdmins ? 'orPasswordOfAdmins' : 'orPassword')}</p>
+        </>
+      )}
+      {isForAdmins && !hasOthers && <p className="faint">{t('onlyAdmins')}</p>}
+      <Form<Entered>
+        form={form}
+        layout="vertical"
+        requiredMark={false}
+        onFinish={({ name, password, code }) => void enter({ name: name?.trim() ?? '', password, code })}
+      >
+        <Form.Item name="name" label={t('name')} rules={needed}>
+          <Input autoComplete={hasPasskeys ? 'username webauthn' : 'username'} autoFocus />
+        </Form.Item>
+        <Form.Item name="password" label={t('password')} rules={needed}>
+          <Input.Password autoComplete="current-password" />
+        </Form.Item>
+        {wantsCode && <CodeField />}
+        <Button type={signOn === undefined ? 'primary' : 'default'} htmlType="submit" block loading={isRunning}>
+          {t('signIn')}
+        </Button>
+      </Form>
+    </>
+  )
+}
+
+/** A passkey's ticket lasts five minutes: what waits for one begins anew before. */
+const waitMs = 240_000
+
+/** While it is asked to, waits for a passkey that the person chooses among what the browser fills the name with. */
+function usePasskeyOfFields(isAsked: boolean, enter: (shown: Shown) => Promise<void>): void {
+  const take = useEffectEvent(enter)
+  useEffect(() => {
+    if (!isAsked) return
+    let waiting = new AbortController()
+    async function wait(): Promise<void> {
+      waiting.abort()
+      waiting = new AbortController()
+      const shown = await waitForPasskey(waiting.signal).catch(() => undefined)
+      if (shown !== undefined) await take(shown)
+    }
+    void wait()
+    const timer = setInterval(() => void wait(), waitMs)
+    return () => {
+      clearInterval(timer)
+      waiting.abort()
+    }
+  }, [isAsked])
+}
+
+function ByKey() {
+  const t = useTexts()
+  const common = useCommon()
+  const { enter, error, isRunning } = useEnter()
+  return (
+    <>
+      <ProofFault error={error} />
+      <Form<Entered>
+        layout="vertical"
+        requiredMark={false}
+        onFinish={({ operatorKey }) => void enter({ operatorKey: operatorKey?.trim() ?? '' })}
+      >
+        <Form.Item name="operatorKey" label={t('key')} rules={[{ required: true, message: common('required') }]}>
+          <Input.Password autoComplete="off" autoFocus />
+        </Form.Item>
         <Button type="primary" htmlType="submit" block loading={isRunning}>
           {t('signIn')}
         </Button>
       </Form>
-    </Frame>
+    </>
   )
 }

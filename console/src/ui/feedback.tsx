@@ -29,6 +29,12 @@ export function showSuccess(words: string): void {
   void api.then(({ message }) => message.success(words))
 }
 
+/** Shows a warning, long enough to be read. */
+export function showWarning(words: string): void {
+  startLoading()
+  void api.then(({ message }) => message.warning(words, 10))
+}
+
 /** Shows a question; returns a function that closes it. */
 export function showQuestion(question: ModalFuncProps): () => void {
   startLoading()

@@ -32,8 +32,10 @@ const purposes = ['signIn', 'setUp', 'link', 'confirm'] as const
 export type Purpose = (typeof purposes)[number]
 
 /** A page of the console: no other place, however it is written. */
+export const pathOfConsole = String.raw`^(?!.*(?://|\.\.|\\))/console[\x21-\x7e]{0,2000}$`
+
 const returnTo = Type.String({
-  pattern: String.raw`^(?!.*(?://|\.\.|\\))/console[\x21-\x7e]{0,2000}$`,
+  pattern: pathOfConsole,
   [shownKey]: { type: 'string', pattern: '^/console' },
   description: 'A path of the console, to which the person comes back.',
   examples: ['/console/account'],

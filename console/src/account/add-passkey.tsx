@@ -1,0 +1,70 @@
+import { Form, Input, Modal } from 'antd'
+import { useState } from 'react'
+import type { Static } from 'typebox'
+import { savePasskey } from '../../../src/people/second-factor/contract.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
+import { useWrite } from '../api.ts'
+import { readUserAgent } from '../people/user-agent.ts'
+import { useCommon } from '../ui/texts.ts'
+import { makePasskey } from './passkeys.ts'
+import { ProofFault } from './proof-fault.tsx'
+import { useTexts } from './texts.ts'
+
+interface AddPasskeyProps {
+  onSaved: (saved: Static<typeof savePasskey.data>) => void
+  onClose: () => void
+}
+
+/** Asks for a name, and lets the browser make a passkey. */
+export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const [form] = Form.useForm<{ name: string }>()
+  const [error, setError] = useState<Error>()
+  const [isRunning, setRunning] = useState(false)
+  const save = useWrite(savePasskey)
+
+  async function add(name: string): Promise<void> {
+    setError(undefined)
+    setRunning(true)
+    try {
+      const made = await makePasskey()
+      onSaved(await save.mutateAsync({ input: { ...made, name } }))
+    } catch (refusal) {
+      setError(refusal as Error)
+      setRunning(false)
+    }
+  }
+
+  return (
+    <Modal
+      open
+      title={t('addPasskey')}
+      okText={t('addPasskey')}
+      okButtonProps={{ loading: isRunning }}
+      cancelText={common('cancel')}
+      onOk={() => form.submit()}
+      onCancel={onClose}
+    >
+      <ProofFault error={error} fieldNames={{ name: t('passkeyName') }} />
+      <Form
+        name="passkey"
+        form={form}
+        layout="vertical"
+        requiredMark={false}
+        initialValues={{ name: readUserAgent(navigator.userAgent) }}
+        onFinish={({ name }) => void add(name.trim())}
+        onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
+      >
+        <Form.Item
+          name="name"
+          label={t('passkeyName')}
+          extra={t('passkeyNameHelp')}
+          rules={[{ required: true, whitespace: true, message: common('required') }]}
+        >
+          <Input maxLength={lengths.name} autoFocus autoComplete="off" />
+        </Form.Item>
+      </Form>
+    </Modal>
+  )
+}

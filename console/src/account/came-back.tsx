@@ -1,0 +1,17 @@
+import { Alert } from 'antd'
+import { lazy, Suspense } from 'react'
+import { useSearchParams } from 'react-router'
+
+const Refusal = lazy(() => import('./refusal-words.tsx').then(({ RefusalWords }) => ({ default: RefusalWords })))
+
+/** The refusal with which a sign-on came back to this page; nothing without one. */
+export function CameBack() {
+  const [search] = useSearchParams()
+  const code = Number(search.get('refusal'))
+  if (!Number.isInteger(code) || code === 0) return null
+  return (
+    <Suspense fallback={<Alert type="error" showIcon title="…" style={{ marginBottom: 16 }} />}>
+      <Refusal code={code} requestId={search.get('request') ?? ''} />
+    </Suspense>
+  )
+}

@@ -1,0 +1,42 @@
+import { Button, Form, Input } from 'antd'
+import { useState } from 'react'
+import { useCommon } from '../ui/texts.ts'
+import { useTexts } from './texts.ts'
+
+/** The field `code` of a form: of the code generator, or, for whoever has lost it, a recovery code. */
+export function CodeField() {
+  const t = useTexts()
+  const common = useCommon()
+  const form = Form.useFormInstance()
+  const [kind, setKind] = useState<'code' | 'recoveryCode'>('code')
+  const other = kind === 'code' ? 'recoveryCode' : 'code'
+  return (
+    <>
+      <Form.Item
+        key={kind}
+        name="code"
+        label={t(kind)}
+        extra={t(`${kind}Help`)}
+        rules={[{ required: true, message: common('required') }]}
+      >
+        <Input
+          autoFocus
+          autoComplete={kind === 'code' ? 'one-time-code' : 'off'}
+          inputMode={kind === 'code' ? 'numeric' : 'text'}
+          spellCheck={false}
+          className="mono"
+        />
+      </Form.Item>
+      <Button
+        type="link"
+        style={{ padding: 0, marginBottom: 16 }}
+        onClick={() => {
+          form.resetFields(['code'])
+          setKind(other)
+        }}
+      >
+        {t(other === 'code' ? 'useCode' : 'useRecoveryCode')}
+      </Button>
+    </>
+  )
+}

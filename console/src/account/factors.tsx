@@ -1,0 +1,251 @@
+import { Alert, Button, Space } from 'antd'
+import { lazy, Suspense, useState } from 'react'
+import {
+  deletePasskey,
+  deleteTotp,
+  getSecondFactors,
+  renewRecoveryCodes,
+  type SecondFactors,
+  startTotp,
+} from '../../../src/people/second-factor/contract.ts'
+import { getSignOn } from '../../../src/people/sign-on/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
+import { Rows } from '../ui/rows.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import type { Begun } from './generator.tsx'
+import { knowsPasskeys } from './passkeys.ts'
+import { fewCodes } from './recovery.ts'
+import { RecoveryCodes } from './recovery-codes.tsx'
+import { useTexts } from './texts.ts'
+import './account.css'
+
+const Generator = lazy(() => import('./generator.tsx').then((module) => ({ default: module.Generator })))
+const AddPasskey = lazy(() => import('./add-passkey.tsx').then((module) => ({ default: module.AddPasskey })))
+
+interface SecondFactorProps {
+  /** Called when the person has kept the recovery codes of a first factor. */
+  onFirst: () => void
+}
+
+/** The second factors of one's own account. */
+export function SecondFactor({ onFirst }: SecondFactorProps) {
+  const t = useTexts()
+  const { data, error, refetch } = useRead(getSecondFactors, {})
+  const [codes, setCodes] = useState<string[] | null>()
+  const [isFirst, setFirst] = useState(false)
+  const added = (saved: { recoveryCodes: string[] | null }, words: string) => {
+    showSuccess(words)
+    setFirst(true)
+    setCodes(saved.recoveryCodes)
+  }
+  return (
+    <section className="card">
+      <h2>{t('factors')}</h2>
+      <p className="faint">
+        {t('factorsWords')} {data?.isRequired && t('isRequired')}
+      </p>
+      {data === undefined ? (
+        error === null ? (
+          <Loading />
+        ) : (
+          <RefusalResult error={error} retry={() => void refetch()} />
+        )
+      ) : (
+        <>
+          <Passkeys factors={data} onAdded={(saved) => added(saved, t('passkeyAdded'))} />
+          <CodeGenerator factors={data} onAdded={(saved) => added(saved, t('generatorOn'))} />
+          {countOf(data) > 0 && <Recovery left={data.recoveryCodesLeft} onRenewed={setCodes} />}
+        </>
+      )}
+      <RecoveryCodes
+        codes={codes}
+        onClose={() => {
+          setCodes(undefined)
+          if (isFirst) onFirst()
+        }}
+      />
+    </section>
+  )
+}
+
+const countOf = ({ passkeys, totp }: SecondFactors) => passkeys.length + (totp === null ? 0 : 1)
+
+interface FactorProps {
+  factors: SecondFactors
+  onAdded: (saved: { recoveryCodes: string[] | null }) => void
+}
+
+type Passkey = SecondFactors['passkeys'][number]
+
+function Passkeys({ factors, onAdded }: FactorProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const { data: offer } = useRead(getSignOn, {})
+  const remove = useWrite(deletePasskey)
+  const [isAdding, setAdding] = useState(false)
+  const [chosen, setChosen] = useState<Passkey>()
+  const { passkeys } = factors
+  return (
+    <div className="factor">
+      <h3>{t('passkeys')}</h3>
+      {passkeys.length === 0 ? (
+        <p>{t('noPasskeys')}</p>
+      ) : (
+        <Rows
+          label={t('passkeys')}
+          isSmall
+          rows={passkeys}
+          rowKey={({ id }) => id}
+          empty={null}
+          columns={[
+            { key: 'name', title: t('passkeyName'), dataIndex: 'name', most: 240 },
+            { key: 'added', title: t('added'), dataIndex: 'createTime', className: 'number' },
+            {
+              key: 'lastUse',
+              title: t('lastUse'),
+              className: 'number',
+              render: (_, { lastUseTime }) => lastUseTime ?? <span className="faint">{t('never')}</span>,
+            },
+            { key: 'kept', title: t('kept'), render: (_, { isSynced }) => t(isSynced ? 'synced' : 'single') },
+            {
+              key: 'actions',
+              title: common('actions'),
+              render: (_, passkey) => (
+                <Button
+                  size="small"
+                  aria-label={t('removeOf', { name: passkey.name })}
+                  onClick={() => setChosen(passkey)}
+                >
+                  {t('remove')}
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {offer !== undefined &&
+        (offer.passkeys && knowsPasskeys() ? (
+          <Button style={{ marginTop: 8 }} onClick={() => setAdding(true)}>
+            {t('addPasskey')}
+          </Button>
+        ) : (
+          <p className="faint">{t('noPasskeysHere')}</p>
+        ))}
+      {isAdding && (
+        <Suspense fallback={null}>
+          <AddPasskey
+            onClose={() => setAdding(false)}
+            onSaved={(saved) => {
+              setAdding(false)
+              onAdded(saved)
+            }}
+          />
+        </Suspense>
+      )}
+      <Confirm
+        isOpen={chosen !== undefined}
+        title={t('removePasskeyTitle', { name: chosen?.name ?? '' })}
+        verb={t('remove')}
+        isDangerous
+        run={async () => {
+          await remove.mutateAsync({ input: { id: chosen?.id ?? 0 } })
+          showSuccess(t('removed'))
+        }}
+        onClose={() => setChosen(undefined)}
+      >
+        <p>{t('removePasskeyWords')}</p>
+        {countOf(factors) === 1 && <p>{t('removeLastWords')}</p>}
+      </Confirm>
+    </div>
+  )
+}
+
+function CodeGenerator({ factors, onAdded }: FactorProps) {
+  const t = useTexts()
+  const { totp } = factors
+  const start = useWrite(startTotp)
+  const remove = useWrite(deleteTotp)
+  const [begun, setBegun] = useState<Begun>()
+  const [isRemoving, setRemoving] = useState(false)
+  const begin = () => start.mutate({ input: {} }, { onSuccess: setBegun })
+  return (
+    <div className="factor">
+      <h3>{t('generator')}</h3>
+      {totp === null ? (
+        <p>{t('noGenerator')}</p>
+      ) : (
+        <p>
+          {totp.lastUseTime === null
+            ? t('generatorNever', { time: totp.createTime })
+            : t('generatorSince', { time: totp.createTime, use: totp.lastUseTime })}
+        </p>
+      )}
+      <RefusalAlert error={start.error} />
+      <Space wrap>
+        <Button loading={start.isPending} onClick={begin}>
+          {t(totp === null ? 'setUpGenerator' : 'replaceGenerator')}
+        </Button>
+        {totp !== null && <Button onClick={() => setRemoving(true)}>{t('removeGenerator')}</Button>}
+      </Space>
+      {begun !== undefined && (
+        <Suspense fallback={null}>
+          <Generator
+            begun={begun}
+            onClose={() => setBegun(undefined)}
+            onSaved={(saved) => {
+              setBegun(undefined)
+              onAdded(saved)
+            }}
+          />
+        </Suspense>
+      )}
+      <Confirm
+        isOpen={isRemoving}
+        title={t('removeGeneratorTitle')}
+        verb={t('remove')}
+        isDangerous
+        run={async () => {
+          await remove.mutateAsync({ input: {} })
+          showSuccess(t('removed'))
+        }}
+        onClose={() => setRemoving(false)}
+      >
+        <p>{t('removeGeneratorWords')}</p>
+        {countOf(factors) === 1 && <p>{t('removeLastWords')}</p>}
+      </Confirm>
+    </div>
+  )
+}
+
+function Recovery({ left, onRenewed }: { left: number; onRenewed: (codes: string[] | null) => void }) {
+  const t = useTexts()
+  const renew = useWrite(renewRecoveryCodes)
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <div className="factor">
+      <h3>{t('recovery')}</h3>
+      {left <= fewCodes && (
+        <Alert type="warning" showIcon title={t('fewLeft', { count: left })} style={{ marginBottom: 8 }} />
+      )}
+      <p>
+        {t('recoveryWords')}{' '}
+        <State tone={left <= fewCodes ? 'warn' : 'good'}>{t('recoveryLeft', { count: left })}</State>
+      </p>
+      <Button onClick={() => setAsking(true)}>{t('renew')}</Button>
+      <Confirm
+        isOpen={isAsking}
+        title={t('renewTitle')}
+        verb={t('renew')}
+        run={async () => onRenewed((await renew.mutateAsync({ input: {} })).recoveryCodes)}
+        onClose={() => setAsking(false)}
+      >
+        <p>{t('renewWords')}</p>
+      </Confirm>
+    </div>
+  )
+}

@@ -1,0 +1,54 @@
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/browser'
+import { startPasskey } from '../../../src/people/second-factor/contract.ts'
+import { startPasskeySession } from '../../../src/people/sessions/contract.ts'
+import { call } from '../api.ts'
+
+// Passkeys in the browser. The library is loaded when the first one is wanted.
+
+const library = () => import('@simplewebauthn/browser')
+
+/** Whether this browser knows passkeys at this address: only https has them, and localhost. */
+export const knowsPasskeys = (): boolean => typeof globalThis.PublicKeyCredential === 'function'
+
+export interface Shown {
+  ticket: string
+  credential: object
+}
+
+/** Asks the person for a passkey. Throws the browser's error, by whose name `ProofFault` tells what happened. */
+export async function showPasskey(): Promise<Shown> {
+  const [{ startAuthentication }, { options, ticket }] = await Promise.all([library(), begun()])
+  return { ticket, credential: await startAuthentication({ optionsJSON: options }) }
+}
+
+/**
+ * Waits until the person chooses a passkey among what the browser fills fields with, or the signal ends it. Undefined where
+ * there is no such thing, or no passkey was chosen.
+ */
+export async function waitForPasskey(signal: AbortSignal): Promise<Shown | undefined> {
+  const { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortService } = await library()
+  if (!(await browserSupportsWebAuthnAutofill())) return undefined
+  const { options, ticket } = await begun()
+  if (signal.aborted) return undefined
+  signal.addEventListener('abort', () => WebAuthnAbortService.cancelCeremony())
+  // What ends it without a passkey is no fault of the person: they see the fields.
+  const credential = await startAuthentication({ optionsJSON: options, useBrowserAutofill: true }).catch(
+    () => undefined,
+  )
+  return credential && { ticket, credential }
+}
+
+/** Makes a passkey for the account of the session. Throws the browser's error. */
+export async function makePasskey(): Promise<Shown> {
+  const [{ startRegistration }, { data }] = await Promise.all([library(), call(startPasskey, {})])
+  const optionsJSON = data.options as PublicKeyCredentialCreationOptionsJSON
+  return { ticket: data.ticket, credential: await startRegistration({ optionsJSON }) }
+}
+
+async function begun(): Promise<{ options: PublicKeyCredentialRequestOptionsJSON; ticket: string }> {
+  const { options, ticket } = (await call(startPasskeySession, {})).data
+  return { options: options as PublicKeyCredentialRequestOptionsJSON, ticket }
+}

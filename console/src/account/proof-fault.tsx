@@ -1,0 +1,29 @@
+import { Alert } from 'antd'
+import { ForecourtError } from '../../../sdk/src/error.ts'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useTexts } from './texts.ts'
+
+interface ProofFaultProps {
+  error: Error | null | undefined
+  fieldNames?: Record<string, string>
+}
+
+/** Shows why a proof was not taken: the service's refusal, or what the browser says of a passkey. */
+export function ProofFault({ error, fieldNames = {} }: ProofFaultProps) {
+  const t = useTexts()
+  if (error === null || error === undefined || error instanceof ForecourtError) {
+    return <RefusalAlert error={error} fieldNames={fieldNames} />
+  }
+  const words =
+    error.name === 'InvalidStateError'
+      ? t('passkeyKnown')
+      : error.name === 'SecurityError'
+        ? t('passkeyNotHere')
+        : t('passkeyFailed')
+  return <Alert type="warning" showIcon role="alert" title={words} style={{ marginBottom: 16 }} />
+}
+
+/** Whether a refusal asks for the code of a second factor: it was not sent (10032), or is wrong (10033). */
+export function asksForCode(refusal: unknown): boolean {
+  return refusal instanceof ForecourtError && (refusal.code === 10032 || refusal.code === 10033)
+}

@@ -1,0 +1,55 @@
+import { Alert, Button, Modal, Space } from 'antd'
+import { useSession } from '../session.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
+import { useTexts } from './texts.ts'
+
+interface RecoveryCodesProps {
+  /** The codes; the dialog is closed without any. */
+  codes: readonly string[] | null | undefined
+  onClose: () => void
+}
+
+/** Shows new recovery codes once, to copy, print and download. Only its own button closes it, so that no stray click loses them. */
+export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
+  const t = useTexts()
+  const { name } = useSession()
+  const time = new Date().toLocaleDateString('sv')
+  const about = t('codesOf', { name, place: location.host, time })
+  const text = `${about}\n\n${(codes ?? []).join('\n')}\n`
+  return (
+    <Modal
+      open={codes !== null && codes !== undefined}
+      title={t('codesTitle')}
+      closable={false}
+      mask={{ closable: false }}
+      keyboard={false}
+      okText={t('iKeptThem')}
+      onOk={onClose}
+      cancelButtonProps={{ style: { display: 'none' } }}
+      rootClassName="recovery"
+    >
+      <Alert type="warning" showIcon title={t('codesWords')} style={{ marginBottom: 12 }} />
+      <p className="recovery-about">{about}</p>
+      <ul className="recovery-codes mono">
+        {codes?.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      <Space wrap>
+        <Button onClick={() => void navigator.clipboard.writeText(text).then(() => showSuccess(t('copied')))}>
+          {t('copyAll')}
+        </Button>
+        <Button onClick={() => print()}>{t('print')}</Button>
+        <Button onClick={() => download(text)}>{t('download')}</Button>
+      </Space>
+    </Modal>
+  )
+}
+
+function download(text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }))
+  link.download = 'forecourt-recovery-codes.txt'
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

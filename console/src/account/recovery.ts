@@ -1,0 +1,5 @@
+/** With this many recovery codes left, or fewer, their owner is told so. */
+export const fewCodes = 2
+
+/** Whether what was entered as a code is a recovery code: those of a generator have six digits. */
+export const isRecoveryCode = (code: string | undefined): boolean => (code ?? '').replace(/[\s-]/g, '').length > 6

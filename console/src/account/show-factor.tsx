@@ -1,0 +1,56 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Alert, Button, Form } from 'antd'
+import { useState } from 'react'
+import type { SecondFactors } from '../../../src/people/second-factor/contract.ts'
+import { confirmSession } from '../../../src/people/sessions/contract.ts'
+import { call, readAnew } from '../api.ts'
+import { CodeField } from './code-field.tsx'
+import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
+import { ProofFault } from './proof-fault.tsx'
+import { useTexts } from './texts.ts'
+import './ways.css'
+
+interface ShowFactorProps {
+  factors: SecondFactors
+  onShown: () => void
+}
+
+/** Asks for the second factor that a session by single sign-on has not shown yet. */
+export function ShowFactor({ factors, onShown }: ShowFactorProps) {
+  const t = useTexts()
+  const queries = useQueryClient()
+  const [error, setError] = useState<Error>()
+  const [isRunning, setRunning] = useState(false)
+
+  async function show(shown: { code?: string } | Promise<Shown>): Promise<void> {
+    setRunning(true)
+    setError(undefined)
+    try {
+      await call(confirmSession, await shown)
+      await readAnew(queries)
+      onShown()
+    } catch (refusal) {
+      setError(refusal as Error)
+      setRunning(false)
+    }
+  }
+
+  return (
+    <section className="card" style={{ maxWidth: 480 }}>
+      <h2>{t('factors')}</h2>
+      <Alert type="info" showIcon title={t('limitedShow')} style={{ marginBottom: 16 }} />
+      <ProofFault error={error} />
+      {factors.passkeys.length > 0 && knowsPasskeys() && (
+        <Button style={{ marginBottom: 16 }} disabled={isRunning} onClick={() => void show(showPasskey())}>
+          {t('byPasskey')}
+        </Button>
+      )}
+      <Form<{ code?: string }> layout="vertical" requiredMark={false} onFinish={(entered) => void show(entered)}>
+        <CodeField />
+        <Button type="primary" htmlType="submit" loading={isRunning}>
+          {t('show')}
+        </Button>
+      </Form>
+    </section>
+  )
+}

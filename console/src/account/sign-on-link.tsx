@@ -1,0 +1,78 @@
+import { Button, Space } from 'antd'
+import { useState } from 'react'
+import type { OperatorRecord } from '../../../src/people/operators/contract.ts'
+import { unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
+import { useWrite } from '../api.ts'
+import { paths } from '../paths.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { addressOfSignOn } from './sign-on.ts'
+import { useTexts } from './texts.ts'
+
+interface SignOnLinkProps {
+  /** What single sign-on is called. */
+  name: string
+  /** Whether the account is linked; undefined where the session does not say so. */
+  isLinked: boolean | undefined
+  /** Whether the provider made the account. */
+  isManaged: boolean
+}
+
+/** The link of one's own account to the provider. */
+export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkProps) {
+  const t = useTexts()
+  const unlink = useWrite(unlinkSignOn)
+  const [unlinked, setUnlinked] = useState<OperatorRecord>()
+  const [isAsking, setAsking] = useState(false)
+  const [isLeaving, setLeaving] = useState(false)
+  const [error, setError] = useState<Error>()
+  const isLinked = unlinked?.isLinked ?? wasLinked
+
+  async function link(): Promise<void> {
+    setLeaving(true)
+    setError(undefined)
+    try {
+      location.assign(await addressOfSignOn({ purpose: 'link', returnTo: paths.account() }))
+    } catch (refusal) {
+      setError(refusal as Error)
+      setLeaving(false)
+    }
+  }
+
+  const words = isManaged
+    ? t('managed', { name })
+    : isLinked
+      ? t('linked', { name })
+      : `${t('linkWords', { name })}${isLinked === undefined ? ` ${t('maybeLinked')}` : ''}`
+  return (
+    <section className="card">
+      <h2>{t('signOn')}</h2>
+      <RefusalAlert error={error} />
+      <p>{words}</p>
+      {!isManaged && (
+        <Space wrap>
+          {isLinked !== true && (
+            <Button loading={isLeaving} onClick={() => void link()}>
+              {t('link', { name })}
+            </Button>
+          )}
+          {isLinked !== false && <Button onClick={() => setAsking(true)}>{t('unlink')}</Button>}
+        </Space>
+      )}
+      <Confirm
+        isOpen={isAsking}
+        title={t('unlinkTitle', { name })}
+        verb={t('unlink')}
+        isDangerous
+        run={async () => {
+          setUnlinked(await unlink.mutateAsync({ input: {} }))
+          showSuccess(t('unlinked', { name }))
+        }}
+        onClose={() => setAsking(false)}
+      >
+        <p>{t('unlinkWords', { name })}</p>
+      </Confirm>
+    </section>
+  )
+}

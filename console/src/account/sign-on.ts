@@ -1,0 +1,46 @@
+import { pathOfConsole, startSignOn } from '../../../src/people/sign-on/contract.ts'
+import { call } from '../api.ts'
+import { paths } from '../paths.ts'
+
+type Start = { purpose: 'signIn' | 'setUp' | 'link' | 'confirm'; setUpToken?: string; returnTo?: string }
+
+/** The provider's address at which a sign-on begins. It ends at `returnTo`, or at the overview where that cannot be. */
+export async function addressOfSignOn({ returnTo = '', ...start }: Start): Promise<string> {
+  const fits = new RegExp(pathOfConsole).test(returnTo)
+  const { data } = await call(startSignOn, { ...start, returnTo: fits ? returnTo : paths.overview() })
+  return data.authorizationUrl
+}
+
+/** By this channel a window in which somebody has confirmed who they are tells the others so. */
+const channelName = 'forecourt.confirmed'
+/** The page on which a confirmation by sign-on ends. */
+const confirmedPath = `${paths.account()}?confirmed=1`
+
+/** Tells the window that waits for a confirmation, and closes this one if it was opened for it. */
+export function tellConfirmed(): void {
+  const channel = new BroadcastChannel(channelName)
+  channel.postMessage(true)
+  channel.close()
+  window.close()
+}
+
+/**
+ * Lets a person confirm at the provider in a window of its own, so that nothing that was entered here is lost. Calls `onEnd`
+ * when they have. Where the browser opens no window, this one goes there. Returns a function that stops waiting.
+ */
+export function confirmBySignOn(onEnd: () => void): { begun: Promise<void>; stop: () => void } {
+  // Opened at once: a browser allows it only in answer to the click.
+  const opened = window.open('', '_blank', 'popup,width=520,height=720')
+  const channel = new BroadcastChannel(channelName)
+  channel.onmessage = onEnd
+  const go = async () => {
+    try {
+      const address = await addressOfSignOn({ purpose: 'confirm', returnTo: confirmedPath })
+      ;(opened ?? window).location.assign(address)
+    } catch (error) {
+      opened?.close()
+      throw error
+    }
+  }
+  return { begun: go(), stop: () => channel.close() }
+}

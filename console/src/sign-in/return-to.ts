@@ -1,0 +1,18 @@
+import { useLocation, useSearchParams } from 'react-router'
+import { paths } from '../paths.ts'
+
+const storageKey = 'forecourt.returnTo'
+
+/** The page that a person wanted before they were asked to sign in, also when a sign-on has come back with a refusal. */
+export function useReturnTo(): string {
+  const { state } = useLocation()
+  const [search] = useSearchParams()
+  const wanted = (state as { from?: string } | null)?.from
+  const kept = search.has('refusal') ? sessionStorage.getItem(storageKey) : null
+  return wanted ?? kept ?? paths.overview()
+}
+
+/** Keeps it while the browser is at the provider. */
+export function keepReturnTo(path: string): void {
+  sessionStorage.setItem(storageKey, path)
+}
