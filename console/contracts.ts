@@ -36,8 +36,10 @@ export function slimContracts(): Plugin {
           }
           if ((node.callee as Node).name !== 'operation') return true
           const [declared] = node.arguments as Node[]
-          const kept = ((declared?.properties ?? []) as Node[]).filter((property) =>
-            (keptMembers as readonly unknown[]).includes((property.key as Node | undefined)?.name),
+          const kept = ((declared?.properties ?? []) as Node[]).filter(
+            ({ type, key }) =>
+              // What operations share may be such a member.
+              type === 'SpreadElement' || (keptMembers as readonly unknown[]).includes((key as Node | undefined)?.name),
           )
           const members = kept.map(({ start, end }) => code.slice(start, end))
           edits.push({ start: node.start, end: node.end, text: `{${members.join()}}` })

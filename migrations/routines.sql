@@ -209,7 +209,7 @@ begin
 end
 $routine$;
 
-create function change_states_b6b7fb16eff7 (
+create function change_states_25ab2c4b399c (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -242,8 +242,6 @@ declare
   v_app text;
   v_base bigint;
   v_bases bigint[] := '{}';
-  v_first integer;
-  v_last integer;
   v_changed text[];
   v_late text[] := '{}';
   v_revoked text[] := '{}';
@@ -285,21 +283,16 @@ begin
           where p.app_id = v_app and p.device_no = i.device_no and p.reported_at > i.newest_read limit 1) as late);
     end loop;
   end if;
-  -- One application at a time, its part of the arrays: on a cluster each statement goes to one node.
-  foreach v_app in array p_apps loop
-    v_first := array_position(p_owners, v_app);
-    v_last := v_first + cardinality(array_positions(p_owners, v_app)) - 1;
-    with changed as (
-      update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
-        status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
-        battery_energy = i.battery_energy
-      from unnest(p_serials[v_first:v_last], p_bounds[v_first:v_last], p_row_versions[v_first:v_last], p_status[v_first:v_last], p_online[v_first:v_last], p_run[v_first:v_last], p_remarks[v_first:v_last], p_versions[v_first:v_last], p_batteries[v_first:v_last], p_energies[v_first:v_last]) with ordinality as i (device_no, bound_at, row_version, status, online_status, run_status, status_remark, version, battery_status, battery_energy, n)
-      where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
-        and v_app <> all(v_revoked) and i.device_no <> all(v_late)
-      returning d.device_no
-    )
-    select v_changed || array_agg(device_no) into v_changed from changed;
-  end loop;
+  with changed as (
+    update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
+      status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
+      battery_energy = i.battery_energy
+    from unnest(p_owners, p_serials, p_bounds, p_row_versions, p_status, p_online, p_run, p_remarks, p_versions, p_batteries, p_energies) with ordinality as i (app_id, device_no, bound_at, row_version, status, online_status, run_status, status_remark, version, battery_status, battery_energy, n)
+    where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+      and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
+    returning d.device_no
+  )
+  select array_agg(device_no) into v_changed from changed;
   -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
   v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
 

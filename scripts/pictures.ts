@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import { createApplication, pageApplications } from '../src/applications/contract.ts'
 import { pageBillingRules, saveBillingRule } from '../src/billing-rules/contract.ts'
 import { createDevices } from '../src/devices/contract.ts'
+import { savePlacements } from '../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../src/devices/state/contract.ts'
 import { createSession } from '../src/people/sessions/contract.ts'
-import { saveSite } from '../src/sites/contract.ts'
+import { pageSites, saveSite } from '../src/sites/contract.ts'
+import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
 import { embeddedConnection, withSql } from '../test/faults/support.ts'
 import { Client, startService } from '../test/harness.ts'
 
-// Takes the README's pictures of the console, on a service with invented sites and devices.
+// Takes the pictures of the console for the README and for docs/tour.md, on a service with invented sites and devices.
 //
 //   bun scripts/pictures.ts
 
@@ -171,10 +173,35 @@ await take('/console', 'overview', () =>
 const first = await made(client.operate(pageApplications, { appName: 'Greenway' }))
 const appId = first.list[0]?.appId ?? ''
 await take(`/console/sites?appId=${appId}&view=map`, 'sites', () => page.getByText('36 on the map.').waitFor())
+const sites = await made(client.operate(pageSites, { appId }))
+const siteId = sites.list[0]?.id ?? ''
+const placements = [0, 1, 2, 3].map((index) => ({
+  deviceNo: `GR-${10_000 + index * 37}`,
+  siteId,
+  laneType: [1, 2, 3, 4][index],
+  laneName: ['East in', 'East out', 'Ramp', 'Lobby'][index],
+}))
+await made(client.operate(savePlacements, { appId, placements }))
+await take(`/console/sites/${appId}/${siteId}`, 'site', () => page.getByText('East out').first().waitFor())
 await take(`/console/devices?appId=${appId}`, 'devices', () => page.getByText('East gate barrier').first().waitFor())
 const rules = await made(client.operate(pageBillingRules, { appId, ruleType: 1 }))
-await take(`/console/billing-rules/${appId}/${rules.list[0]?.id}`, 'billing-rule', () =>
-  page.getByRole('slider').first().waitFor(),
+const rule = rules.list[0]
+const nextPeriods = rule?.periods?.map((period) => ({ ...period, servicePrice: '0.5000' }))
+const effectiveTime = new Date(Date.now() + 6 * 86_400_000).toISOString().replace(/\.\d+/, '')
+await made(
+  client.operate(schedulePriceChange, {
+    ...{ appId, billingRuleId: rule?.id, periods: nextPeriods, effectiveTime, reason: 'Prices of the winter' },
+  }),
 )
+await take(`/console/billing-rules/${appId}/${rule?.id}`, 'billing-rule', () =>
+  page.getByText('Prices of the winter').first().waitFor(),
+)
+await take('/console/service', 'service', () => page.getByRole('heading', { name: 'Service' }).waitFor())
+await take('/console/sites', 'search', async () => {
+  await page.getByText('Riverside charging park').first().waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('gate')
+  await page.getByRole('option').first().waitFor()
+})
 await browser.close()
 await service.stop()

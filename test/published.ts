@@ -60,7 +60,7 @@ export class PublishedApi {
     formats: { int64: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i },
   })
   private readonly checks = new Map<string, ValidateFunction>()
-  /** The names of members that are never a text, wherever they occur. */
+  /** The names of members that are never a text, in whichever request's body they occur. */
   private readonly notTexts: ReadonlySet<string>
 
   constructor(text: string) {
@@ -157,13 +157,19 @@ export class PublishedApi {
       const [{ type, format, anyOf = [] }] = this.resolve(schema, '')
       return (format === undefined && [type].flat().includes('string')) || anyOf.some(isText)
     }
-    const walk = (part: unknown): void => {
-      if (typeof part !== 'object' || part === null) return
+    const seen = new Set<unknown>()
+    const walk = (given: unknown): void => {
+      if (typeof given !== 'object' || given === null) return
+      const [part] = this.resolve(given as object, '')
+      if (seen.has(part)) return
+      seen.add(part)
       const { properties } = part as { properties?: Record<string, Schema> }
       for (const [name, member] of Object.entries(properties ?? {})) (isText(member) ? texts : others).add(name)
       for (const inner of Object.values(part)) walk(inner)
     }
-    walk((this.document as unknown as { components: { schemas: unknown } }).components.schemas)
+    for (const path of Object.values(this.document.paths)) {
+      for (const { requestBody } of Object.values(path)) walk(requestBody)
+    }
     return new Set([...others].filter((name) => !texts.has(name)))
   }
 

@@ -69,6 +69,8 @@ export const operationWords: Record<string, Words> = {
   createOperatorKey: { en: 'Create an operator key', zh: '新建运营密钥' },
   deleteOperatorKey: { en: 'Revoke an operator key', zh: '吊销运营密钥' },
   handOverOperatorKey: { en: 'Hand an operator key over', zh: '移交运营密钥' },
+  saveView: { en: 'Save a view', zh: '保存视图' },
+  deleteView: { en: 'Delete a view', zh: '删除视图' },
   issueToken: { en: 'Issue a token', zh: '签发令牌' },
   revokeToken: { en: 'Revoke a token', zh: '吊销令牌' },
   startSignOn: { en: 'Begin single sign-on', zh: '开始单点登录' },

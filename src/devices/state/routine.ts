@@ -107,9 +107,6 @@ const stateParameters = {
 }
 const owned = { app_id: 'p_owners', device_no: 'p_serials' }
 const reported = { reported_at: 'p_reported', is_now: 'p_is_now' }
-/** The elements of arrays that belong to the application `v_app`: rows come in the order of applications. */
-const partOf = (arrays: Record<string, string>) =>
-  Object.fromEntries(Object.entries(arrays).map(([column, array]) => [column, `${array}[v_first:v_last]`]))
 const reportedAtSql = 'greatest(i.reported_at, case when i.is_now then v_clock end)'
 const eventRowsSql = numberedJsonRows<StateEventRow>('p_events::json', {
   app_id: text,
@@ -298,8 +295,6 @@ export const changeStatesRoutine = routine(
   },
   'device_no text',
   `${lockAndNumberVariablesSql}
-  v_first integer;
-  v_last integer;
   v_changed text[];
   v_late text[] := '{}';
   v_revoked text[] := '{}';
@@ -320,21 +315,16 @@ export const changeStatesRoutine = routine(
           where p.app_id = v_app and p.device_no = i.device_no and p.reported_at > i.newest_read limit 1) as late);
     end loop;
   end if;
-  -- One application at a time, its part of the arrays: on a cluster each statement goes to one node.
-  foreach v_app in array p_apps loop
-    v_first := array_position(p_owners, v_app);
-    v_last := v_first + cardinality(array_positions(p_owners, v_app)) - 1;
-    with changed as (
-      update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
-        status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
-        battery_energy = i.battery_energy
-      from ${arrayRows(partOf({ device_no: 'p_serials', bound_at: 'p_bounds', row_version: 'p_row_versions', ...stateArrays }))}
-      where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
-        and v_app <> all(v_revoked) and i.device_no <> all(v_late)
-      returning d.device_no
-    )
-    select v_changed || array_agg(device_no) into v_changed from changed;
-  end loop;
+  with changed as (
+    update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
+      status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
+      battery_energy = i.battery_energy
+    from ${arrayRows({ ...owned, bound_at: 'p_bounds', row_version: 'p_row_versions', ...stateArrays })}
+    where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+      and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
+    returning d.device_no
+  )
+  select array_agg(device_no) into v_changed from changed;
   -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
   v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
 
