@@ -15,6 +15,7 @@ import {
   createOperatorKey,
   deleteOperator,
   deleteOperatorKey,
+  handOverOperatorKey,
   pageOperators,
   resetOperator,
   updateOperator,
@@ -367,6 +368,7 @@ describe('a proof', () => {
     const dangerous = [
       ...[rotateApplicationSecret, rotateCallbackSecret, freezeApplication],
       ...[createOperator, updateOperator, deleteOperator, resetOperator, createOperatorKey, deleteOperatorKey],
+      handOverOperatorKey,
       ...[startTotp, saveTotp, deleteTotp, renewRecoveryCodes, resetSecondFactors],
       ...[forceUnbindDevice, transferDevice, transferDevices],
     ].map(untyped)
