@@ -5,6 +5,9 @@ import type { Operation } from '../src/vocabulary/operation.ts'
 /** The members of an operation that the console's build has. `Called` in src/api.ts holds the console to them. */
 export const keptMembers = ['id', 'method', 'path', 'callers', 'roles'] as const satisfies (keyof Operation)[]
 
+/** Other contracts name the members of these schemas: of the empty ones there are none. */
+const schemaMembers = ['body', 'query', 'data']
+
 const contracts = join(import.meta.dirname, '..', 'src', '/')
 
 interface Node {
@@ -27,6 +30,7 @@ export function slimContracts(): Plugin {
       filter: { id: /\/src\/.*\.ts$/ },
       handler(code, id) {
         if (!id.startsWith(contracts)) return
+        const emptySchema = /^import Type\b/m.test(code) ? 'Type' : '{properties:{}}'
         const edits: { start: number; end: number; text: string }[] = []
         visit(this.parse(code) as unknown as Node, (node) => {
           if (node.type !== 'CallExpression') return true
@@ -36,12 +40,13 @@ export function slimContracts(): Plugin {
           }
           if ((node.callee as Node).name !== 'operation') return true
           const [declared] = node.arguments as Node[]
-          const kept = ((declared?.properties ?? []) as Node[]).filter(
-            ({ type, key }) =>
-              // What operations share may be such a member.
-              type === 'SpreadElement' || (keptMembers as readonly unknown[]).includes((key as Node | undefined)?.name),
-          )
-          const members = kept.map(({ start, end }) => code.slice(start, end))
+          const members = ((declared?.properties ?? []) as Node[]).flatMap(({ type, key, start, end }) => {
+            const name = String((key as Node | undefined)?.name)
+            if (schemaMembers.includes(name)) return [`${name}:${emptySchema}`]
+            // What operations share may be such a member.
+            const isKept = type === 'SpreadElement' || (keptMembers as readonly string[]).includes(name)
+            return isKept ? [code.slice(start, end)] : []
+          })
           edits.push({ start: node.start, end: node.end, text: `{${members.join()}}` })
           return false
         })

@@ -23,7 +23,7 @@ describe('one’s account', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await leadTo(page, '/console/account')
-    await page.getByText('This one').waitFor()
+    await page.getByText('This one', { exact: true }).waitFor()
     await expectSoundInBothShades(visited, 'Your account', 'account')
 
     await page.getByLabel('The password until now').fill('not the password')
@@ -55,7 +55,7 @@ describe('one’s account', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await leadTo(page, '/console/account')
-    await page.getByText('This one').waitFor()
+    await page.getByText('This one', { exact: true }).waitFor()
     await page.getByText('2 in all').waitFor()
     const ends = page.getByRole('button', { name: /^End the session of/ })
     expect(await ends.count()).toBe(1)

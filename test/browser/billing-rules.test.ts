@@ -79,9 +79,7 @@ describe('billing rules', () => {
       .getByText('0.70 yuan/kWh', { exact: true })
       .waitFor()
     await expectSoundInBothShades(visited, 'Billing rules', 'rules')
-    const sites = page
-      .getByRole('row', { name: /Slow, all day/ })
-      .getByRole('link', { name: 'Sites that use Slow, all day' })
+    const sites = page.getByRole('row', { name: /Slow, all day/ }).getByRole('link', { name: 'Sites that use it' })
     expect(await sites.getAttribute('href')).toContain(`billingRuleId=${always.id}`)
     await page.getByLabel('Name', { exact: true }).fill('no such rule')
     await page.getByText('Nothing fits these filters.').waitFor()

@@ -106,7 +106,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       title: t('name'),
       isFixed: true,
       most: 200,
-      render: (_, { appId, id, ruleName }) => (
+      render: (_, { appId, id }) => (
         <>
           <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>
           <RuleMark appId={appId} id={id} />
@@ -138,9 +138,9 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       title: t('sitesShort'),
       align: 'end',
       className: 'number',
-      render: (_, { appId, id, ruleName }) => (
-        <Link to={paths.sites({ appId, billingRuleId: id })} aria-label={t('sitesOf', { name: ruleName })}>
-          <SiteCount appId={appId} id={id} />
+      render: (_, { appId, id }) => (
+        <Link to={paths.sites({ appId, billingRuleId: id })}>
+          <SiteCount appId={appId} id={id} /> <span className="spoken">{t('sites')}</span>
         </Link>
       ),
     },

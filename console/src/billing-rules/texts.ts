@@ -22,7 +22,6 @@ export const useTexts = defineTexts(
     occupancyCap: 'At most {{cap}} yuan a day.',
     sites: 'Sites that use it',
     sitesShort: 'Sites',
-    sitesOf: 'Sites that use {{name}}',
     empty: 'There is no billing rule yet.',
     periods: 'Periods of a day',
     periodsHelp:
@@ -87,7 +86,6 @@ export const useTexts = defineTexts(
     occupancyCap: '每日最高 {{cap}} 元。',
     sites: '使用此规则的站点',
     sitesShort: '站点',
-    sitesOf: '使用{{name}}的站点',
     empty: '还没有计费规则。',
     periods: '每日时段',
     periodsHelp: '拖动分界线或用方向键移动；点击时段可将其拆分。时间为服务时区 {{zone}}。',
