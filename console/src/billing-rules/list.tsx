@@ -106,7 +106,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       title: t('name'),
       isFixed: true,
       most: 200,
-      render: (_, { appId, id }) => (
+      render: (_, { appId, id, ruleName }) => (
         <>
           <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>
           <RuleMark appId={appId} id={id} />
