@@ -15,7 +15,7 @@ const decided = [
   'Import device inventory',
   'Create import',
   'Start passkey session',
-  // They are about a person, who signs in: an operator key has no session, password or second factor.
+  // They are about a person, who signs in: an operator key has no session, password, second factor or view.
   'Delete session',
   'Confirm session',
   'Unlink sign on',
@@ -27,6 +27,9 @@ const decided = [
   'Save passkey',
   'Delete passkey',
   'Renew recovery codes',
+  'Save view',
+  'Page views',
+  'Delete view',
 ]
 const faults = []
 let succeeded = 0
