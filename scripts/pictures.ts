@@ -200,8 +200,9 @@ await take('/console/service', 'service', () => page.getByRole('heading', { name
 await take('/console/sites', 'search', async () => {
   await page.getByText('Riverside charging park').first().waitFor()
   await page.keyboard.press('Control+k')
-  await page.keyboard.type('gate')
-  await page.getByRole('option').first().waitFor()
+  await page.getByRole('dialog').getByRole('combobox').fill('gate')
+  await page.getByText('University east gate').first().waitFor()
+  await page.getByRole('dialog').getByText('Greenway Mobility').first().waitFor()
 })
 await browser.close()
 await service.stop()
