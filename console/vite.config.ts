@@ -3,9 +3,9 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { componentStyles } from './component-styles.ts'
 import { compressed } from './compress.ts'
-import { slimContracts } from './contracts.ts'
 import { guides } from './guides.ts'
 import { pagePreloads } from './page-preloads.ts'
+import { slimContracts } from './slim-contracts.ts'
 
 const here = import.meta.dirname
 

@@ -5,6 +5,7 @@ import { planByHash, readByIndexOrder } from '../src/database/page.ts'
 import { transaction } from '../src/database/transaction.ts'
 import { createDevice, deviceSorts, pageDevices } from '../src/devices/contract.ts'
 import type { DeviceFilter } from '../src/devices/filter/store.ts'
+import { ownOrder, sortedOrder } from '../src/devices/paging/order.ts'
 import {
   countStatement,
   exportStatement,
@@ -12,14 +13,12 @@ import {
   keysStatement,
   lookStatement,
   orderedKeysStatement,
-  ownOrder,
-  planByScan,
   rangeStatement,
   type Statement,
   searchStatement,
   serialsStatement,
-  sortedOrder,
-} from '../src/devices/paging/store.ts'
+} from '../src/devices/paging/statements.ts'
+import { planByScan } from '../src/devices/paging/store.ts'
 import { pageSites } from '../src/sites/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
 import { atScale, embeddedConnection } from './faults/support.ts'

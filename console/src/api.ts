@@ -4,7 +4,7 @@ import { ForecourtError } from '../../sdk/src/error.ts'
 import { type Answered, exchange } from '../../sdk/src/exchange.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
-import type { keptMembers } from '../contracts.ts'
+import type { keptMembers } from '../slim-contracts.ts'
 import { language } from './language/index.ts'
 
 // The console's only way to the service: the public API, with the session's cookie.

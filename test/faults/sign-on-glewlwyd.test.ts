@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { logOutByProvider, startSignOn } from '../../src/people/sign-on/contract.ts'
 import { Client } from '../harness.ts'
+import { freePort } from './replicated.ts'
 import { becomesTrue, isLong, type OwnDatabase, Workplace } from './support.ts'
 
 // Single sign-on at Glewlwyd, a provider in C that is nobody's of ours (Debian's package `glewlwyd`). It reads the secret in HTTP
@@ -28,14 +28,6 @@ afterAll(async () => {
   provider?.kill()
   await place.clear()
 }, 60_000)
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 async function ask(path: string, method: string, body?: object, cookie = admin): Promise<Response> {
   const headers = { cookie, ...(body && { 'content-type': 'application/json' }) }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:net'
 import { pageAudit } from '../../src/events/contract.ts'
 import {
   changePassword,
@@ -23,6 +22,7 @@ import {
 import { Client, runServiceToItsEnd } from '../harness.ts'
 import { codeOf, insertPasskey, newGenerator, newPerson, type Person, signIn } from '../people.ts'
 import { type Lies, TestProvider } from '../provider.ts'
+import { freePort } from './replicated.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
 // Single sign-on against a provider that tells the truth, and then lies in one thing at a time.
@@ -38,14 +38,6 @@ afterAll(async () => {
   provider.stop()
   await place.clear()
 }, 60_000)
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 beforeAll(async () => {
   await provider.start()

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
-/** The field `code` of a form: of the code generator, or, for whoever has lost it, a recovery code. */
+/** The form field `code`. It takes a code of the generator, or a recovery code when the generator is lost. */
 export function CodeField() {
   const t = useTexts()
   const common = useCommon()

@@ -76,7 +76,7 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
             </>
           )}
           <Form<Entered>
-            // Its fields are told from those of the page below.
+            // The name keeps the ids of these fields apart from those of the page below.
             name="proof"
             form={form}
             layout="vertical"
@@ -112,7 +112,7 @@ function SecretField({ isKey }: { isKey: boolean }) {
 interface Ways {
   /** Whether the session is that of an operator key, which is its only proof. */
   isKey: boolean
-  /** The name of single sign-on, for whoever may have come by it. */
+  /** The name of single sign-on; undefined for a session that a password began. */
   signOn: string | undefined
   hasPasskeys: boolean
   /** Whether the password needs a code beside it. */
@@ -129,7 +129,7 @@ function useWays(): Ways | undefined {
   if (offer.isPending || factors.isPending) return undefined
   return {
     isKey,
-    // Whoever signed in by password has that.
+    // A session that a password began is proved by the password.
     signOn: offer.data?.enabled && !method?.startsWith('password') ? offer.data.name : undefined,
     hasPasskeys: (factors.data?.passkeys.length ?? 0) > 0 && knowsPasskeys(),
     asksCode: (factors.data?.totp ?? null) !== null,

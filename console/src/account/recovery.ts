@@ -1,4 +1,4 @@
-/** With this many recovery codes left, or fewer, their owner is told so. */
+/** The account page shows a note when this many recovery codes or fewer are left. */
 export const fewCodes = 2
 
 /** Whether what was entered as a code is a recovery code: those of a generator have six digits. */
