@@ -1,4 +1,4 @@
-// What years of operation leave beside the devices of a fleet and their presence: bindings, events, changes of state. The
+// What years of operation leave beside the devices of a fleet, with bindings and presence: events, changes of state. The
 // database makes the rows, and COPY puts them into the tables that the service uses, with all their indexes.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -21,13 +21,13 @@ interface Fill {
   values: string
 }
 
-/** Gives every device its binding, the event of its creation, and as many changes of state over the last 30 days. */
+/** Gives every device the event of its creation, and as many changes of state over the last 30 days. */
 export async function fillHistory(database: Database, changesEach: number): Promise<void> {
   const { sql } = database
   for (const table of ['event', 'state_change'] as const) await addPastPartitions(sql, table)
   await sql`insert into application_lock select app_id from application on conflict do nothing`
   const turns = Array.from({ length: changesEach }, (_, turn) => changes(turn, changesEach))
-  const waiting: Fill[] = [creations, ...turns, bindings]
+  const waiting: Fill[] = [creations, ...turns]
   await Promise.all(
     Array.from({ length: sideBySide }, async () => {
       const [reader, writer] = [database.open(), database.open()]
@@ -40,12 +40,6 @@ export async function fillHistory(database: Database, changesEach: number): Prom
     select app_id, (extract(epoch from now()) * 1000000)::bigint from application
     on conflict (app_id) do update set last_event_id = excluded.last_event_id`
   await sql`vacuum analyze`
-}
-
-const bindings: Fill = {
-  table: 'device_binding',
-  columns: 'device_no, app_id, bound_at',
-  values: 'device_no, app_id, bound_at',
 }
 
 /** SQL: the moment of a device's change of state by turn; in the order of the devices' ages, over its part of the days. */

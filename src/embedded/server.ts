@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, fstatSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { connect } from 'node:net'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../database/system-fault.ts'
@@ -130,6 +131,16 @@ const connectionsOfProcess = 32
 /** Connections for the start, for operators with psql, and for a second service while a database is moved. */
 const otherConnections = 40
 
+/**
+ * An eighth of the memory that this machine or container has, from 128 MB to 8 GB. Every create touches the indexes of bindings
+ * and the newest partitions of history: what of them is no shared buffer is read from the system each time. The server takes
+ * the memory as it fills, so that a small registry has no more than before.
+ */
+function sharedBufferMegabytes(): number {
+  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY
+  return Math.round(Math.min(8192, Math.max(128, Math.min(totalmem(), limit) / 8 / 1024 ** 2)))
+}
+
 function serverArguments({ cluster, record }: Place, processes: number): string[] {
   const settings = {
     listen_addresses: '',
@@ -141,7 +152,7 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
     autovacuum: 'on',
     jit: 'off',
     max_connections: String(Math.max(100, otherConnections + processes * connectionsOfProcess)),
-    shared_buffers: '256MB',
+    shared_buffers: `${sharedBufferMegabytes()}MB`,
     // Fewer checkpoints mean fewer whole pages in the log of changes. Compressing these stays off: this build only has
     // pglz, which saves a fifth of the bytes and costs as much processor time as all else of a create (docs/deployment.md).
     max_wal_size: '4GB',
