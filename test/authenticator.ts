@@ -8,12 +8,12 @@ import {
   sign,
 } from 'node:crypto'
 
-// An authenticator of WebAuthn in software, for tests: ES256, discoverable, with its user verified. Each of its words can be
-// falsified. Not by the library that the service uses.
+// An authenticator of WebAuthn in software, for tests: ES256, discoverable, with its user verified. A test can falsify
+// each value that it sends. It does not use the service's library.
 
 type Cbor = number | string | Buffer | Map<number | string, Cbor>
 
-/** As much of CBOR (RFC 8949) as attestations are made of. */
+/** As much of CBOR (RFC 8949) as attestations need. */
 function cbor(value: Cbor): Buffer {
   const head = (major: number, size: number) =>
     size < 24
@@ -29,7 +29,7 @@ function cbor(value: Cbor): Buffer {
 
 const sha256 = (data: Buffer | string) => createHash('sha256').update(data).digest()
 
-/** What a test may falsify. */
+/** The values that a test may falsify. */
 export interface Lies {
   origin?: string
   rpId?: string

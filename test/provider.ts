@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
-// An OpenID provider for tests that says whatever a test wants: the truth, but for the lies that it is told to tell.
+// An OpenID provider for tests: it responds correctly, except for the values that a test falsifies.
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 

@@ -42,7 +42,7 @@ describe('events', () => {
     await expectSoundInBothShades(visited, 'Events', 'events')
     await first.getByRole('button', { name: /^Site changed, / }).click()
     const drawer = page.getByRole('dialog')
-    // The change is told in words, and the record's JSON is folded.
+    // The change is shown in words, and the record's JSON is folded.
     const sentences = drawer.getByRole('listitem')
     await sentences.getByText('contact person').waitFor()
     expect(await sentences.allInnerTexts()).toEqual(['contact person Wang Fang → Li Lei'])
@@ -122,7 +122,7 @@ describe('events', () => {
     await open(/^Billing rule created, /)
     await drawer.getByText('The record began with this event').waitFor()
     await close()
-    // Changes of state would drown the rest, so they are shown when they are asked for.
+    // Changes of state would hide the other events, so they are shown only if the user asks for them.
     expect(await page.getByRole('button', { name: /^Device state changed, / }).count()).toBe(0)
     const heights = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
     expect(Math.max(...heights)).toBeLessThanOrEqual(52)

@@ -61,7 +61,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the list of processes')
   expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /m) })
-  // Only for a developer may applications be named, since the other roles see all of them; a developer needs at least
+  // Applications may be named only for a developer, because the other roles see all of them; a developer needs at least
   // one.
   for (const mistaken of [
     ['--role', 'developer'],
@@ -107,7 +107,7 @@ test('refusals shows what was refused, why, and as many as are asked for', async
     expect.stringMatching(row),
     expect.stringMatching(row),
   ])
-  // As the application itself, which sees its own.
+  // Called as the application itself, which sees only its own refusals.
   const own = await forecourt(['refusals', '--limit', '3', '--json', '--app-id', appId], {
     FORECOURT_URL: client.url,
     APP_SECRET: appSecret,

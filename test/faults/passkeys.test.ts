@@ -18,7 +18,7 @@ const place = new Workplace()
 const origin = 'https://forecourt.example'
 let database: OwnDatabase
 let client: Client
-/** The same database, at an address that has no name. */
+/** A service on the same database, whose address has no host name. */
 let nameless: Client
 afterAll(() => place.clear(), 60_000)
 
@@ -186,7 +186,7 @@ describe('a ticket', () => {
       Array.from({ length: 40 }, () => client.call(createSession, { ticket, credential })),
     )
     expect(answers.filter(({ code }) => code === 0)).toHaveLength(1)
-    // Nor in another spelling of the same bytes.
+    // Another spelling of the same bytes is not accepted either.
     expect((await client.call(createSession, { ticket: `${ticket}==`, credential })).code).toBe(10031)
   })
 

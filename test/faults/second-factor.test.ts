@@ -52,13 +52,13 @@ import {
 import { untyped } from '../untyped.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// What the settings ask of sessions: a second factor by role, and proofs that end.
+// What the settings require of sessions: a second factor by role, and recent proofs.
 
 const place = new Workplace()
 let database: OwnDatabase
-/** Roles that need a factor, on several processes. */
+/** A service with roles that need a factor, in several processes. */
 let strict: Client
-/** A proof ends after a second; the same database. */
+/** A service on the same database, whose proofs last a second. */
 let brief: Client
 afterAll(() => place.clear(), 60_000)
 
@@ -104,7 +104,7 @@ describe('a role that asks for a second factor', () => {
     expect((await strict.call(getSecondFactors, {}, { headers })).data.isRequired).toBe(true)
     expect((await strict.call(deleteTotp, {}, { headers })).code).toBe(10056)
     await newGenerator(strict, headers)
-    // On each process at once, although they remember the limited session.
+    // The change applies in each process at once, although they have the limited session in memory.
     const answers = await Promise.all(Array.from({ length: 30 }, () => strict.call(pageApplications, {}, { headers })))
     expect(answers.map(({ code }) => code)).toEqual(Array(30).fill(0))
     expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
@@ -117,7 +117,8 @@ describe('a role that asks for a second factor', () => {
     const [headers, other] = [await signIn(strict, person), await signIn(strict, person)]
     const { secret } = await newGenerator(strict, headers)
     expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
-    // Whoever knows the password alone could have begun the other one: it neither sets a factor up, nor acts as an admin.
+    // Somebody who knows only the password could have begun the other session, so it may neither set up a factor nor
+    // act as an admin.
     const newer = { password: person.password, newPassword: newPassword() }
     const refused = [
       await strict.call(pageOperators, {}, { headers: other }),
@@ -277,7 +278,7 @@ describe('what waits', () => {
         database.run((sql) => sql`delete from operator_session where id = ${id}`),
       )
       expect([ended.status, ended.code]).toEqual([401, 10002])
-      // Each has its turn with the session there again.
+      // Each operation is tried in turn, with the session restored before it.
       await database.run((sql) => sql`insert into operator_session ${sql(row as object)}`)
     }
     const after = await database.run((sql) => sql`select secret, used_step from operator_totp`)
@@ -404,7 +405,7 @@ describe('a proof', () => {
   test('of another process counts at once', async () => {
     const person = await newPerson(brief, 'admin')
     const headers = await signIn(brief, person)
-    // The first service remembers the session as its last look-up found it.
+    // The first service still has the session in memory as its last look-up found it.
     await database.run(
       (sql) =>
         sql`update operator_session set confirmed_at = now() - interval '1 hour' where operator_id = ${person.id}`,

@@ -13,7 +13,8 @@ import { TestProvider } from '../provider.ts'
 import { fakeClock, libfaketime } from './clocks.ts'
 import { becomesTrue, isLong, type OwnDatabase, Workplace } from './support.ts'
 
-// The ways in, of two requests each, through kills, restarts, crowds, wrong clocks and a restore; for the long run.
+// Sign-ins that take two requests, with kills, restarts, crowds, wrong clocks and a restore between them; for the long
+// run.
 
 const place = new Workplace()
 const provider = new TestProvider()
@@ -153,7 +154,7 @@ describe.skipIf(!isLong)('a way in', () => {
       expect(await cut).toBe('cut off')
       provider.lies = {}
       expect(await sessionsOf(flow.subject)).toBe(0)
-      // The browser may ask again; its code was shown to the provider, so the flow is used up.
+      // The browser may send the callback again, but its code was already sent to the provider, so the flow is used up.
       expect(await comesBack(flow)).toEqual({ refusal: 10061, session: undefined })
       expect((await comesBack(await begun(client, flow.subject))).session).toBeDefined()
       expect(await sessionsOf(flow.subject)).toBe(1)
@@ -185,7 +186,7 @@ describe.skipIf(!isLong)('a way in', () => {
     )
     expect(await lock).toEqual(['cut off'])
     const hasEnded = async () => (await client.call(getSession, {}, { headers: { cookie: session } })).code === 10002
-    // What had no effect counts again; what had, does not.
+    // A logout that had no effect may be sent again; one that had may not.
     const again = (await tell()).status
     expect([200, 400]).toContain(again)
     expect(await becomesTrue(hasEnded)).toBe(true)
@@ -196,7 +197,7 @@ describe.skipIf(!isLong)('a way in', () => {
     const person = await newPerson(client, 'viewer')
     const { secret, recoveryCodes } = await newGenerator(client, await signIn(client, person))
     const { name, password } = person
-    // The generator's code lasts for as long as the crowd may take.
+    // The code is that of the next time step, so that it is valid for as long as the crowd may take.
     for (const code of [codeOf(secret, 1), recoveryCodes[0]]) {
       const enter = () => client.call(createSession, { name, password, code }, { headers: from() })
       const answers = await Promise.all(Array.from({ length: tries }, enter))
@@ -247,7 +248,7 @@ describe.skipIf(!isLong)('a way in', () => {
         const enter = (on: Client) =>
           on.call(createSession, { name, password, code: codeOf(secret) }, { headers: from() })
         expect((await enter(there)).code).toBe(0)
-        // The step is used up for every process, whatever its clock.
+        // The step is used up for every process, even with a wrong clock.
         expect((await enter(client)).code).toBe(10033)
         await odd.stop()
       }

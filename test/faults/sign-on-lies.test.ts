@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, te
 import { type Flow, Provider, ProviderAway, SignOnFault } from '../../src/people/sign-on/provider.ts'
 import { type Algorithm, type Lies, TestProvider } from '../provider.ts'
 
-// What one process asks of a provider and makes of its words, lie by lie: each test has its own client, which knows nothing yet.
+// What a process requests from a provider, and how it handles each false response. Each test has a new client, which
+// has fetched nothing yet.
 
 const provider = new TestProvider()
 const other = new TestProvider()
@@ -160,7 +161,8 @@ describe('a provider', () => {
     expect(fault).toBeInstanceOf(ProviderAway)
   })
 
-  // An issuer on loopback may name addresses of its very host alone; any other one, private ones of no other host.
+  // An issuer on loopback may name only addresses of its own host; any other issuer may name no private addresses of
+  // other hosts.
   test.each(['token_endpoint', 'jwks_uri', 'userinfo_endpoint'])('is asked for no %s on another host', async (name) => {
     provider.lies = { discovery: { [name]: `${other.issuer}/${name}` } }
     expect(await faultOf(identify(newClient(), {}, { sub: 'somebody' }))).toBeInstanceOf(ProviderAway)
@@ -180,7 +182,7 @@ describe('a provider', () => {
     }
     expect(await asked()).toEqual([1, 1, true])
     expect(await asked()).toEqual([0, 0, true])
-    // Another key: the first token of it fetches the keys.
+    // After a change of the key, the first token with it makes the client fetch the keys.
     await provider.rotate()
     ahead += 1_000
     expect(await asked()).toEqual([0, 1, true])

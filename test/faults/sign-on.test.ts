@@ -25,13 +25,13 @@ import { type Lies, TestProvider } from '../provider.ts'
 import { freePort } from './replicated.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// Single sign-on against a provider that tells the truth, and then lies in one thing at a time.
+// Single sign-on with a provider that first responds correctly, and then with one false value at a time.
 
 const place = new Workplace()
 const provider = new TestProvider()
 let database: OwnDatabase
 let client: Client
-/** The same service with our second factor, passwords for admins alone, and no roles. */
+/** The same service with our second factor, with passwords for admins only, and without roles. */
 let strict: Client
 let env: Record<string, string>
 afterAll(async () => {
@@ -102,7 +102,7 @@ async function callBack(query: Record<string, string>, cookie: string, service =
   }
 }
 
-/** The whole way of a person to the provider and back. */
+/** A person's complete way to the provider and back. */
 async function comes(claims: Record<string, unknown>, lies: Lies = {}, way: Way = {}) {
   const { answer, cookie, url } = await begin(way)
   if (answer.code !== 0) throw new Error(answer.text)
@@ -158,7 +158,7 @@ describe('signing in', () => {
     expect(session).toMatchObject({ name: `Li Lei ${sub}`, role: 'operator', method: 'signOn', isLimited: false })
     const account = async () => (await client.operate(getOperator, { id: session.operatorId })).data
     expect(await account()).toMatchObject({ source: 2, isLinked: true, isSetUp: true, status: 1, role: 'operator' })
-    // The setting says two hours, and the idle twelve are longer.
+    // The setting limits the session to two hours, although it may be idle for twelve.
     const hours = (Date.parse(String(session.expireTime)) - Date.parse(String(session.createTime))) / 3_600_000
     expect(hours).toBeCloseTo(2, 2)
     const again = await comes({ sub, name: 'Another name', groups: 'chiefs' })
@@ -373,7 +373,7 @@ describe('linking', () => {
       purpose: 'setUp',
       setUpToken: (await client.operate(resetOperator, { id: person.id })).data.setUpPath?.split('#')[1],
     })
-    // One begins before the account has its factor, and comes back when it has one.
+    // One sign-on begins before the account has a factor, and comes back when it has one.
     const early = await begin(await way())
     await database.run((sql) => insertPasskey(sql, person.id))
     const back = await callBack(provider.issue(early.url, { sub: newSubject() }), early.cookie)
@@ -476,7 +476,7 @@ describe('signing out', () => {
       Array.from({ length: 8 }, (_, index) => logout(token, index % 2 ? strict : client)),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)])
-    // Whoever keeps the token ends no session that began since.
+    // Somebody who has kept the logout token cannot end a session that began after it.
     const { session } = await comes({ sub, groups: ['ops'] })
     const other = await provider.sign(claimsOf({ sub }), undefined, 'at+jwt')
     expect((await logout(other)).status).toBe(400)
@@ -522,7 +522,7 @@ describe('the settings', () => {
     expect(shown.data).toMatchObject({ method: 'signOn+code', isLimited: false })
     expect((await strict.call(pageOperators, {}, { headers: own })).code).toBe(0)
 
-    // The factor alone is no proof of the person.
+    // The factor alone is not a proof of the person.
     const later = (await comes({ sub }, {}, { service: strict })).session ?? ''
     await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
     await database.run((sql) => sql`update operator_totp set used_step = 0`)

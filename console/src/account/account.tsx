@@ -53,7 +53,7 @@ function Access() {
   const navigate = useNavigate()
   const { state } = useLocation()
   const { operatorId, isLimited } = useSession()
-  // As when the page was opened: the first factor makes the session whole.
+  // Kept from when the page was opened, because the session stops being limited as soon as the first factor is set up.
   const [wasLimited] = useState(isLimited)
   const { data: factors } = useRead(getSecondFactors, {}, { enabled: operatorId !== null })
   const goOn = () => {
@@ -83,7 +83,7 @@ function SignOnAndPassword({ operatorId }: { operatorId: number }) {
   const may = useMay()
   const { method, isLimited } = useSession()
   const { data: offer } = useRead(getSignOn, {})
-  // Only admins read accounts, their own too; for the others the session says what it can.
+  // Only admins may read accounts, even their own; for other roles the session has some of the values.
   const { data: account } = useRead(getOperator, { id: operatorId }, { enabled: may(getOperator) && !isLimited })
   const isBySignOn = method?.startsWith('signOn') || undefined
   const isManaged = account?.source === 2

@@ -20,7 +20,7 @@ interface Entered {
   operatorKey?: string
 }
 
-/** Asks for the proof that an act wants (10035). `onEnd` tells whether it was given. */
+/** Asks for the proof that an operation needs (10035). `onEnd` is called with whether it was given. */
 export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
   const t = useTexts()
   const common = useCommon()
@@ -76,13 +76,13 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
             </>
           )}
           <Form<Entered>
-            // The name keeps the ids of these fields apart from those of the page below.
+            // The form's name keeps the ids of these fields apart from the ids of the page below.
             name="proof"
             form={form}
             layout="vertical"
             requiredMark={false}
             onFinish={(entered) => void confirm(entered)}
-            // Enter in a field sends it as the button does.
+            // Enter in a field does the same as the button.
             onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
           >
             <SecretField isKey={ways.isKey} />
@@ -115,7 +115,7 @@ interface Ways {
   /** The name of single sign-on; undefined for a session that a password began. */
   signOn: string | undefined
   hasPasskeys: boolean
-  /** Whether the password needs a code beside it. */
+  /** Whether a code is needed in addition to the password. */
   asksCode: boolean
 }
 

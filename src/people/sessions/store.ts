@@ -53,7 +53,7 @@ export async function requireAccount(sql: Statements, id: number): Promise<Accou
   return toAccount(row)
 }
 
-/** Whether an account is still what its password and code were compared with. */
+/** Whether an account's password and factor are still those that were checked. */
 export async function isUnchanged(
   tx: Statements,
   { id, passwordHash, hasFactor }: Pick<Account, 'id' | 'passwordHash' | 'hasFactor'>,
@@ -101,7 +101,7 @@ export async function forgetBrowsers(tx: Statements, operatorId: number): Promis
   await tx`delete from operator_browser where operator_id = ${operatorId}`
 }
 
-/** The holder of a session: exactly one member is set. */
+/** Who has a session: exactly one member is set. */
 export interface SessionHolder {
   operatorId: number | null
   operatorKeyId: number | null
@@ -113,7 +113,7 @@ export interface NewSession extends SessionHolder {
   tokenHash: string
   userAgent: string | null
   address: string
-  /** Of a session by single sign-on: how long it lasts at most, the provider's id of it, and its ID token, sealed. */
+  /** For a session by single sign-on: the longest that it lasts, the provider's id of it, and its ID token, sealed. */
   signOn?: { hours: number; providerSession: string | null; idToken: string }
 }
 
@@ -159,12 +159,12 @@ export async function deleteSessionsOf(tx: Statements, operatorId: number, excep
       order by id for update)`
 }
 
-/** Notes that a session's person has proved anew who they are. */
+/** Stores that a session's person has just given a new proof. */
 export async function noteProof(tx: Statements, id: number): Promise<void> {
   await tx`update operator_session set confirmed_at = clock_timestamp() where id = ${id}`
 }
 
-/** Notes that a session which began without our second factor has shown it, or set it up. */
+/** Stores that a session which began without our second factor has shown it or set it up. */
 export async function noteShown(tx: Statements, id: number, factor: 'code' | 'passkey'): Promise<void> {
   await tx`
     update operator_session set has_shown_factor = true,
@@ -191,7 +191,7 @@ export async function sessionsOfAccount(sql: Statements, operatorId: number): Pr
   return rows.map(({ id }) => id)
 }
 
-/** Ends sessions, in the order in which every transaction locks them. Returns those that there were. */
+/** Ends sessions, in the order in which every transaction locks them. Returns the sessions that existed. */
 export async function deleteSessions(
   tx: Statements,
   ids: readonly number[],

@@ -37,15 +37,15 @@ interface Parts extends SessionParts {
   log: Logger
 }
 
-/** A flow with what it is for; the cookie carries it. */
+/** A flow and its purpose, as the cookie carries them. */
 export interface SealedFlow extends Flow {
   purpose: contract.Purpose
   returnTo: string | null
   /** When it began, in seconds since 1970. */
   startedAt: number
-  /** Of `setUp`: the hash of the link's token. */
+  /** For `setUp`: the hash of the link's token. */
   setUpHash: string | null
-  /** Of `link` and `confirm`. */
+  /** For `link` and `confirm`: the session that began the flow. */
   sessionId: number | null
   operatorId: number | null
 }
@@ -77,7 +77,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return { sessionId, operatorId }
   }
 
-  /** Throws 10052, and 10032 for an account whose second factor the link would pass by. */
+  /** Throws 10052, and 10032 for an account with a second factor, which the link would bypass. */
   async function requireLinkable(setUpHash: string): Promise<void> {
     const { id } = await requireSetUp(sql, setUpHash)
     if ((await requireAccount(sql, id)).hasFactor) throw new Refusal('secondFactorRequired')
@@ -92,7 +92,10 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return ticket
   }
 
-  /** Asks the provider who came, counted for its source. Throws 10007, `SignOnFault` and `ProviderAway`. */
+  /**
+   * Asks the provider who the person is; the attempt counts for its source. Throws 10007, `SignOnFault` and
+   * `ProviderAway`.
+   */
   async function identify(flow: SealedFlow, query: URLSearchParams, address: string): Promise<Identity> {
     const from = requireProvider()
     const parameters = await from.readCallback(query, flow.state)
@@ -113,7 +116,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     if (purpose === 'signIn') metrics.countSignIn(outcome)
   }
 
-  /** What became of a callback: cookies, and where the browser goes. */
+  /** Finishes a callback: returns the cookies, and the address to which the browser goes. */
   async function finish(request: Callback): Promise<Reply> {
     const query = new URLSearchParams(String(request.query ?? ''))
     let purpose: contract.Purpose = 'signIn'
@@ -125,7 +128,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
       const flow = ticket.content
       purpose = flow.purpose
       cookies.push(flowCookie(source, publicUrl, null))
-      if (!(await useOnce(sql, ticket))) throw new SignOnFault('the callback comes a second time')
+      if (!(await useOnce(sql, ticket))) throw new SignOnFault('the callback came a second time')
       const identity = await identify(flow, query, request.sourceAddress())
       const ended: Ended = await arrivals.take(flow, identity, source)
       count(purpose, 'succeeded')
@@ -192,7 +195,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
           throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
         })
         const { id, until } = named
-        // With what it does: a token of which nothing came may come again.
+        // One transaction with the logout itself: if it fails, the token is not used up, and may come again.
         await transaction(sql, async (tx) => {
           const isFirst = await useOnce(tx, { id: `logout ${from.issuer} ${id}`, until })
           if (!isFirst) throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
