@@ -37,6 +37,8 @@ export interface Lies {
   type?: string
   /** Whether the person was verified, as by a PIN or a finger. */
   isVerified?: boolean
+  /** Whether the passkey is on several devices. */
+  isSynced?: boolean
   counter?: number
   userHandle?: string | undefined
   signature?: string
@@ -70,9 +72,9 @@ export class Authenticator {
 
   private authenticatorData(
     hasKey: boolean,
-    { rpId = new URL(this.origin).hostname, isVerified = true, counter }: Lies,
+    { rpId = new URL(this.origin).hostname, isVerified = true, isSynced = false, counter }: Lies,
   ) {
-    const flags = 0x01 | (isVerified ? 0x04 : 0) | (hasKey ? 0x40 : 0)
+    const flags = 0x01 | (isVerified ? 0x04 : 0) | (isSynced ? 0x18 : 0) | (hasKey ? 0x40 : 0)
     const count = Buffer.alloc(4)
     count.writeUInt32BE(counter ?? this.counter)
     const head = Buffer.concat([sha256(rpId), Buffer.from([flags]), count])

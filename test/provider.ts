@@ -46,6 +46,8 @@ export class TestProvider {
   issuer = ''
   /** The paths that were asked for. */
   asked: string[] = []
+  /** How the client said who it is at the token endpoint, newest last. */
+  tokenRequests: { authorization: string | undefined; form: URLSearchParams }[] = []
   lies: Lies = {}
   private readonly issued = new Map<string, Issued>()
   private readonly userInfos = new Map<string, Record<string, unknown>>()
@@ -156,7 +158,7 @@ export class TestProvider {
         return { value: { keys } }
       }
       case '/token':
-        return this.exchange(new URLSearchParams(await body(request)))
+        return this.exchange(request.headers.authorization, new URLSearchParams(await body(request)))
       case '/userinfo': {
         const info = this.userInfos.get(request.headers.authorization?.slice(7) ?? '')
         return info === undefined ? { status: 401, value: {} } : { value: info }
@@ -166,7 +168,8 @@ export class TestProvider {
     }
   }
 
-  private async exchange(form: URLSearchParams) {
+  private async exchange(authorization: string | undefined, form: URLSearchParams) {
+    this.tokenRequests.push({ authorization, form })
     const code = form.get('code') ?? ''
     const issued = this.issued.get(code)
     this.issued.delete(code)

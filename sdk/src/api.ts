@@ -1185,6 +1185,15 @@ export interface GetServiceDetailResult {
   settings: Array<SettingInForce> | null
 }
 
+export type GetSessionResult = Session & {
+  /** The account: 1 made here, 2 made by single sign-on; null for a key. */
+  source: 1 | 2 | null
+  /** whether the person can come by single sign-on */
+  isLinked: boolean
+  /** whether the person has a password to change */
+  hasPassword: boolean
+}
+
 export interface GetSettingsResult {
   /** The time zone in which times are shown and read. */
   timeZone: string
@@ -3331,7 +3340,7 @@ export interface Methods {
   /** Begins a sign-in by passkey: answers the options for the browser, which do not show whether an account exists. */
   startPasskeySession: Method<StartPasskeySessionRequest, StartPasskeySessionResult>
   /** Answers who the caller is. */
-  getSession: Method<Record<never, never>, Session>
+  getSession: Method<Record<never, never>, GetSessionResult>
   /** Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; by a passkey; in a session by an operator key, by that key. */
   confirmSession: Method<ConfirmSessionRequest, Session>
   /** Answers what a console needs to know of the service. */

@@ -138,6 +138,14 @@ describe('a passkey', () => {
         codes.getByRole('button', { name: 'Download' }).click(),
       ])
       const text = readFileSync(await file.path(), 'utf8')
+      await codes.getByRole('button', { name: 'Copy' }).click()
+      await page.getByText('Copied.').waitFor()
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text)
+      await page.evaluate(() => {
+        window.print = () => document.body.setAttribute('data-printed', '')
+      })
+      await codes.getByRole('button', { name: 'Print' }).click()
+      await page.locator('body[data-printed]').waitFor()
       for (const code of await kept(page)) expect(text).toContain(code)
       await page.getByRole('cell', { name: 'My laptop', exact: true }).waitFor()
       await page.getByText('10 of 10 left.').waitFor()
@@ -173,12 +181,18 @@ describe('a code generator', () => {
     await page.getByText('You need a second factor here.').waitFor()
     await page.getByRole('button', { name: 'Set up a code generator' }).click()
     const dialog = page.getByRole('dialog', { name: 'Set up a code generator' })
-    await dialog.getByRole('img', { name: 'QR code for the app' }).waitFor()
+    const code = dialog.getByRole('img', { name: 'QR code for the app' })
+    await code.waitFor()
+    // Drawn in the page: nothing was loaded for it.
+    expect(await code.evaluate((picture) => [picture.tagName, picture.querySelectorAll('image, use').length])).toEqual([
+      'svg',
+      0,
+    ])
     await expectSoundInBothShades(visited, 'Your account', 'generator')
     const secret = (await dialog.locator('.mono').first().innerText()).replace(/\s/g, '')
     await dialog.getByLabel('Code of your code generator').fill(codeOf(secret))
     await dialog.getByRole('button', { name: 'Turn it on' }).click()
-    const [code = ''] = await kept(page)
+    const [recovery = ''] = await kept(page)
     // The session is no longer limited, and the page that the person wanted is open.
     await heading(page, 'Sites').waitFor()
 
@@ -186,7 +200,7 @@ describe('a code generator', () => {
     await enterByPassword(visited, person)
     await page.getByLabel('Code of your code generator').waitFor()
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
-    await page.getByLabel('Recovery code').fill(code.toUpperCase())
+    await page.getByLabel('Recovery code').fill(recovery.toUpperCase())
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await heading(page, 'Overview').waitFor()
     await leadTo(page, '/console/account')
@@ -221,6 +235,33 @@ describe('single sign-on', () => {
 })
 
 describe('in the long run', () => {
+  longBrowserTest(
+    'the sign-in page offers sign-on first, then a passkey, then a password, to be filled in',
+    async () => {
+      const { page, faults } = await open('/console/sign-in')
+      const first = page.getByRole('button', { name: 'Acme sign-on' })
+      const then = page.getByRole('button', { name: 'Passkey', exact: true })
+      await then.waitFor()
+      const tops = await Promise.all(
+        [first, then, page.getByLabel('Name'), page.getByLabel('Password')].map(
+          async (part) => (await part.boundingBox())?.y,
+        ),
+      )
+      expect(tops.toSorted((one, other) => Number(one) - Number(other))).toEqual(tops)
+      const filledAs = (label: string) => page.getByLabel(label).getAttribute('autocomplete')
+      expect([await filledAs('Name'), await filledAs('Password')]).toEqual(['username webauthn', 'current-password'])
+      const { name, password } = await newPerson(through, 'viewer')
+      const answer = await through.call(createSession, { name, password })
+      await newGenerator(through, { cookie: (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '' })
+      await page.getByLabel('Name').fill(name)
+      await page.getByLabel('Password').fill(password)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.getByLabel('Code of your code generator').waitFor()
+      expect(await filledAs('Code of your code generator')).toBe('one-time-code')
+      expect(faults).toEqual([])
+    },
+  )
+
   longBrowserTest('a passkey that the browser fills in signs in without a click', async () => {
     const person = await newPerson(through, 'viewer')
     const visited = await open('/console/account')
@@ -258,13 +299,17 @@ describe('in the long run', () => {
     const login = newSerial('duty')
     await page.getByRole('button', { name: 'Acme sign-on' }).click()
     await enterAtProvider(page, login)
-    await page.getByText('This account is linked with Acme sign-on.').waitFor()
+    await page.getByText('Acme sign-on made this account, and decides its role.').waitFor()
     const person = (await through.operate(pageOperators, { name: login })).data.list[0]
     expect(person).toMatchObject({ source: 2, isLinked: true })
     await endProofs({ id: person?.id ?? 0 })
     await whenProofIsAsked(page)
     await page.getByRole('button', { name: 'Set up a code generator' }).click()
     const proof = page.getByRole('dialog', { name: 'Is it you?' })
+    await proof.getByRole('button', { name: 'Acme sign-on' }).waitFor()
+    // The account has no password: none is asked for, and none can be changed.
+    expect(await proof.getByLabel('Password').count()).toBe(0)
+    expect(await page.getByRole('heading', { name: 'Change your password' }).count()).toBe(0)
     const [popup] = await Promise.all([
       page.waitForEvent('popup'),
       proof.getByRole('button', { name: 'Acme sign-on' }).click(),
@@ -276,10 +321,8 @@ describe('in the long run', () => {
     expect(await becomesTrue(() => popup.isClosed())).toBe(true)
     await page.getByRole('button', { name: 'Cancel' }).click()
 
-    // Changes of what the provider manages are refused in words.
-    await page.getByRole('button', { name: 'Unlink' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
-    await page.getByRole('alert').getByText('The sign-on provider decides this.').waitFor()
+    // What the provider manages is not offered.
+    expect(await page.getByRole('button', { name: /^(Unlink|Link with)/ }).count()).toBe(0)
     expect(visited.faults).toEqual([])
   })
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { getOperator } from '../../src/people/operators/contract.ts'
 import { savePasskey, startPasskey } from '../../src/people/second-factor/contract.ts'
 import { createSession, getSession, startPasskeySession } from '../../src/people/sessions/contract.ts'
 import { finishSignOn, logOutByProvider, startSignOn } from '../../src/people/sign-on/contract.ts'
@@ -11,7 +12,7 @@ import { type Answer, Client, type Service } from '../harness.ts'
 import { codeOf, newGenerator, newPerson, type Person, signIn } from '../people.ts'
 import { TestProvider } from '../provider.ts'
 import { fakeClock, libfaketime } from './clocks.ts'
-import { becomesTrue, isLong, type OwnDatabase, Workplace } from './support.ts'
+import { becomesTrue, embeddedConnection, isLong, type OwnDatabase, Workplace, withSql } from './support.ts'
 
 // Sign-ins that take two requests, with kills, restarts, crowds, wrong clocks and a restore between them; for the long
 // run.
@@ -250,6 +251,13 @@ describe.skipIf(!isLong)('a way in', () => {
         expect((await enter(there)).code).toBe(0)
         // The step is used up for every process, even with a wrong clock.
         expect((await enter(client)).code).toBe(10033)
+        // A sign-on that one of the two begins is finished by the other.
+        for (const [first, second] of [
+          [there, client],
+          [client, there],
+        ] as const) {
+          expect((await comesBack(await begun(first), second)).session).toBeDefined()
+        }
         await odd.stop()
       }
     },
@@ -272,6 +280,11 @@ describe.skipIf(!isLong)('a restored backup', () => {
       const authenticator = await newPasskey(person, there)
       const holder = await newPerson(there, 'viewer')
       const { secret, recoveryCodes } = await newGenerator(there, await signIn(there, holder))
+      await withSql(
+        embeddedConnection(dataDir),
+        (sql) => sql`insert into operator_identity (issuer, subject, operator_id, linked_at)
+          values ('https://login.example', 'somebody', ${holder.id}, now())`,
+      )
       await first.stop()
       const file = join(place.home, `backup ${where}`)
       expect((await forecourt(['backup', file], { FORECOURT_DATA_DIR: dataDir, ...key })).code).toBe(0)
@@ -290,6 +303,7 @@ describe.skipIf(!isLong)('a restored backup', () => {
         expect((await again.call(createSession, { name, password, code })).code).toBe(0)
       }
       expect((await again.call(createSession, { name, password })).code).toBe(10032)
+      expect((await again.operate(getOperator, { id: holder.id })).data.isLinked).toBe(true)
       const { options, ticket } = (await again.call(startPasskeySession, {})).data
       const entered = await again.call(createSession, { ticket, credential: authenticator.get(options) })
       expect(entered.data).toMatchObject({ name: person.name, method: 'passkey' })

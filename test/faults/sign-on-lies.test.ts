@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { type Flow, Provider, ProviderAway, SignOnFault } from '../../src/people/sign-on/provider.ts'
+import { longTest } from '../long.ts'
 import { type Algorithm, type Lies, TestProvider } from '../provider.ts'
 
 // What a process requests from a provider, and how it handles each false response. Each test has a new client, which
@@ -22,14 +23,14 @@ beforeEach(() => {
 })
 
 const flow: Flow = { state: 'a state', nonce: 'a nonce', verifier: 'v'.repeat(43) }
-const newClient = () =>
-  new Provider({
-    issuer: provider.issuer,
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    scopes: 'openid profile',
-    publicUrl: 'http://127.0.0.1:1',
-  })
+const settings = () => ({
+  issuer: provider.issuer,
+  clientId: provider.clientId,
+  clientSecret: provider.clientSecret,
+  scopes: 'openid profile',
+  publicUrl: 'http://127.0.0.1:1',
+})
+const newClient = () => new Provider(settings())
 
 async function identify(client: Provider, lies: Lies = {}, claims: object = { sub: 'somebody', groups: ['ops'] }) {
   const code = provider.issue(await client.authorizationUrl(flow, false), { ...claims }, lies)
@@ -98,6 +99,26 @@ describe('an ID token', () => {
   })
 })
 
+describe('the client', () => {
+  const last = () => provider.tokenRequests.at(-1)
+
+  test('proves itself by its secret, and by that it began the flow (PKCE)', async () => {
+    await identify(newClient())
+    const { authorization = '', form } = last() ?? {}
+    const shown = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':')
+    expect(shown.map((part) => new URLSearchParams(`x=${part}`).get('x'))).toEqual(['forecourt', provider.clientSecret])
+    expect([form?.get('grant_type'), form?.get('code_verifier')]).toEqual(['authorization_code', flow.verifier])
+  })
+
+  test('without a secret is a public one, which names itself and shows nothing', async () => {
+    const publicClient = new Provider({ ...settings(), clientSecret: undefined })
+    expect((await identify(publicClient)).subject).toBe('somebody')
+    const { authorization, form } = last() ?? {}
+    expect([authorization, form?.get('client_id'), form?.has('client_secret')]).toEqual([undefined, 'forecourt', false])
+    expect(form?.get('code_verifier')).toBe(flow.verifier)
+  })
+})
+
 describe('a callback', () => {
   test.each<[string, Record<string, string>]>([
     ['the iss of another issuer', { iss: 'https://evil.example' }],
@@ -111,6 +132,16 @@ describe('a callback', () => {
     expect(await faultOf(client.readCallback(query, flow.state))).toBeInstanceOf(SignOnFault)
     expect(provider.asked).toEqual([])
   })
+})
+
+test('what a callback names beside its code leads to no request elsewhere', async () => {
+  const client = newClient()
+  const names = ['issuer', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint', 'redirect_uri', 'request_uri']
+  const more = Object.fromEntries(names.map((name) => [name, `${other.issuer}/${name}`]))
+  const code = provider.issue(await client.authorizationUrl(flow, false), { sub: 'somebody' })
+  const parameters = await client.readCallback(new URLSearchParams({ ...code, ...more }), flow.state)
+  expect((await client.identify(parameters, flow, () => undefined)).subject).toBe('somebody')
+  expect([provider.asked.includes('/userinfo'), other.asked]).toEqual([true, []])
 })
 
 describe('userinfo', () => {
@@ -159,6 +190,15 @@ describe('a provider', () => {
     provider.lies = lies
     const fault = await faultOf(identify(newClient()))
     expect(fault).toBeInstanceOf(ProviderAway)
+  })
+
+  longTest('that does not answer is away after 5 seconds', async () => {
+    provider.lies = { hangs: true }
+    const began = performance.now()
+    expect(await faultOf(newClient().discover())).toBeInstanceOf(ProviderAway)
+    const ms = performance.now() - began
+    expect(ms).toBeGreaterThan(4_900)
+    expect(ms).toBeLessThan(7_000)
   })
 
   // An issuer on loopback may name only addresses of its own host; any other issuer may name no private addresses of

@@ -5,11 +5,13 @@ import { everyRole } from '../../vocabulary/roles.ts'
 import {
   appId,
   described,
+  extended,
   integer,
   moment,
   name,
   named,
   nullable,
+  oneOf,
   optional,
   reasonKey,
   shownKey,
@@ -102,6 +104,19 @@ export const SessionRecord = named(
 )
 export type SessionRecord = Static<typeof SessionRecord>
 
+/** The caller's own session, with what its account can do by itself: only admins read accounts. */
+export const OwnSession = extended(SessionRecord, {
+  source: nullable(
+    Type.Integer({
+      [shownKey]: oneOf(1, 2),
+      description: 'The account: 1 made here, 2 made by single sign-on; null for a key.',
+    }),
+  ),
+  isLinked: Type.Boolean({ description: 'whether the person can come by single sign-on' }),
+  hasPassword: Type.Boolean({ description: 'whether the person has a password to change' }),
+})
+export type OwnSession = Static<typeof OwnSession>
+
 export const createSession = operation({
   id: 'createSession',
   group: 'sessions',
@@ -169,7 +184,7 @@ export const getSession = operation({
   path: `${folder}/detail`,
   ...ofEveryone,
   query: Type.Object({}),
-  data: SessionRecord,
+  data: OwnSession,
   refusals: [],
 })
 

@@ -95,7 +95,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
     handle(contract.getSession, async ({ caller, ...source }) => {
       const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
       if (sessionId !== null) {
-        const session = await store.requireSession(sql, sessionId, parts)
+        const session = await store.requireOwnSession(sql, sessionId, parts)
         return operatorId === null ? session : withMark(session, source)
       }
       return { id: null, operatorId, name, role, appIds: applications && [...applications], ...noSessionMembers }
@@ -171,6 +171,7 @@ const seesAll = ({ role, lacks }: OperatorCaller) => role === 'admin' && lacks =
 const noSessionMembers = {
   ...{ userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null },
   ...{ method: null, isLimited: false, confirmedUntil: null },
+  ...{ source: null, isLinked: false, hasPassword: false },
 }
 
 /** Null if the key that the text was sealed with is no longer held. */

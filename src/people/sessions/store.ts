@@ -3,6 +3,7 @@ import {
   actingColumns,
   hasFactorSql,
   idleSessionHours,
+  isLinkedSql,
   livingSessions,
   methodOf,
   operatorOf,
@@ -14,7 +15,7 @@ import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
-import { pageSessions, type SessionRecord, type SignInMethod } from './contract.ts'
+import { type OwnSession, pageSessions, type SessionRecord, type SignInMethod } from './contract.ts'
 
 /** Compares names by the expression of the unique index, which folds case and look-alike variants of characters. */
 export function sameName(sql: Statements, name: string) {
@@ -254,6 +255,18 @@ export async function requireSession(sql: Statements, id: number, shown: Session
     select ${sql.unsafe(sessionColumnsSql)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
   if (row === undefined) throw tokenInvalid()
   return toSession(row, shown)
+}
+
+/** The same, with what its account can do by itself. Throws 10002. */
+export async function requireOwnSession(sql: Statements, id: number, shown: SessionView): Promise<OwnSession> {
+  const [row] = await sql`
+    select ${sql.unsafe(sessionColumnsSql)}, case when s.operator_id is not null then o.source end as source,
+      ${sql.unsafe(isLinkedSql('s.operator_id'))} as is_linked,
+      s.operator_id is not null and o.password_hash is not null as has_password
+    from ${sql.unsafe(livingSessions)} and s.id = ${id}`
+  if (row === undefined) throw tokenInvalid()
+  const { source, is_linked: isLinked, has_password: hasPassword } = row
+  return { ...toSession(row, shown), source, isLinked, hasPassword }
 }
 
 /** Pages through living sessions: all, one operator's, or only `sessionId`. */

@@ -123,12 +123,18 @@ export class Provider {
 
   private async askDiscovery(): Promise<oauth.AuthorizationServer> {
     const { issuer } = this.settings
+    const callsItself = (name: string) => new ProviderAway(`the provider calls itself ${name}, not ${issuer}`)
     const server = await away(async () => {
       const url = new URL(issuer)
       const response = await oauth.discoveryRequest(url, { ...this.options, algorithm: 'oidc' })
-      return oauth.processDiscoveryResponse(url, response)
+      if (response.status !== 200) throw new Error(`the provider’s discovery answers ${response.status}`)
+      return await oauth.processDiscoveryResponse(url, response).catch((error: unknown) => {
+        const name = otherIssuerOf(error)
+        throw name === undefined ? error : callsItself(name)
+      })
     })
-    if (server.issuer !== issuer) throw new ProviderAway(`the provider calls itself ${server.issuer}, not ${issuer}`)
+    // The library compares them as addresses, to which a slash at the end is nothing.
+    if (server.issuer !== issuer) throw callsItself(server.issuer)
     for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
       if (server[name] === undefined) throw new ProviderAway(`the provider’s discovery has no ${name}`)
     }
@@ -397,6 +403,12 @@ function faultOf(error: unknown): Error {
   const words =
     error instanceof oauth.AuthorizationResponseError ? ` (${error.error}: ${error.error_description ?? ''})` : ''
   return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}${words}`)
+}
+
+/** What a provider calls itself whose discovery names another issuer. */
+function otherIssuerOf(error: unknown): string | undefined {
+  const { code, cause } = error as { code?: unknown; cause?: { body?: { issuer?: unknown } } }
+  return code === oauth.JSON_ATTRIBUTE_COMPARISON ? String(cause?.body?.issuer) : undefined
 }
 
 /** Runs a request to the provider; turns every failure into the provider's fault. */

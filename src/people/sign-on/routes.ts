@@ -24,7 +24,7 @@ import { openTicket, sealTicket } from '../tickets/tickets.ts'
 import { Arrivals, type Ended } from './arrivals.ts'
 import * as contract from './contract.ts'
 import { flowCookie, flowTicket, navigation } from './cookie.ts'
-import { type Flow, type Identity, type Provider, ProviderAway, SignOnFault } from './provider.ts'
+import { type Flow, type Provider, ProviderAway, SignOnFault } from './provider.ts'
 import { claimAt } from './rules.ts'
 import * as store from './store.ts'
 
@@ -93,20 +93,18 @@ export function signOnRoutes(parts: Parts): Handler[] {
   }
 
   /**
-   * Asks the provider who the person is; the attempt counts for its source. Throws 10007, `SignOnFault` and
-   * `ProviderAway`.
+   * Runs what a callback asks of the provider and of the accounts, counted for its source: a callback that is refused counts
+   * like a wrong password, whether the provider or an account here refuses it. Throws 10007 and what `run` throws.
    */
-  async function identify(flow: SealedFlow, query: URLSearchParams, address: string): Promise<Identity> {
-    const from = requireProvider()
-    const parameters = await from.readCallback(query, flow.state)
+  async function counted<Result>(address: string, run: () => Promise<Result>): Promise<Result> {
     const attempt: attempts.Attempt = { name: '', operatorId: null, address, knownBrowser: null, tried: 'credential' }
     await attempts.countAttempt(sql, attempt)
     try {
-      const identity = await from.identify(parameters, flow, (claims) => claimAt(claims, config.oidcRoleClaim))
+      const result = await run()
       await attempts.uncountAttempt(sql, attempt)
-      return identity
+      return result
     } catch (error) {
-      if (error instanceof SignOnFault) await attempts.logRefused(sql, attempt)
+      if (isOfCaller(error)) await attempts.logRefused(sql, attempt)
       else await attempts.uncountAttempt(sql, attempt)
       throw error
     }
@@ -123,14 +121,17 @@ export function signOnRoutes(parts: Parts): Handler[] {
     const cookies: string[] = []
     const source = navigation({ header: request.header, sourceAddress: request.sourceAddress }, publicUrl)
     try {
-      requireProvider()
+      const from = requireProvider()
       const ticket = openFlow(request, query)
       const flow = ticket.content
       purpose = flow.purpose
       cookies.push(flowCookie(source, publicUrl, null))
       if (!(await useOnce(sql, ticket))) throw new SignOnFault('the callback came a second time')
-      const identity = await identify(flow, query, request.sourceAddress())
-      const ended: Ended = await arrivals.take(flow, identity, source)
+      const parameters = await from.readCallback(query, flow.state)
+      const ended: Ended = await counted(request.sourceAddress(), async () => {
+        const identity = await from.identify(parameters, flow, (claims) => claimAt(claims, config.oidcRoleClaim))
+        return arrivals.take(flow, identity, source)
+      })
       count(purpose, 'succeeded')
       return seeOther(flow.returnTo ?? '/console', [...cookies, ...ended.cookies])
     } catch (error) {
@@ -240,6 +241,10 @@ export function signOnRoutes(parts: Parts): Handler[] {
     }),
   ]
 }
+
+/** Whether a callback failed by who came with it, and not because the provider or the service is away. */
+const isOfCaller = (error: unknown) =>
+  error instanceof SignOnFault || (error instanceof Refusal && refusals[error.refusal].status < 500)
 
 const needsSession = (purpose: contract.Purpose): purpose is 'link' | 'confirm' =>
   purpose === 'link' || purpose === 'confirm'
