@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 const given = process.argv.slice(2)
-// Another checkout is compared by its creates alone.
+// For another checkout only its creates are compared.
 const isComparison = given.some((argument) => argument.startsWith('--against'))
 const kit = [['bulk.ts'], ['backup.ts', '--devices', '1000000']]
 for (const [program = '', ...args] of [['run.ts', ...given], ...(isComparison ? [] : kit)]) {

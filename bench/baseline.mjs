@@ -162,7 +162,7 @@ async function createDevice(body) {
 }
 
 function run(client, { name, text }, values) {
-  // It is the name that makes pg prepare a statement.
+  // pg prepares a statement only if it has a name.
   return client.query(isPrepared ? { name, text, values } : { text, values })
 }
 

@@ -1,8 +1,9 @@
-// Imports, exports and acts on devices through the API of one service on its embedded database, alone and beside others.
+// Imports, exports and acts on devices through the API of one service on its embedded database, alone and while others
+// create.
 //
 //   bun bench/bulk.ts [--rows 100000] [--acted 20000] [--gigabytes 1] [--modes create,upsert] [--runtime node] [--workers 2]
 //
-// With --rows 0, only acts are measured; with --modes upsert, of files only those that update.
+// With --rows 0, only acts are measured; with --modes upsert, only files that update.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createAct, getAct } from '../src/bulk/acts/contract.ts'
@@ -43,7 +44,7 @@ const watch = setInterval(() => {
   peak = Math.max(peak, resident())
 }, 50)
 
-/** A file of devices; of every hundredth the name has `edit` behind it. */
+/** A file of devices. In every hundredth row `edit` is appended to the name. */
 function fileOf(rows: number, prefix: string, edit = ''): string {
   const lines = ['deviceNo,deviceName,tag,provinceCode,cityCode,districtCode,detailAddress,coordinates']
   for (let row = 0; row < rows; row++) {
@@ -54,7 +55,7 @@ function fileOf(rows: number, prefix: string, edit = ''): string {
   return lines.join('\n')
 }
 
-/** Sends a file and waits for its end. Answers the seconds of the upload, and of all. */
+/** Sends a file and waits for its end. Returns the seconds of the upload, and of the whole import. */
 async function importOf({ token }: TestApplication, file: string | ReadableStream, mode = 'create') {
   peak = resident()
   const beganAt = performance.now()
@@ -74,7 +75,7 @@ async function importOf({ token }: TestApplication, file: string | ReadableStrea
   }
 }
 
-/** Creates devices until it is stopped. Answers how many a second. */
+/** Creates devices until it is stopped. Returns how many were created a second. */
 function createBeside({ appId, token }: TestApplication) {
   let isOver = false
   let created = 0
@@ -101,7 +102,7 @@ async function rateFor(application: TestApplication, milliseconds: number): Prom
 const [warm, own, beside] = [await newApplication(client), await newApplication(client), await newApplication(client)]
 await importOf(warm, fileOf(5000, newSerial('W')))
 
-/** A file that is there already, and exports. */
+/** Measures a file whose rows exist already, and exports. */
 async function measureWholeFiles(file: string) {
   const again = await importOf(own, file)
   tell(`the same again: ${again.seconds.toFixed(1)} s; existing ${again.existing}; peak ${peak} MB`)
@@ -151,7 +152,9 @@ async function measureFiles() {
   }
 }
 
-/** Milliseconds below which 95 of 100 of another tenant's requests are answered: creates, updates and reads in turn. */
+/**
+ * The 95th percentile, in milliseconds, of the response times of another tenant: creates, updates and reads in turn.
+ */
 async function othersP95({ appId, token }: TestApplication, isOver: () => boolean): Promise<number> {
   const took: number[] = []
   const running = Array.from({ length: 4 }, async () => {
@@ -217,7 +220,7 @@ if (count > 0) await measureFiles()
 if (Number(values.acted) > 0) await measureActs(Number(values.acted))
 
 if (Number(values.gigabytes) > 0) {
-  // Rows without a serial number, which are refused: it is the file that is measured.
+  // Rows without a serial number, which are refused: only the reading of the file is to be measured.
   const row = new TextEncoder().encode(`${'x y'.padEnd(40)},${'name '.repeat(30)},,,,360102,,"1,2"\n`.repeat(5000))
   const head = new TextEncoder().encode(`${fileOf(0, '')}\n`)
   const most = Number(values.gigabytes) * 1024 ** 3 - row.byteLength - head.byteLength

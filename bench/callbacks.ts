@@ -17,7 +17,7 @@ const drained = 100_000
 const drainedApplications = 100
 const warmUpSeconds = 2
 
-/** What the callbacks' secrets are sealed with. */
+/** The key that the callbacks' secrets are sealed with. */
 const key = randomBytes(32)
 const keyFolder = mkdtempSync(join(tmpdir(), 'forecourt-bench-key-'))
 const keyFile = join(keyFolder, 'secrets.key')
@@ -127,7 +127,7 @@ async function measureDrain(
     const [serverMicros, databaseMicros, receiverMicros] = cpu().map((after, at) => (after - (before[at] ?? 0)) / count)
     return { perSecond: count / seconds, serverMicros, databaseMicros, receiverMicros } as DrainFigure
   }
-  // What it takes to warm up is not what a callback takes.
+  // A first run warms up, so that this does not count for the measured one.
   await run(Math.ceil(events / 5))
   return run(events)
 }
@@ -154,7 +154,7 @@ async function measureCreates(
     await fill(server, appIds.get(server) ?? [], drained)
     await cluster.admin`checkpoint`
     if (isSending) await release(server)
-    // Until callbacks have found their pace beside creates.
+    // Runs the load until callbacks and creates together have a steady rate.
     await load(server, { ...options, seconds: warmUpSeconds })
     const cpu = () => [processCpu(server.pid), databaseCpu(cluster.pid)] as const
     const [before, deliveredBefore, startedAt] = [cpu(), await countDelivered(server), performance.now()]

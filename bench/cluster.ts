@@ -15,7 +15,7 @@ export interface Database {
   url: string
   /** libpq's environment, for other drivers. */
   env: Record<string, string>
-  /** Removes it, and gives its room back. */
+  /** Removes the database, and returns its disk space. */
   drop(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 // What one connection can do without Forecourt: a loop of postgres.js that waits for each create before the next.
-// `insert` writes only the device's row; `whole` does the durable work of a create, a statement after the other.
+// `insert` writes only the device's row; `whole` does the durable work of a create, one statement after the other.
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { deviceBody } from '../test/harness.ts'
@@ -7,13 +7,16 @@ import { databaseCpu, processCpu } from './cpu.ts'
 import { type Figure, median } from './measure.ts'
 import { type SerialOrder, serialSource } from './serials.ts'
 
-/** The same as of a server; the client that it needs no server for stands in its place. */
+/**
+ * The same figures as for a server. The client runs inside this program and needs no server, so its processor time
+ * stands in the server's place.
+ */
 export type DriverFigure = Pick<Figure, 'perSecond' | 'p50Ms' | 'serverMicros' | 'databaseMicros'>
 
 const [kind, seconds, serials, postmaster] = process.argv.slice(2)
 const warmUpSeconds = 1
 
-// Its database comes from libpq's environment.
+// The driver takes the database's address from libpq's environment variables.
 const sql = postgres({ max: 1, max_lifetime: null, fetch_types: false })
 const newSerial = serialSource(serials as SerialOrder)
 const appId = randomBytes(10).toString('hex')

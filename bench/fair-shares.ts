@@ -11,7 +11,7 @@ import { type Answer, Client, deviceBody, newApplication, type Service, type Tes
 export interface Greed {
   sites: number
   events: number
-  /** Quiet and loaded periods take turns, so that what else the machine does falls into both. */
+  /** Quiet and loaded periods alternate, so that other work on the machine affects both. */
   rounds: number
   /** How long each period is. */
   seconds: number
@@ -21,11 +21,11 @@ export interface Share {
   operation: string
   quietMs: number[]
   loadedMs: number[]
-  /** Answers that were not 200, beside the load. */
+  /** Responses other than 200 that did not go to the load. */
   refused: string[]
 }
 
-/** What the load got done, by itself, over all loaded periods. */
+/** What the load itself got done, over all loaded periods. */
 export interface Load {
   searches: number
   replays: number
@@ -109,7 +109,7 @@ function startGreed(service: Service, token: string) {
   }
 }
 
-/** A replay goes on when its caller has gone, and would make the next period less quiet. */
+/** A replay continues after its caller has gone, and would disturb the next period. */
 async function replaysEnd(sql: Sql, appId: string): Promise<void> {
   for (;;) {
     const [row] = await sql`select replay_next_id from callback_endpoint where app_id = ${appId}`
@@ -138,7 +138,7 @@ async function fill(sql: Sql, appId: string, sites: number, events: number): Pro
 
 async function operationsOf(client: Client, { appId, appSecret, ...first }: TestApplication) {
   const made = deviceBody(appId)
-  /** The newest: an application has a thousand at most. */
+  /** The newest of the session's tokens is used: an application has a thousand at most. */
   let { token } = first
   await client.call(createDevice, made, { token })
   return {
@@ -174,7 +174,7 @@ async function measure(operations: Record<string, () => Promise<Answer<unknown>>
   return shares
 }
 
-/** The time that 19 of 20 took no longer than. */
+/** The 95th percentile. */
 export function p95(milliseconds: number[]): number {
   const sorted = milliseconds.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN

@@ -1,4 +1,5 @@
-// What one application has of the service beside another that searches 100,000 sites, replays 40,000 events and hangs up.
+// How fast the service is for one application while another one searches 100,000 sites, replays 40,000 events and hangs
+// up.
 //
 //   bun bench/fairness.ts [--rounds 3] [--seconds 8]
 //   npm run build && FORECOURT_TEST_RUNTIME=node bun bench/fairness.ts
@@ -12,7 +13,7 @@ await runBench(async ({ cluster, keep, options: { rounds, seconds } }) => {
   const database = await cluster.createDatabase('fairness')
   const env = { DATABASE_URL: database.url, FORECOURT_PRIVATE_CALLBACKS: 'allow' }
   const service = await keep(startService({ env }))
-  // Microseconds of the processor in a period, by whose they are; what has ended before is on the other side.
+  // Microseconds of processor time in a period, by process. What ended before the period is subtracted.
   const used = { quiet: [0, 0, 0, 0], loaded: [0, 0, 0, 0] }
   const greed = { sites: 100_000, events: 40_000, rounds, seconds }
   const { shares, load } = await measureShares(service, database.sql, greed, (period, isOver, child) => {

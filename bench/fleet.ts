@@ -4,7 +4,10 @@ import type { Sql } from '../src/database/open.ts'
 const fillStep = 250_000
 export const applications = 10_000
 
-/** What is filled: how many devices in all, and of them of the large application; the others share the rest. */
+/**
+ * The fleet to fill: the number of all devices, and of those of the large application; the other applications share the
+ * rest.
+ */
 export interface Fleet {
   devices: number
   largest: number
@@ -54,7 +57,8 @@ export async function fillFleet(sql: Sql, { devices, largest }: Fleet, large: st
     process.stderr.write(`filled ${to} of ${devices}\n`)
   }
   await sql`insert into device_binding (device_no, app_id, bound_at) select device_no, app_id, bound_at from device`
-  // As devices report first: in the order in which they were bound. A sign of life of tomorrow is not old by then.
+  // First reports come in the order in which devices were bound. A sign of life from tomorrow does not get old during a
+  // run.
   await sql`
     insert into device_presence (app_id, device_no, reported_at, seen_at)
     select app_id, device_no, now() - case when online_status = 1 then random() * interval '1 hour'
@@ -63,7 +67,7 @@ export async function fillFleet(sql: Sql, { devices, largest }: Fleet, large: st
       case when online_status = 1 then now() + interval '1 day' end
     from (select app_id, device_no, online_status from device order by bound_at) as device
     where online_status = 1 or hashtext(device_no) % 12 <> 0`
-  // What is not yet on the disk is not marked as visible to all.
+  // Only pages that are on the disk are marked as visible to all.
   await sql`checkpoint`
   await sql`vacuum analyze device`
   await sql`vacuum analyze device_binding`

@@ -1,5 +1,5 @@
-// What years of operation leave beside the devices of a fleet and their presence: bindings, events, changes of state. The
-// database makes the rows, and COPY puts them into the tables that the service uses, with all their indexes.
+// Fills what years of operation leave in addition to devices, their bindings and their presence: events, changes of state.
+// The database makes the rows, and COPY puts them into the tables that the service uses, with all their indexes.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readRows, writeRows } from '../src/backup/store.ts'
@@ -21,13 +21,13 @@ interface Fill {
   values: string
 }
 
-/** Gives every device its binding, the event of its creation, and as many changes of state over the last 30 days. */
+/** Gives every device the event of its creation, and as many changes of state over the last 30 days. */
 export async function fillHistory(database: Database, changesEach: number): Promise<void> {
   const { sql } = database
   for (const table of ['event', 'state_change'] as const) await addPastPartitions(sql, table)
   await sql`insert into application_lock select app_id from application on conflict do nothing`
   const turns = Array.from({ length: changesEach }, (_, turn) => changes(turn, changesEach))
-  const waiting: Fill[] = [creations, ...turns, bindings]
+  const waiting: Fill[] = [creations, ...turns]
   await Promise.all(
     Array.from({ length: sideBySide }, async () => {
       const [reader, writer] = [database.open(), database.open()]
@@ -42,17 +42,14 @@ export async function fillHistory(database: Database, changesEach: number): Prom
   await sql`vacuum analyze`
 }
 
-const bindings: Fill = {
-  table: 'device_binding',
-  columns: 'device_no, app_id, bound_at',
-  values: 'device_no, app_id, bound_at',
-}
-
-/** SQL: the moment of a device's change of state by turn; in the order of the devices' ages, over its part of the days. */
+/**
+ * SQL: the moment of a device's change of state number `turn`. The devices' changes are spread over this turn's part of
+ * the days, in the order of the devices' ages.
+ */
 function changeTimeSql(turn: number, turns: number): string {
   const days = kept.state_change.days
   const age = `extract(epoch from bound_at - now() + interval '1 year') / 365`
-  // Ids follow time, and those of now belong to the service.
+  // Ids grow with time, and the ids of the present belong to the service, so all changes here are older.
   return `to_timestamp(extract(epoch from now()) - 100 - ${days * 86_399} * (1 - ${turn} / ${turns}.0) + ${age} * ${days} / ${turns}.0)`
 }
 

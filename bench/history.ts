@@ -1,4 +1,4 @@
-// What history costs: the same work on an empty database and beside millions of events, and what prunes and backs it up.
+// What history costs: the same work on an empty database and with millions of events, and pruning and backups.
 //
 //   bun bench/history.ts [--events 600000,10000000,50000000] [--compression pglz]
 //
@@ -28,12 +28,12 @@ import { timeRequests } from './timing.ts'
 const eventsEach = 5
 /** Devices of the application whose feed and pages are read. */
 const largest = 120_000
-/** Nobody falls silent while it is measured. */
+/** Long enough that no device becomes offline during the measurement. */
 const env = { FORECOURT_PRESENCE_SECONDS: '86400' }
-/** Changes of state of the last ten of thirty days are kept when it is pruned. */
+/** Pruning keeps the changes of state of the last ten of thirty days. */
 const prunedTo = { eventDays: 400, stateEventDays: 10 }
 
-/** What is told of a size, by what it is. */
+/** The printed figures of one size, by their names. */
 type Column = Map<string, string>
 
 await runBench(async (bench) => {
@@ -86,7 +86,7 @@ async function measureSize(bench: Bench, events: number, emptyLoads: Load[]): Pr
 
 type Tell = (what: string, figure: string) => void
 
-/** What lies on the disk, by the row. Partitions count with their indexes. */
+/** Prints the bytes on the disk for each row. Partitions count with their indexes. */
 async function tellSizes({ sql }: Database, devices: number, tell: Tell): Promise<void> {
   const [size] = await sql<[Record<string, number>]>`
     with tree as (select parent, sum(pg_total_relation_size(relid))::float8 as bytes
@@ -153,14 +153,15 @@ async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[]
   const own = await loadsOf(full)
   const squeezed: Load = { name: `creates, ${options.compression}`, server: compressed, work: undefined }
   const loads = [...emptyLoads, ...own, squeezed]
-  /** Another try for what a busy machine made no result of. */
+  /** A load that failed because the machine was busy is tried again. */
   const run = ({ server, work }: Load) =>
     measure(cluster, server, options, work).catch((error: Error) => {
       process.stderr.write(`${error.message}\n`)
       return measure(cluster, server, options, work)
     })
 
-  // The first writes after a checkpoint put whole pages into the log, and those of later rounds fewer.
+  // The first writes after a checkpoint put whole pages into the write-ahead log; the writes of later rounds put in
+  // less.
   const kilobytes = ({ walBytes }: Figure) => (walBytes / 1000).toFixed(1)
   const fresh: string[] = []
   for (const load of [emptyLoads[0], own[0], squeezed] as Load[]) {
@@ -178,7 +179,7 @@ async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[]
     }
   }
   const medianOf = (load: Load | undefined) => medianFigure(figures.get(load as Load) ?? [])
-  // Of each round by itself: what else the machine does differs from round to round.
+  // Each round is compared with itself, because the other load on the machine differs from round to round.
   const rate = (load: Load | undefined, other: Load | undefined) => ratio(figures, load, other, (one) => one.perSecond)
   const cost = (load: Load | undefined, other: Load | undefined) => ratio(figures, load, other, totalMicros)
   const [creates, changed, unchanged] = own

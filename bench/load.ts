@@ -19,7 +19,9 @@ export interface LoadResult {
   cpu: number
 }
 
-/** wrk gives up on an answer after this; the baseline's slowest take a good part of a second. */
+/**
+ * The time after which wrk gives up waiting for a response; the slowest of the baseline take a good part of a second.
+ */
 const answerTimeoutSeconds = 10
 
 export function requireWrk(): void {
@@ -28,13 +30,13 @@ export function requireWrk(): void {
   }
 }
 
-/** What the requests of a load are. */
+/** Describes the requests of a load. */
 export interface Work {
-  /** The script of this folder that sends the requests, and its arguments beside the token and the run's mark. */
+  /** The script of this folder that sends the requests, and its arguments, apart from the token and the run's mark. */
   script: string
   env: Record<string, string>
   url: string
-  /** The event of such a request, and how many of a hundred requests have one. */
+  /** The type of event that such a request writes, and how many of a hundred requests write one. */
   event: EventType
   eventPercent: number
 }

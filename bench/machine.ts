@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import type { Cluster } from './cluster.ts'
 import type { Options } from './options.ts'
 
-/** What the figures were had on: they mean nothing without it. */
+/** Describes the machine of the figures, which mean nothing without it. */
 export async function describeMachine({ admin }: Cluster, options: Options): Promise<string> {
   const [database] = await admin`
     select current_setting('server_version') as version, current_setting('fsync') as fsync,

@@ -21,10 +21,10 @@ export interface Figure {
 }
 
 const warmUpSeconds = 2
-/** What a server may use in 200 ms for its own upkeep. */
+/** The processor time that an idle server may use in 200 ms for its own upkeep. */
 const quietMicros = 10_000
 
-/** Loads a server, and takes what it cost. What was changed is counted in the database, not in the answers. */
+/** Loads a server and returns the cost. Changes are counted in the database, not by responses. */
 export async function measure(
   cluster: Cluster,
   server: Server,
@@ -48,14 +48,14 @@ export async function measure(
   const events = await countEvents(server, work.event)
   const told = events === undefined ? result.requests : events - (eventsBefore ?? 0)
   if (events !== undefined) requireAllDurable(server, told, result.requests, options.connections, work)
-  // Requests that were under way when the load ended have been worked on, too, where that shows.
+  // Requests that were under way when the load ended were processed too; they are counted where their events show it.
   const requests = work.eventPercent === 100 ? told : result.requests
   return {
     perSecond: result.requests / result.seconds,
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
     serverMicros: (after.server - before.server) / requests,
-    // What the database does beside the floor's load is not the floor's.
+    // The floor uses no database, so the database's own time does not count for it.
     databaseMicros: server.database === undefined ? 0 : (after.database - before.database) / requests,
     loadMicros: result.cpu / requests,
     idlePercent,
@@ -70,7 +70,7 @@ async function walPosition({ admin }: Cluster): Promise<number> {
   return row.bytes
 }
 
-/** Waits for the end of what the load left under way when it hung up; that belongs to its creates, too. */
+/** Waits until the work is done that the load left under way when it hung up; it counts for the load. */
 async function becomesQuiet(server: Server): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     const before = processCpu(server.pid)
@@ -90,7 +90,7 @@ async function hasStatements({ database }: Server): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The events of a server's application. The floor keeps nothing. */
+/** Counts the events of a server's application. The floor stores none. */
 async function countEvents({ database, appId }: Server, type: EventType): Promise<number | undefined> {
   if (database === undefined) return undefined
   const { sql } = database
@@ -99,7 +99,10 @@ async function countEvents({ database, appId }: Server, type: EventType): Promis
   return row?.events
 }
 
-/** Every answer of the load stands for its events; those that were under way when it ended may be there as well. */
+/**
+ * Requires an event for every response of the load. Requests that were under way when the load ended may have written
+ * events as well.
+ */
 function requireAllDurable(
   server: Server,
   events: number,
@@ -108,14 +111,14 @@ function requireAllDurable(
   { event, eventPercent }: Work,
 ): void {
   const expected = (answers * eventPercent) / 100
-  // Where only some requests have an event, the last ones of each connection may have more or fewer than their share.
+  // If only some requests have an event, the last requests of each connection may have more or fewer than their share.
   const least = eventPercent === 100 ? expected : expected - connections
   if (events >= least && events <= expected + connections) return
   const words = `${server.name} answered ${answers} requests, but there are ${events} events ${event}`
   throw new Error(`This is not a result: ${words}.`)
 }
 
-/** Every device has its event, so that no figure was had by leaving one out. */
+/** Checks that every device has its event, so that no server is fast because it leaves one out. */
 export async function requireEvents(server: Registry): Promise<void> {
   const { name, appId, database } = server
   const [row] = await database.sql`select count(*)::int as devices from device where app_id = ${appId}`
@@ -124,7 +127,7 @@ export async function requireEvents(server: Registry): Promise<void> {
   throw new Error(`This is not a result: ${name} has ${row?.devices} devices and ${events} events.`)
 }
 
-/** The middle one of a few numbers; of an even count the mean of the two in the middle. */
+/** The median of a few numbers. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
@@ -132,7 +135,7 @@ export function median(values: number[]): number {
   return (lower + upper) / 2
 }
 
-/** The median of each member by itself. */
+/** The median of each member on its own. */
 export function medianFigure<Some extends Partial<Figure>>(figures: Some[]): Some {
   const members = Object.keys(figures[0] ?? {}) as (keyof Figure)[]
   return Object.fromEntries(
@@ -140,7 +143,9 @@ export function medianFigure<Some extends Partial<Figure>>(figures: Some[]): Som
   ) as unknown as Some
 }
 
-/** The order of a round: each round begins with another one, so that whatever drifts hits all alike. */
+/**
+ * The order of a round: each round begins with another item, so that a drift of the machine affects all items alike.
+ */
 export function rotated<Item>(items: readonly Item[], round: number): Item[] {
   const start = round % items.length
   return [...items.slice(start), ...items.slice(0, start)]

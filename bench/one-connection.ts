@@ -10,7 +10,10 @@ const forecourt = 'Forecourt, one connection'
 const wholeLoop = 'driver: lock, check, device, event'
 const insertLoop = 'driver: bare insert of the device'
 
-/** What group commit costs a service that has nothing to group: one client against one connection of the driver. */
+/**
+ * What group commit costs when there is nothing to group: one client of the service, compared with one connection of
+ * the driver.
+ */
 export async function measureOneConnection({ cluster, options }: Bench, server: Registry): Promise<string> {
   const { rounds, seconds, serials } = options
   const runLoop = (kind: string) => runDriverLoop(server.database, [kind, seconds, serials, cluster.pid], seconds)

@@ -1,4 +1,4 @@
-// What every operation reads beside few rows and beside many, in blocks: the table of docs/performance.md.
+// How many blocks every operation reads with few rows and with many: the table of docs/performance.md.
 //
 //   bun bench/operation-costs.ts [--devices 30000]
 import { boundOf, type Cost, few, manyInGate, measureOperations, mostOf } from '../test/costs/walk.ts'

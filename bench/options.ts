@@ -9,7 +9,7 @@ export interface Options {
   seconds: number
   connections: number
   serials: SerialOrder
-  /** For run.ts and pages.ts: another checkout, ready to run, to measure beside this one. */
+  /** For run.ts and pages.ts: another checkout, ready to run, to measure at the same time as this one. */
   against: string | undefined
   /** For pages.ts and backup.ts: the number of devices that exist already. */
   devices: number
@@ -19,7 +19,7 @@ export interface Options {
   events: number[]
   /** For history.ts: how PostgreSQL compresses whole pages in its log of changes (wal_compression). */
   compression: string
-  /** What is given beside the options. */
+  /** The arguments that are not options. */
   others: string[]
 }
 

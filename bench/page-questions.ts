@@ -10,13 +10,15 @@ export interface Question {
 
 const each = <Value>(values: Value[], query: (value: Value) => Query) => values.map(query)
 export const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
-/** So many hours before the devices are filled, which begins soon. */
+/** The moment this many hours before the devices are filled, which begins soon after. */
 const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString()
 const ranks = (from: number) => Array.from({ length: 20 }, (_, index) => from + index)
 const boxes = (size: number) =>
   each(ranks(0), (step) => ({ bbox: [80 + step, 25, 80 + step + size, 25 + Math.min(size, 28)].join(',') }))
 
-/** What people and programs look for among a million devices: what many have, some, few and none. */
+/**
+ * Values that people and programs look for among a million devices: values that many devices have, some, few and none.
+ */
 export const filterQuestions: Question[] = [
   { what: 'nothing', queries: [{}, { pageSize: 20 }, { pageSize: 100 }] },
   { what: 'state, many', queries: each([1, 2], (onlineStatus) => ({ onlineStatus })) },
@@ -96,7 +98,7 @@ const few = {
   state: { status: 2, runStatus: 2 },
 }
 
-/** Two filters at once: many with many is the hardest, for each alone narrows little down. */
+/** Two filters at once. Two common values are the hardest, because each of them alone excludes few devices. */
 export const pairQuestions: Question[] = [
   { what: 'district and state, many', queries: [{ ...many.district, ...many.online }] },
   { what: 'district and model, many', queries: [{ ...many.district, ...many.model }] },
@@ -121,7 +123,7 @@ export const pairQuestions: Question[] = [
 const sorts = ['createTime', 'deviceNo', 'deviceName', 'modelName', 'cityCode', 'status', 'onlineStatus']
 const filtered = { none: {}, many: many.online, few: few.name, silent: { lastReportTo: ago(24) } }
 
-/** Sorted pages: at the beginning, deep by number, and beside filters. */
+/** Sorted pages: the first ones, deep ones by number, and filtered ones. */
 export const sortedQuestions: Question[] = [
   ...sorts.map((sort) => ({
     what: `sorted by ${sort}`,

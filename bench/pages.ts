@@ -1,5 +1,5 @@
-// Device pages at scale: how long they take over HTTP by what is asked for, quietly and beside changes, and what creates
-// have of the service beside them.
+// Device pages at scale: how long they take over HTTP by kind of request, alone and during changes, and how fast
+// creates are meanwhile.
 //
 //   bun bench/pages.ts --devices 10000000 [--largest 1000000] [KIND …]
 //
@@ -23,7 +23,7 @@ import { type Bench, runBench } from './program.ts'
 import { table } from './report.ts'
 import { mostMs, requests, shown, type Timing, timeRequests, timingOf } from './timing.ts'
 
-/** Changes a second beside the pages; half of them create, half report a new state of a device. */
+/** Changes a second while pages are read; half of them create, half report a new state of a device. */
 const changesPerSecond = 400
 /** Programs that search without a pause, of two owners, while creates are measured one after the other. */
 const readers = 16
@@ -94,7 +94,7 @@ async function startPlace({ cluster, options, keep }: Bench, name: string, check
   await fillFleet(database.sql, options, largest.appId, ordinary.appId)
   await cluster.admin`checkpoint`
   const service = await keep(startService(from))
-  // What it has to complain of belongs to the figures.
+  // The service's warnings are printed with the figures.
   service.process.stderr?.pipe(process.stderr)
   const cpu = () => processCpu(service.process.pid as number) + databaseCpu(cluster.pid)
   return { client: new Client(service), cpu, largest, ordinary, other }
@@ -117,7 +117,8 @@ async function depthQuestions(place: Place, devices: number): Promise<Question[]
   if (devices > 100_000) {
     questions.push(byCursor('100,000 deep', await cursorOf({ pageNo: 1000, pageSize: 100 })))
   }
-  // Devices of a year come one after the other: further down than page numbers reach. A cursor belongs to its filters.
+  // The devices of a year are in the order of their age, so the oldest are beyond the reach of page numbers. A cursor
+  // is valid only for its filters.
   const old = { timeTo: `${day(360)} 00:00:00` }
   questions.push(byCursor('nearly all deep', await cursorOf(old), old))
   const cursor = await cursorOf({ pageNo: 100, deviceName: 'gate' })
@@ -137,7 +138,7 @@ async function measure(place: Place, whose: Whose, { queries, what }: Question):
   let finds = ''
   const timing = await timeRequests(queries, place.cpu, async (query) => {
     const answer = await ask(place, whose, query)
-    // Its time counts like any other's.
+    // A refused request is reported, and its time counts like any other.
     if (answer.code !== 0) process.stderr.write(`${what}: ${answer.text}\n`)
     else finds = `${answer.data.total.toLocaleString('en')}${answer.data.totalIsExact ? '' : '+'}`
   })
@@ -148,7 +149,7 @@ function withCpu(timing: Timing): string[] {
   return [...shown(timing), timing.cpu.toFixed(1)]
 }
 
-/** Creates alone, and beside programs that search all devices for what none has. */
+/** Creates alone, and then while programs search all devices for values that no device has. */
 async function measureCreates({ client, largest, other }: Place): Promise<string[][]> {
   const create = async () => {
     const took: number[] = []
@@ -172,7 +173,7 @@ async function measureCreates({ client, largest, other }: Place): Promise<string
   return rows
 }
 
-/** Makes devices, and reports on those that it has made, while something is measured. */
+/** Measures while devices are created and report. */
 async function besideChanges<Answer>(
   client: Client,
   owners: TestApplication[],

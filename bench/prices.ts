@@ -1,5 +1,5 @@
-// Prices of very many sites that change at one moment: how late reads are, how long it takes until all is written down and told,
-// and what creates and updates lose meanwhile. One service on its embedded database.
+// Prices of very many sites that change at one moment: how late reads are, how long it takes until all rows and events
+// are written, and how much slower creates and updates are meanwhile. One service on its embedded database.
 //
 //   bun bench/prices.ts [--applications 200] [--sites 1000] [--creators 64] [--runtime node] [--workers 2]
 import { parseArgs } from 'node:util'
@@ -53,7 +53,9 @@ async function done<Data>(answer: Promise<Answer<Data>>): Promise<Data> {
   return data
 }
 
-/** The same of a request that may be repeated while the service is overloaded: it made nothing then. */
+/**
+ * The same for a request that may be repeated while the service is overloaded, because a refused one created nothing.
+ */
 async function made<Data>(send: () => Promise<Answer<Data>>): Promise<Data> {
   for (;;) {
     const answer = await send()
@@ -87,7 +89,7 @@ async function newOwner(): Promise<Owner> {
   return { app, given, sites }
 }
 
-/** Does something for each item, some at once. */
+/** Runs a function for each item, some of them at the same time. */
 async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = [...items]
   await Promise.all(
@@ -133,7 +135,7 @@ await sql`vacuum analyze`
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1)
 tell(`${applications} applications with ${sitesOfEach} sites each are there after ${seconds(beganAt)} s`)
 
-// The first is scheduled alone, to know how long all of them take.
+// The first change is scheduled alone, to find out how long all of them take.
 const effectiveAt = (inMs: number) => Math.ceil((Date.now() + inMs) / 1000) * 1000
 const schedule = (moment: number) => async (owner: Owner) => {
   const effectiveTime = new Date(moment).toISOString()
@@ -151,7 +153,7 @@ tell(`scheduled for one moment after ${seconds(scheduledAt)} s`)
 
 const beside = await newApplication(client)
 const create = () => client.call(createDevice, deviceBody(beside.appId), beside)
-/** Updates sites of those whose prices change, one after the other. */
+/** Updates the sites whose prices change, one after the other. */
 const update = () => {
   const { app, sites } = owners[Math.floor(Math.random() * owners.length)] as Owner
   const id = sites[Math.floor(Math.random() * sites.length)]

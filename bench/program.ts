@@ -3,11 +3,14 @@ import { requireWrk } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { type Options, readOptions } from './options.ts'
 
-/** What a benchmark is given. Everything that it starts is stopped at its end, however that comes. */
+/** What a benchmark gets to work with. Everything that it starts is stopped at its end, also after a failure. */
 export interface Bench {
   cluster: Cluster
   options: Options
-  /** Stops it at the end, before everything that was started earlier; also when it is still starting by then. */
+  /**
+   * Stops the started part at the end, before the parts that were started earlier; also if it is still starting by
+   * then.
+   */
   keep<Started extends { stop(): unknown }>(starting: Promise<Started>): Promise<Started>
 }
 
@@ -37,7 +40,7 @@ export async function runBench(bench: (bench: Bench) => Promise<void>): Promise<
     process.stdout.write(`${await describeMachine(cluster, options)}\n\n`)
     await bench({ cluster, options, keep })
   } catch (error) {
-    // What fails because everything is being stopped is no news.
+    // A failure while everything is being stopped is not reported.
     if (stopping === undefined) process.stderr.write(`${(error as Error).message}\n`)
     exitCode = 1
   }

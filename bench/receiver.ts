@@ -1,4 +1,4 @@
-// A receiver of callbacks that takes its time, as one does that writes to a database of its own.
+// A receiver of callbacks that responds after a delay, like one that writes to its own database.
 
 const delayMs = Number(process.argv[2])
 

@@ -1,6 +1,6 @@
 import type { Figure } from './measure.ts'
 
-/** A table that reads well in a terminal and can be pasted into the README. */
+/** A table that can be read in a terminal and pasted into the README. */
 export function table(headings: string[], rows: string[][]): string {
   const widths = headings.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)))
   const line = (cells: string[]) =>
@@ -38,7 +38,7 @@ export function totalMicros({ serverMicros, databaseMicros }: Figure): number {
   return serverMicros + databaseMicros
 }
 
-/** Progress, beside the result: what one measurement gave. */
+/** Prints progress to stderr, apart from the result: the figures of one measurement. */
 export function tellProgress(round: number, name: string, words: string): void {
   process.stderr.write(`round ${round + 1}: ${name}: ${words}\n`)
 }

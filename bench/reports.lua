@@ -14,7 +14,8 @@ function setup(thread)
   threads = threads + 1
 end
 
--- A prime, so that every device has its turn, and neighbours in the table are none in time.
+-- A prime, so that every device has its turn, and devices that are neighbours in the table do not report one after the
+-- other.
 local stride = 7919
 local head, middle, tail
 local count = 0

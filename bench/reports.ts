@@ -6,7 +6,7 @@ import type { Registry } from './servers.ts'
 
 /** Devices of each kind of load: many times as many as report at once. */
 const devices = 20_000
-/** As long as the version that the load reports in its place. */
+/** It has the same length as the version that the load reports in its place. */
 const knownVersion = '0'.repeat(16)
 
 /** Creates devices that have reported what the load repeats, and returns their load. */

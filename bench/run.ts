@@ -34,7 +34,7 @@ await runBench(async (bench) => {
   const figures = await measureInRounds(bench, [echo, ...creators])
   for (const server of creators) await requireEvents(server)
   const oneConnection = await measureOneConnection(bench, onBun)
-  // Fresh ones, whose figures hold nothing of the rounds before.
+  // New servers, whose memory holds nothing of the rounds before.
   const forMemory = [await keep(startForecourt(onBun.name, 'bun', await cluster.createDatabase('memory_bun')))]
   if (onNode.length > 0) {
     forMemory.push(await keep(startForecourt('Forecourt on Node', 'node', await cluster.createDatabase('memory_node'))))
@@ -61,7 +61,7 @@ async function measureInRounds({ cluster, options }: Bench, servers: Server[]): 
   const figures = new Map<Server, Figure[]>(servers.map((server) => [server, []]))
   for (let round = 0; round < options.rounds; round++) {
     for (const server of rotated(servers, round)) {
-      // What others have left to be written is not this one's to pay for.
+      // A checkpoint, so that no server pays for pages that another one left to be written.
       await cluster.admin`checkpoint`
       const figure = await measure(cluster, server, options)
       figures.get(server)?.push(figure)
@@ -84,7 +84,7 @@ function buildUsual(): boolean {
     : tell('Without NestJS and TypeORM: "npm ci --prefix bench/nest" installs them.')
 }
 
-/** Says so when the command fails: the other figures are still worth having. */
+/** Reports when the command fails; the other figures are still useful. */
 function succeeds(what: string, command: string, args: string[]): boolean {
   const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
   return status === 0 || tell(`Without ${what}, because "${command} ${args.join(' ')}" fails:\n${stdout}${stderr}`)

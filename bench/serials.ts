@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * The order of the serials that a load creates: `counted` ones follow each other, as from one box of devices, and
- * land side by side in the index; `scattered` ones come from everywhere and land everywhere.
+ * The order of the serials that a load creates: `counted` serials are consecutive, like those of one box of devices,
+ * and are neighbours in the index; `scattered` ones are spread over the whole index.
  */
 export const serialOrders = ['counted', 'scattered'] as const
 export type SerialOrder = (typeof serialOrders)[number]
 
-/** As long as every serial of a load, and part of none. */
+/** It is as long as every serial of a load, and no serial contains it. */
 export const serialPlaceholder = `SN-${'@'.repeat(18)}`
 
 /** Keeps the serials of one run of a load apart from all others'. */

@@ -17,7 +17,7 @@ export interface Server {
   stop(): Promise<unknown>
 }
 
-/** A server that keeps what it answers. */
+/** A server that stores what it responds to. */
 export type Registry = Server & { database: Database }
 
 export const createDevicePath = createDevice.path
@@ -65,13 +65,13 @@ export async function startBaseline(name: string, database: Database, args: stri
 
 export async function startEcho(name: string): Promise<Server> {
   const { child, url } = await startServer(process.execPath, ['echo.ts'], {})
-  // Of the same lengths as the real ones.
+  // The ids have the same lengths as real ones.
   const appId = randomBytes(10).toString('hex')
   const token = randomBytes(32).toString('base64url')
   return { name, pid: child.pid as number, url: url + createDevicePath, appId, token, stop: () => end(child) }
 }
 
-/** Starts a receiver of callbacks; answers where it listens. */
+/** Starts a receiver of callbacks. Returns its address. */
 export async function startReceiver(delayMs: number) {
   const { child, url } = await startServer(process.execPath, ['receiver.ts', String(delayMs)], {})
   return { url, pid: child.pid as number, stop: () => end(child) }

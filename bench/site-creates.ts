@@ -1,10 +1,10 @@
-// What a create of a site costs that names a billing rule, beside another checkout at the same time.
+// What the create of a site that names a billing rule costs, compared with another checkout at the same time.
 //
 //   bun bench/site-creates.ts --against FOLDER [--rounds 15] [--seconds 3] [--connections 64]
 //
-// Both are loaded at once, each on a PostgreSQL of its own, so that whatever else the machine does makes both dearer alike: what
-// counts is the processor time of one to that of the other. Given this checkout itself as FOLDER, it tells how far two figures of
-// the same code lie apart.
+// Both are loaded at once, each on a PostgreSQL of its own, so that other work on the machine affects both alike: what
+// counts is the ratio of their processor times. With this checkout itself as FOLDER, it shows how much two figures of
+// the same code differ.
 import { saveBillingRule } from '../src/billing-rules/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
 import { Client, siteBody } from '../test/harness.ts'

@@ -1,4 +1,4 @@
-// State reports a second and what one costs, by how many of them change anything, beside creates in the same run.
+// State reports a second and what one costs, by how many of them change anything, with creates in the same run.
 import { type Figure, measure, medianFigure, requireEvents, rotated } from './measure.ts'
 import { type Bench, runBench } from './program.ts'
 import { figureHeadings, figureRow, showFigure, table, tellProgress } from './report.ts'

@@ -1,6 +1,6 @@
 // How long requests take, one after the other.
 
-/** Requests of each kind: this many, or as many as fit into the time. */
+/** The number of requests of each kind, or fewer if the time is over. */
 export const requests = 200
 export const mostMs = 4_000
 /** Requests of each kind before the measurement. */
@@ -27,7 +27,7 @@ export async function timeRequests<Query extends object>(
   for (let index = 0; index < requests + unmeasured && performance.now() < endsAt; index++) {
     const began = performance.now()
     await ask(queries[index % queries.length] ?? {})
-    // The first may read what has long been unread, and the engine first compiles the code.
+    // The first requests do not count: they may read pages that are not in memory, and the engine compiles the code.
     if (index >= unmeasured) took.push(performance.now() - began)
     else [endsAt, cpuBefore] = [performance.now() + mostMs, cpu()]
   }

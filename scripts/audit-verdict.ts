@@ -5,7 +5,7 @@ interface Audit {
 
 const isGrave = (severity: string) => severity === 'high' || severity === 'critical'
 
-/** What `npm audit --json` has found; without a report nothing is bad. */
+/** The verdict on the report of `npm audit --json`; without a report the check passes. */
 export function verdictOf(output: string): { says: string; isBad: boolean } {
   const { metadata, vulnerabilities = {} } = read(output)
   const counts = metadata?.vulnerabilities

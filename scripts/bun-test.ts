@@ -4,17 +4,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** More files than these do not fail by chance. */
+/** If more files than this fail, it is not by chance. */
 const mostTriedAgain = 4
 
 /**
- * Runs test files by the test runner, side by side in a few processes, the longest first. Answers its exit code. More
- * than the processors of a small machine by default, because tests wait more than they work; fewer where each service is
- * several processes.
+ * Runs test files by the test runner, side by side in a few processes, the longest first. Returns the runner's exit
+ * code. By default there are more processes than a small machine has processors, because tests wait more than they
+ * work; fewer if each service has several processes.
  *
- * Many tests end processes, starve them and cut their connections, and some other machine always has a moment that
- * nobody thought of. So in a run of several files the few that fail are run once more, with nothing beside them; what
- * passes then is printed as unsteady, a fault to mend. The long run has no second attempt.
+ * Many tests end processes, starve them and cut their connections, and some machine always has a timing that nobody
+ * foresaw. So in a run of several files the few that fail are run once more, alone; a file that passes then is printed
+ * as unsteady, which is a fault to correct. The long run has no second attempt.
  */
 export async function bunTest(options: string[], env: Record<string, string>): Promise<number> {
   const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined ? 4 : 2
@@ -37,7 +37,7 @@ export async function bunTest(options: string[], env: Record<string, string>): P
 
 interface Ran {
   status: number
-  /** Whether anything was thrown outside of a test, of which the report says nothing. */
+  /** Whether an error was thrown outside of any test, which the report does not mention. */
   hasErrors: boolean
 }
 

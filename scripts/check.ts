@@ -5,8 +5,9 @@ import { hasOldestPostgres } from '../test/harness.ts'
 import { staleFiles } from './generated-files.ts'
 import { installationOf, programsOf } from './nodes.ts'
 
-// Everything that CI runs: `npm run check`; `npm run check:quick` is the first stage, without tests. The stages follow each other; the steps of a stage need nothing of each
-// other and run two at a time, on the two processors that CI has. Ends with the first stage of which a step fails.
+// Everything that CI runs: `npm run check`; `npm run check:quick` is the first stage, without tests. The stages follow
+// each other; the steps of a stage are independent and run two at a time, on the two processors that CI has. Ends with
+// the first stage of which a step fails.
 
 const root = join(import.meta.dirname, '..')
 
@@ -14,22 +15,22 @@ interface Step {
   name: string
   command: string[]
   env?: Record<string, string>
-  /** A folder whose programs come before all others. */
+  /** A folder that is put first in `PATH`. */
   programs?: string
 }
 
 /**
- * Fault tests hold whatever the runtime is; these meet the edge and the end, where the two runtimes differ, in the gate
- * too.
+ * Most fault tests do not depend on the runtime. These concern the HTTP server and the stop, where the two runtimes
+ * differ, so they run on Node in every check.
  */
 const edgeFaults = ['edge-connections', 'silent-connections', 'outages', 'stopping'].map(
   (name) => `test/faults/${name}.test.ts`,
 )
-/** The lowest supported Node is installed; what starts all of this may be another one. */
+/** The lowest supported Node is installed; the one that runs this script may be another. */
 const onNode = { FORECOURT_TEST_RUNTIME: 'node', FORECOURT_TEST_SIDE_BY_SIDE: '3' }
 
 const quickSteps: Step[] = [
-  // With declarations: the build for Node makes them, and refuses what cannot be declared.
+  // With declarations, because the build for Node writes them and fails at what cannot be declared.
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json', '--declaration'] },
   { name: 'types of the console', command: ['tsc', '-p', 'console/tsconfig.json'] },
   { name: 'types of the browser tests', command: ['tsc', '-p', 'test/browser/tsconfig.json'] },
@@ -81,7 +82,7 @@ const stages: Step[][] = [
   ],
 ]
 
-/** Runs a step; what it prints is shown at once when nothing runs beside it, else when it has ended. */
+/** Runs a step. Its output is shown at once if it runs alone, else when it has ended. */
 async function passes({ name, command, env, programs }: Step, isAlone: boolean): Promise<boolean> {
   const [program = '', ...args] = command
   const title = `\n== ${name}: ${command.join(' ')}`

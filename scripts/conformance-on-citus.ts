@@ -3,9 +3,9 @@ import { Cluster, coordinatorUrl } from '../test/citus/cluster.ts'
 import { Client, startService } from '../test/harness.ts'
 import { bunTest } from './bun-test.ts'
 
-// Runs the conformance suite against a service whose database is distributed, and what is tested on a cluster besides.
-// FORECOURT_TEST_DATABASE_URL names any database of a Citus coordinator; others are made beside it, and removed. Its user
-// is a superuser on every node.
+// Runs the conformance suite against a service whose database is distributed, and the tests that are only for a
+// cluster. FORECOURT_TEST_DATABASE_URL names any database of a Citus coordinator; the tests create others next to it,
+// and remove them. Its user is a superuser on every node.
 
 if (coordinatorUrl === undefined) {
   console.log('FORECOURT_TEST_DATABASE_URL names no database of a Citus coordinator.')

@@ -15,7 +15,7 @@ const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
 if (user !== undefined) chownSync(folder, user.uid, user.gid)
 const cluster = join(folder, 'cluster')
 const initdb = ['-D', cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-// Text sorts and compares as in no other test: digits by their number, capitals with small letters.
+// A collation that no other test has: digits sort by their number, capitals with small letters.
 const locale = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-u-kn-true-ks-level2']
 const made = spawnSync(join(oldestPostgres, 'initdb'), [...initdb, ...locale], {
   ...identity,
@@ -63,7 +63,7 @@ await ended
 rmSync(folder, { recursive: true, force: true })
 process.exit(status)
 
-/** Until the cluster accepts connections the service ends with a clear sentence, and is started again. */
+/** Starts the service again and again while it ends with a clear sentence, until the cluster accepts connections. */
 async function whenReachable<Value>(start: () => Promise<Value>): Promise<Value> {
   for (let tries = 1; ; tries++) {
     try {

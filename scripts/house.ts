@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 
-// Measures the house for docs/architecture.md: `bun scripts/house.ts [FOLDER]`, of this checkout or of another one.
-// A room is a folder of `src`; tests count as nothing.
+// Measures the house for docs/architecture.md: `bun scripts/house.ts [FOLDER]`, for this checkout or another one. A
+// room is a folder of `src`; tests are not counted.
 
 const source = join(process.argv[2] ?? join(import.meta.dirname, '..'), 'src')
 const entries = readdirSync(source, { recursive: true, encoding: 'utf8' })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { defaultRateLimitPerSecond } from '../src/applications/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
 
-// The tables of limits: of all in docs/limits.md, and of those that callers meet in the guides.
+// Writes the tables of limits: all of them in docs/limits.md, and in the guides those that callers can reach.
 
 const root = join(import.meta.dirname, '..')
 const number = (value: number) => value.toLocaleString('en-US')
@@ -66,7 +66,7 @@ export function limitsPage(): string {
 
 const link = (code: number) => `[${code}](errors.md#${code})`
 const { bodyBytes, batchRows, batchBytes, fileBytes, filesAtOnceOfOne, jsonDepth, jsonMembers, jsonValues } = limits
-/** What stands in the guides: of what, the limit, and what is past it. */
+/** The rows of the guides' table: what is limited, the limit, and what happens past it. */
 const rows: Record<'en' | 'zh', [string, string, string][]> = {
   en: [
     [

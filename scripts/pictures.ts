@@ -160,7 +160,7 @@ async function take(path: string, file: string, ready: () => Promise<unknown>): 
   await page.goto(client.url + path)
   await ready()
   await page.waitForLoadState('networkidle')
-  // A browser without a window draws a frame when a picture is taken, and a map comes with its frames.
+  // A browser without a window draws a frame only when a picture is taken, and a map needs several frames.
   for (let frame = 0; frame < 5; frame++) {
     await page.screenshot({ path: join(folder, `${file}.png`) })
     await page.waitForTimeout(600)

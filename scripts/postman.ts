@@ -29,7 +29,9 @@ interface Description {
   paths: Record<string, Record<string, DescribedOperation>>
 }
 
-/** The document with its components in the places where they are named; one that names itself is left out. */
+/**
+ * The OpenAPI document with each reference replaced by its component. A component that refers to itself is left out.
+ */
 function resolved(document: object, part: unknown, above: readonly string[] = []): unknown {
   if (Array.isArray(part)) return part.map((item) => resolved(document, item, above))
   if (typeof part !== 'object' || part === null) return part
@@ -45,7 +47,7 @@ function resolved(document: object, part: unknown, above: readonly string[] = []
   return resolved(document, named, [...above, $ref])
 }
 
-/** Variables for the reader's own values, in place of those of the examples. */
+/** Variables in place of the values of the examples, to be set by the reader. */
 const variables = {
   baseUrl: 'http://127.0.0.1:8080',
   appId: '',
@@ -70,11 +72,11 @@ const keepToken = script(["pm.collectionVariables.set('token', pm.response.json(
 const document = openApiDocument(api) as unknown as Description
 const isOfOperators = (tag: string) => document['x-tagGroups'][1]?.tags.includes(tag) === true
 
-/** Operations after which something is no longer there, or no longer works. */
+/** Operations that remove or stop something that later requests need. */
 const takesAway =
   /^(delete|revoke|rotate|reset|unbind|forceUnbind|transfer|freeze|cancel|handOver|takeApplicationOffline)/
 
-/** Of parameters of which the service wants one, the one that is switched on. */
+/** Where the service takes one of several parameters, the one that is switched on. */
 const oneOf: Record<string, string> = {
   getDeviceState: 'deviceNo',
   pagePlacementHistory: 'deviceNo',

@@ -82,7 +82,9 @@ function billOf(path: string): Bill {
   }
 }
 
-/** npm describes the folder into which the package was installed; the bill must be the package’s own. */
+/**
+ * npm describes the folder into which the package was installed; the bill of materials must describe the package itself.
+ */
 function ofPackage(bill: Bill): Bill {
   const own = bill.components.find(({ name }) => name === 'forecourt') ?? refuse('the bill does not name forecourt.')
   const root = bill.metadata.component['bom-ref']
@@ -95,7 +97,7 @@ function ofPackage(bill: Bill): Bill {
   }
 }
 
-/** The patched driver differs from its version; the pedigree says how. */
+/** The patched driver differs from its published version; the pedigree says how. */
 function withPedigree(component: Component): Component {
   const patch = `patches/${component.name}+${component.version}.patch`
   return component.name === 'postgres' ? { ...component, pedigree: driverPedigree(patch) } : component

@@ -5,7 +5,8 @@ import type { Operation } from '../src/vocabulary/operation.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
 import { nameOf } from '../src/vocabulary/values.ts'
 
-// The types of the SDK, from the OpenAPI document: programs that use it need neither the contracts nor their library.
+// Writes the SDK's types from the OpenAPI document, so that programs that use the SDK need neither the contracts nor
+// their library.
 
 interface Schema {
   $ref?: string
@@ -84,7 +85,7 @@ function methodOf(operation: Operation, described: Described, types: Types, shar
   return `${comment(described.description ?? described.summary, '  ')}  ${operation.id}: ${type}`
 }
 
-/** The type of a method whose input says which of several records it returns. */
+/** The types of a method whose input decides which of several records it returns. */
 function overloadsOf({ answersBy }: Operation, input: string, types: Types): string | undefined {
   if (answersBy === undefined) return undefined
   const overloads = Object.entries(answersBy).map(
@@ -121,7 +122,7 @@ class Types {
     this.schemas = schemas
   }
 
-  /** What was asked for, and what that names. */
+  /** The types that were asked for, and the types that they refer to. */
   text(): string {
     return [...this.declared]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -139,7 +140,7 @@ class Types {
     return [...new Set(kinds.map((kind) => this.ofKind(kind, schema, indent)))].join(' | ')
   }
 
-  /** The type of `data` in an answer with the envelope; that of the whole answer where there is none. */
+  /** The type of `data` in an answer with the envelope; the type of the whole response if it has no envelope. */
   dataOf(schema: Schema): string {
     const whole = schema.$ref === undefined ? schema : this.schemas[last(schema.$ref)]
     const data = whole?.allOf?.find(({ properties }) => properties?.data !== undefined)?.properties?.data
@@ -166,7 +167,7 @@ class Types {
     const isPlain = schema.properties === undefined && !schema.allOf && !schema.anyOf && !schema.enum
     if (isPlain) return this.of(schema)
     if (!this.declared.has(name)) {
-      // Before its members, of which one may name it again.
+      // The name is taken before the members are written, because a member may refer to it.
       this.declared.set(name, '')
       const isObject = schema.properties !== undefined && Object.keys(schema.properties).length > 0
       const declaration = isObject

@@ -13,23 +13,24 @@ import { staleFiles } from './generated-files.ts'
 //   npm test -- --update-timings  every file, and notes how long each took, so that the longest begin first
 //   npm run test:long             every file at its full size (FORECOURT_TEST_LONG), the service's own also on Node and with 3 workers
 
-// Each test that asks the service anything compares it with these.
+// Tests compare the service's responses with the generated files, so these must be current.
 const stale = staleFiles()
 if (stale.length > 0) {
   console.error(`${stale.join(', ')}: not what the source makes. Run \`npm run generate\`.`)
   process.exit(1)
 }
 
-// What processes leave unwritten when they are killed is the same in memory as on a disk, and there a new database
-// takes a fraction of the processor time. The long run stays on the disk, where a commit takes its time.
+// A killed process leaves the same files in memory as on a disk, and in memory a new database takes a fraction of the
+// processor time. The long run stays on the disk, where a commit takes as long as in operation.
 const isLong = process.env.FORECOURT_TEST_LONG !== undefined
 const isInMemory = !isLong && freeBytes('/dev/shm') > 8 * 1024 ** 3
 const folder = mkdtempSync(join(isInMemory ? '/dev/shm' : tmpdir(), 'forecourt-'))
-// As open as any folder for temporary files: the embedded database runs as another user.
+// With the rights of any folder for temporary files, because the embedded database runs as another user.
 chmodSync(folder, 0o1777)
 process.env.TMPDIR = folder
 
-// What most tests ask runs the source, as do those of starting, and everything in the long run.
+// The service for most tests runs from the source, as do the services of tests about the start, and all services in the
+// long run.
 const { url, operatorKey, stop } = await startService()
 const status = await bunTest(process.argv.slice(2), {
   FORECOURT_TEST_TARGET: JSON.stringify({ url, operatorKey }),
@@ -41,9 +42,9 @@ rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
 process.exit(status)
 
 /**
- * Puts the service's source into a compiled file for each kind of process, which starts in two thirds of the time that
- * a thousand modules take. The folder of a module stays the one of its source, where it finds what is no module; its
- * file, by which it finds others, becomes the one in the bundle.
+ * Bundles the service's source into one file for each kind of process, which starts in two thirds of the time that a
+ * thousand modules take. For a module, its folder stays that of its source, where it finds files that are not modules;
+ * its file becomes the bundle.
  */
 async function bundle(): Promise<string> {
   const source = join(projectFolder, 'src')

@@ -90,8 +90,8 @@ import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moment
 import { refusals } from './vocabulary/refusals.ts'
 
 /**
- * The pools of a process, one per purpose, so that a full pool delays nothing at another. The pool for clients,
- * sessions, probes and operators' changes is given: the start needs it earlier.
+ * The pools of a process, one per purpose, so that one exhausted pool does not delay the work of another. The pool for
+ * clients, sessions, probes and operators' changes is passed in, because the start needs it earlier.
  */
 export function openPools(database: Database, control: Sql) {
   return {
@@ -109,7 +109,7 @@ export function openPools(database: Database, control: Sql) {
     tokens: database.open(poolSizes.tokens, { isWritePath: true }),
     // To claim endpoints, read their events and store the outcomes.
     callbacks: database.open(poolSizes.callbacks, { isWritePath: true }),
-    /** Files that are taken, and the imports that are worked off. */
+    /** Uploads of files, and the imports that process them. */
     bulk: database.open(poolSizes.bulk, { isWritePath: true }),
     /** Background work: may be slow, blocks no request. */
     background: database.open(poolSizes.background, { longestStatementMs: countTimeoutMs }),
@@ -139,9 +139,9 @@ export const routines: Routine[] = [
 
 interface App {
   handler: HttpHandler
-  /** Writes down the prices that changed while no process ran, and goes on with those that will. */
+  /** Writes the price changes that took effect while no process ran, and starts the worker that writes later ones. */
   startPrices(): Promise<void>
-  /** Ends the callbacks that are under way, within 2 seconds; requests go on. */
+  /** Ends the callbacks that are under way, within 2 seconds; requests are still served. */
   stopCallbacks(): Promise<void>
   /** Stops what runs beside requests. */
   stop(): Promise<void>
@@ -333,7 +333,7 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
     trustedProxies,
     isShared: config.workers > 1,
   })
-  // Together: a test of a callback is a request that ends with its attempt.
+  // Both stop at the same time: a request that tests a callback ends only when its attempt has ended.
   life.onStop(() => Promise.all([app.stopCallbacks(), listener.stop()]))
   return listener.url
 }

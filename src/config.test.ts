@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test'
-import { findUnknownSettings, readConfig, type Setting, settings, settingsInForce } from './config.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Config, findUnknownSettings, readConfig, type Setting, settings, settingsInForce } from './config.ts'
 
 // The reference of settings is made of these, so a documented default must be the one that is read.
 
@@ -24,9 +27,78 @@ test('a public address is an origin', () => {
   ]) {
     expect(readConfig({ FORECOURT_PUBLIC_URL: text }).publicUrl).toBe(String(origin))
   }
-  for (const text of ['https://a@forecourt.example', 'https://forecourt.example?x', 'http://localhost.example', 'x']) {
+  for (const text of [
+    ...['https://a@forecourt.example', 'https://forecourt.example?x', 'https://forecourt.example/x'],
+    ...['http://localhost.example', 'http://forecourt.example', 'http://10.0.0.1:8080', 'forecourt.example', 'x'],
+  ]) {
     expect(() => readConfig({ FORECOURT_PUBLIC_URL: text })).toThrow('FORECOURT_PUBLIC_URL must be https://HOST')
   }
+})
+
+test('what is not set for signing in is as the contract says', () => {
+  expect(readConfig({})).toMatchObject({
+    ...{ publicUrl: undefined, oidcIssuer: undefined, oidcClientId: undefined, oidcClientSecret: undefined },
+    ...{ oidcName: 'Single sign-on', oidcScopes: 'openid profile', oidcRoles: undefined, oidcRoleClaim: 'groups' },
+    ...{ oidcSessionHours: 12, passwords: 'everyone', factorRoles: undefined, signOnSecondFactor: 'provider' },
+    confirmSeconds: 600,
+  })
+})
+
+test('the scopes of single sign-on always hold openid', () => {
+  const scopesOf = (text: string) => readConfig({ FORECOURT_OIDC_SCOPES: text }).oidcScopes
+  expect(['email', 'profile openid', 'openid', 'roles, email'].map(scopesOf)).toEqual([
+    'openid email',
+    'openid profile',
+    'openid',
+    'openid roles email',
+  ])
+})
+
+test('an issuer is https, or of this machine, and one tenant’s', () => {
+  const together = { FORECOURT_OIDC_CLIENT_ID: 'forecourt', FORECOURT_PUBLIC_URL: 'https://forecourt.example' }
+  const read = (issuer: string) => readConfig({ ...together, FORECOURT_OIDC_ISSUER: issuer }).oidcIssuer
+  for (const issuer of [
+    'https://login.example/realms/company',
+    'https://login.example/',
+    'http://127.0.0.1:8080/realms/x',
+    'https://login.microsoftonline.com/0f4a1b9c-2d3e-4f5a-6b7c-8d9e0f1a2b3c/v2.0',
+  ]) {
+    expect(read(issuer)).toBe(issuer)
+  }
+  for (const issuer of [
+    'http://login.example',
+    'http://localhost.example',
+    'https://login.example?x',
+    'https://a@login.example',
+    'login.example',
+    'https://login.microsoftonline.com/common/v2.0',
+    'https://login.microsoftonline.com/organizations/v2.0',
+  ]) {
+    expect(() => read(issuer)).toThrow('FORECOURT_OIDC_ISSUER must ')
+  }
+})
+
+test('times of sessions and proofs have bounds', () => {
+  for (const [name, member, least, most] of [
+    ['FORECOURT_OIDC_SESSION_HOURS', 'oidcSessionHours', 1, 336],
+    ['FORECOURT_CONFIRM_SECONDS', 'confirmSeconds', 1, 86_400],
+  ] as const) {
+    for (const value of [least, most]) expect(readConfig({ [name]: String(value) })[member]).toBe(value)
+    for (const value of [least - 1, most + 1]) expect(() => readConfig({ [name]: String(value) })).toThrow(name)
+  }
+})
+
+test('every secret may be in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'secrets-'))
+  const secrets = Object.entries<Setting<unknown>>(settings).filter(([, { isSecret }]) => isSecret)
+  expect(secrets.map(([, { name }]) => name)).toContain('FORECOURT_OIDC_CLIENT_SECRET')
+  for (const [member, { name }] of secrets) {
+    const value = name === 'DATABASE_URL' ? 'postgres://user:secret@host/x' : `a-secret${'-'.repeat(32)}`
+    const file = join(folder, name)
+    writeFileSync(file, `${value}\n`)
+    expect(readConfig({ [`${name}_FILE`]: file })[member as keyof Config] as string).toBe(value)
+  }
+  rmSync(folder, { recursive: true })
 })
 
 test('a variable that no program reads is found, with the setting whose name is nearest', () => {

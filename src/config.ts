@@ -21,7 +21,7 @@ export interface Setting<Value> {
   /** Undefined where there is none. */
   fallback: string | undefined
   meaning: Reason
-  /** The value may stand in a file, which the same setting with `_FILE` names. */
+  /** The value may be in a file, whose path the same setting with `_FILE` gives. */
   isSecret?: true
   /** Reads the setting's text, or returns the default. Throws `UserError`. */
   parse(text: string | undefined): Value
@@ -138,7 +138,7 @@ export const settings = {
   ),
   /** The issuer of an OpenID provider; when undefined, there is no single sign-on. */
   oidcIssuer: setting('FORECOURT_OIDC_ISSUER', optional(notIssuer), {
-    en: 'The issuer of an OpenID provider, exactly as its tokens name it; with it people come by single sign-on.',
+    en: 'The issuer of an OpenID provider, exactly as its tokens name it; with it people can sign in by single sign-on.',
     zh: 'OpenID 提供方的 issuer，须与其令牌中的写法完全一致；设置后可单点登录。',
   }),
   oidcClientId: setting('FORECOURT_OIDC_CLIENT_ID', optional(), {
@@ -161,7 +161,7 @@ export const settings = {
     'FORECOURT_OIDC_SCOPES',
     { fallback: 'openid profile', parse: readScopes },
     {
-      en: 'What is asked of the provider; `openid` is always in it.',
+      en: 'The scopes that are requested from the provider; `openid` is always included.',
       zh: '向提供方请求的范围；始终包含 `openid`。',
     },
   ),
@@ -182,9 +182,9 @@ export const settings = {
     en: 'The longest that a session by single sign-on lasts, in hours.',
     zh: '单点登录会话的最长时间（小时）。',
   }),
-  /** `ours`: people who come by single sign-on show our second factor too. */
+  /** `ours`: people who sign in by single sign-on show our second factor too. */
   signOnSecondFactor: setting('FORECOURT_SIGN_ON_SECOND_FACTOR', oneOf('provider', 'ours'), {
-    en: '`ours`: people who come by single sign-on show a second factor of this service too.',
+    en: '`ours`: people who sign in by single sign-on show a second factor of this service too.',
     zh: '`ours`：通过单点登录的人还须提供本服务的第二验证因素。',
   }),
   passwords: setting('FORECOURT_PASSWORDS', oneOf('everyone', 'admins'), {
@@ -217,9 +217,9 @@ export const settings = {
     en: '`paused`: nothing is sent, as for a drill; events of the pause, and replays, are sent afterwards. A restore pauses callbacks by itself.',
     zh: '`paused`：暂停发送，例如演练期间；期间产生和重放的回调会在恢复后发送。恢复备份时会自动暂停。',
   }),
-  /** How much of the callbacks' retry schedule and of their pauses is waited; less than 1 hurries tests. */
+  /** A factor on the waits of the callbacks' retry schedule and on their pauses; below 1 it speeds up tests. */
   callbackRetryScale: setting('FORECOURT_CALLBACK_RETRY_SCALE', share(1), {
-    en: 'The share of the callbacks’ retry schedule that is waited; below 1 it hurries tests.',
+    en: 'A factor on the waits of the callbacks’ retry schedule; below 1 it speeds up tests.',
     zh: '回调重试间隔的比例；小于 1 可加快测试。',
   }),
   deliveryDays: setting('FORECOURT_DELIVERY_DAYS', integer(30, 1, 36_500), {
@@ -243,7 +243,7 @@ export const settings = {
     zh: '单个应用的导入（等待处理的文件和保留的结果）可占用的字节数；超过则返回 10007。运营方的库存文件合并计算。',
   }),
   presenceSeconds: setting('FORECOURT_PRESENCE_SECONDS', integer(300, 1, 86_400), {
-    en: 'The silence after which a device is offline; it is found 1.4 times that later at the latest, or 10 s after 1.2.',
+    en: 'After how many seconds without a report a device is offline. It is marked offline at most 1.4 times this time after its last report, or 1.2 times plus 10 s if that is less.',
     zh: '设备静默多少秒后视为离线；最迟在其 1.4 倍时间或 1.2 倍时间后 10 秒发现。',
   }),
   /** The proxies whose `X-Forwarded-For` is trusted; when undefined, none. */
@@ -305,7 +305,7 @@ export function readConfig(environment: Environment): Config {
   return config
 }
 
-/** A setting in force, for people: never what a secret one holds. */
+/** A setting in force, as people may see it: without the value of a secret one. */
 interface SettingInForce {
   name: string
   /** As it would be set; null where there is none, and for a secret. */
@@ -445,13 +445,11 @@ function readRoleRules(text: string | undefined): { role: Role; values: string[]
   })
 }
 
-/** Throws `UserError` for settings of single sign-on that cannot be together. */
+/** Throws `UserError` for settings of single sign-on that contradict each other. */
 function requireTogether({ oidcIssuer, oidcClientId, oidcRoles, publicUrl }: Config): void {
   if (oidcIssuer === undefined) {
     if (oidcRoles === undefined) return
-    throw new UserError(
-      'FORECOURT_OIDC_ROLES needs FORECOURT_OIDC_ISSUER: without a provider it makes nobody anything.',
-    )
+    throw new UserError('FORECOURT_OIDC_ROLES needs FORECOURT_OIDC_ISSUER: without a provider it has no effect.')
   }
   for (const [name, value] of Object.entries({
     FORECOURT_OIDC_CLIENT_ID: oidcClientId,

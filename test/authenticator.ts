@@ -8,12 +8,12 @@ import {
   sign,
 } from 'node:crypto'
 
-// An authenticator of WebAuthn in software, for tests: ES256, discoverable, with its user verified. Each of its words can be
-// falsified. Not by the library that the service uses.
+// An authenticator of WebAuthn in software, for tests: ES256, discoverable, with its user verified. A test can falsify
+// each value that it sends. It does not use the service's library.
 
 type Cbor = number | string | Buffer | Map<number | string, Cbor>
 
-/** As much of CBOR (RFC 8949) as attestations are made of. */
+/** As much of CBOR (RFC 8949) as attestations need. */
 function cbor(value: Cbor): Buffer {
   const head = (major: number, size: number) =>
     size < 24
@@ -29,7 +29,7 @@ function cbor(value: Cbor): Buffer {
 
 const sha256 = (data: Buffer | string) => createHash('sha256').update(data).digest()
 
-/** What a test may falsify. */
+/** The values that a test may falsify. */
 export interface Lies {
   origin?: string
   rpId?: string
@@ -37,6 +37,8 @@ export interface Lies {
   type?: string
   /** Whether the person was verified, as by a PIN or a finger. */
   isVerified?: boolean
+  /** Whether the passkey is on several devices. */
+  isSynced?: boolean
   counter?: number
   userHandle?: string | undefined
   signature?: string
@@ -70,9 +72,9 @@ export class Authenticator {
 
   private authenticatorData(
     hasKey: boolean,
-    { rpId = new URL(this.origin).hostname, isVerified = true, counter }: Lies,
+    { rpId = new URL(this.origin).hostname, isVerified = true, isSynced = false, counter }: Lies,
   ) {
-    const flags = 0x01 | (isVerified ? 0x04 : 0) | (hasKey ? 0x40 : 0)
+    const flags = 0x01 | (isVerified ? 0x04 : 0) | (isSynced ? 0x18 : 0) | (hasKey ? 0x40 : 0)
     const count = Buffer.alloc(4)
     count.writeUInt32BE(counter ?? this.counter)
     const head = Buffer.concat([sha256(rpId), Buffer.from([flags]), count])

@@ -24,7 +24,7 @@ import { limits } from '../src/vocabulary/limits.ts'
 import { atScale, embeddedConnection } from './faults/support.ts'
 import { Client, deviceBody, newApplication, startService } from './harness.ts'
 
-// Query plans and pages for an application with most of the devices, beside others that have few each. In the long run
+// Query plans and pages for an application with most of the devices, and for others that have few each. In the long run
 // these are 120,000 and 2,500 devices: more than `limits.joinedDevicesFound` have reported then.
 
 const service = await startService()
@@ -317,7 +317,7 @@ describe('a sorted page', () => {
   })
 })
 
-/** As the service plans what it sorts. */
+/** Planned as the service plans a sort. */
 const byScan: typeof readByIndexOrder = (sql, read) =>
   transaction(sql, async (tx) => {
     await planByScan(tx)

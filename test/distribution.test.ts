@@ -46,6 +46,6 @@ test('a database without Citus is refused in one sentence, and so is the embedde
   expect(embedded).toEqual({
     status: 1,
     stdout: '',
-    stderr: 'The embedded database is one machine: name the database of a Citus coordinator in DATABASE_URL.\n',
+    stderr: 'The embedded database runs on one machine: name the database of a Citus coordinator in DATABASE_URL.\n',
   })
 })

@@ -8,7 +8,7 @@ import postgres from 'postgres'
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbeddedDatabase } from '../src/embedded/embedded.ts'
 import { goneWithin, postgresProcessesIn, signal } from '../src/embedded/processes.ts'
 
-/** The result that a process reports after it tried to start an embedded database; `refused` is the error's text. */
+/** What a process reports after it has tried to start an embedded database; `refused` is the error's text. */
 export type Started = Pick<EmbeddedDatabase, 'connection' | 'firstStart' | 'pid'> & { refused?: string }
 
 const starters: ChildProcess[] = []

@@ -26,7 +26,7 @@ const site = await newSite(client, owner)
 const priceChange = await newPriceChange({ client, owner }, rule)
 const inputs = inputsOf({ owner, stranger, rule, device, site, priceChange })
 
-/** The records that others must not change, and the events that tell of them. */
+/** The records that others must not change, and the events about them. */
 async function readRecords() {
   const { token } = owner
   const bound = await client.call(getDevice, { deviceNo: device }, { token })
@@ -219,7 +219,7 @@ describe('an id of another application', () => {
   })
 })
 
-/** Bodies that name the owner's application in odd spellings, beside the stranger's own id or instead of it. */
+/** Bodies that name the owner's application in odd spellings, together with the stranger's own id or instead of it. */
 const spelledBodies = (input: object): string[] => {
   const own = { ...input, appId: stranger.appId }
   const named = `"appId":${JSON.stringify(owner.appId)}`

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import OpenIdProvider from 'oidc-provider'
 import { finishSignOn, logOutByProvider } from '../src/people/sign-on/contract.ts'
 
-// A provider that others wrote (oidc-provider). Whoever signs in there is who they say, of the group `duty`.
+// An independent provider (oidc-provider). It accepts everybody under the name that they enter, in the group `duty`.
 
 async function listening(): Promise<{ server: Server; port: number }> {
   const server = createServer()

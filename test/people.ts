@@ -52,7 +52,7 @@ export function codeOf(secret: string, steps = 0): string {
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }
 
-/** Gives an account a passkey that nobody holds, past the service. */
+/** Stores a passkey that nobody has for an account, bypassing the service. */
 export async function insertPasskey(sql: ISql, operatorId: number): Promise<void> {
   await sql`
     insert into operator_passkey (operator_id, credential_id, public_key, sign_count, is_synced, name, created_at)

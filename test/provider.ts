@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
-// An OpenID provider for tests that says whatever a test wants: the truth, but for the lies that it is told to tell.
+// An OpenID provider for tests: it responds correctly, except for the values that a test falsifies.
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 
@@ -46,6 +46,8 @@ export class TestProvider {
   issuer = ''
   /** The paths that were asked for. */
   asked: string[] = []
+  /** How the client said who it is at the token endpoint, newest last. */
+  tokenRequests: { authorization: string | undefined; form: URLSearchParams }[] = []
   lies: Lies = {}
   private readonly issued = new Map<string, Issued>()
   private readonly userInfos = new Map<string, Record<string, unknown>>()
@@ -156,7 +158,7 @@ export class TestProvider {
         return { value: { keys } }
       }
       case '/token':
-        return this.exchange(new URLSearchParams(await body(request)))
+        return this.exchange(request.headers.authorization, new URLSearchParams(await body(request)))
       case '/userinfo': {
         const info = this.userInfos.get(request.headers.authorization?.slice(7) ?? '')
         return info === undefined ? { status: 401, value: {} } : { value: info }
@@ -166,7 +168,8 @@ export class TestProvider {
     }
   }
 
-  private async exchange(form: URLSearchParams) {
+  private async exchange(authorization: string | undefined, form: URLSearchParams) {
+    this.tokenRequests.push({ authorization, form })
     const code = form.get('code') ?? ''
     const issued = this.issued.get(code)
     this.issued.delete(code)

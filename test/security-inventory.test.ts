@@ -25,11 +25,41 @@ test('links of the inventories and of SECURITY.md lead to files', () => {
     'docs/security/README.md',
     'docs/security/asvs.md',
     'docs/security/driver-patch.md',
+    'docs/security/sign-in-tests.md',
   ]) {
     for (const [, link = ''] of read(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
       expect(existsSync(join(projectFolder, page, '..', link)), `${page}: ${link}`).toBe(true)
     }
   }
+})
+
+test('each promise of signing in names a test that is there', () => {
+  const rows = [...read('docs/security/sign-in-tests.md').matchAll(/^\| (.+?) \| `(.+?)` \| (.+) \|$/gm)]
+  expect(rows.length).toBeGreaterThan(150)
+  const gone = rows.filter(
+    ([, , file = '', name = '']) => !existsSync(join(projectFolder, file)) || !hasTest(file, name),
+  )
+  expect(gone.map(([, , file, name]) => `${file}: ${name}`)).toEqual([])
+})
+
+/** Whether a file calls something (`test`, `longTest`, `test.each(…)`) with this name first. */
+function hasTest(file: string, name: string): boolean {
+  const source = read(file)
+  return [`'${name}',`, `"${name}",`, `\`${name}\`,`].some((literal) =>
+    source
+      .split(literal)
+      .slice(0, -1)
+      .some((before) => /\(\s*$/.test(before)),
+  )
+}
+
+test('the guide of single sign-on names its providers, and what stands before those without discovery', () => {
+  const [en, zh] = ['en', 'zh'].map((language) => read(`docs/guides/${language}/sign-on.md`))
+  for (const name of ['Keycloak', 'Logto', 'Casdoor', 'Entra ID', 'Google']) {
+    for (const guide of [en, zh]) expect(guide).toMatch(new RegExp(`^## .*${name}`, 'm'))
+  }
+  const [before = ''] = /^## WeCom, DingTalk and Feishu[\s\S]+?(?=^## )/m.exec(en ?? '') ?? []
+  for (const name of ['Logto', 'Casdoor', 'Keycloak']) expect(before).toContain(name)
 })
 
 test('every hunk of the driver’s patch is described, and the bill of materials carries them', () => {

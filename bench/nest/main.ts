@@ -1,6 +1,6 @@
-// The same operation by the tools that most teams reach for, as their guides show it: NestJS, class-validator and TypeORM
-// on pg. It keeps the promises of the baseline: one transaction a request, the application's row locked, one owner a
-// serial, one event, and the answer after the commit.
+// The same operation with the tools that most teams use, as the tools' guides show it: NestJS, class-validator and
+// TypeORM on pg. It keeps the promises of the baseline: one transaction a request, the application's row locked, one
+// owner a serial, one event, and the answer after the commit.
 import 'reflect-metadata'
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'

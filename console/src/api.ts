@@ -13,7 +13,7 @@ import { language } from './language/index.ts'
 export type Input<Body extends TObject, Query extends TObject> = (TObject extends Body ? unknown : Static<Body>) &
   (TObject extends Query ? unknown : Static<Query>)
 
-/** An operation as the console's build has it: what it takes and answers are types alone. */
+/** An operation in the console's build, which has its inputs and responses only as types. */
 type Called<Body extends TObject, Query extends TObject, Data extends TSchema> = Pick<
   Operation<Body, Query, Data>,
   (typeof keptMembers)[number] | 'body' | 'query' | 'data'
@@ -31,13 +31,13 @@ export function whenFactorIsWanted(run: () => void): void {
   onFactorWanted = run
 }
 
-/** Called when an act asks for a fresh proof of the person (10035). Resolves with whether it was given. */
+/** Called when an operation needs a fresh proof of the person (10035). Resolves with whether it was given. */
 let askForProof: () => Promise<boolean> = async () => false
 export function whenProofIsWanted(ask: () => Promise<boolean>): void {
   askForProof = ask
 }
 
-/** Calls an operation; again, once its caller has given the proof that it asks for. Throws `ForecourtError`. */
+/** Calls an operation. If it needs a proof, asks for that and calls again. Throws `ForecourtError`. */
 export async function call<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -113,8 +113,8 @@ interface WriteInput<Sent> {
 }
 
 /**
- * Calls a writing operation: `mutateAsync({ input, headers })`. After a success the console reads again whatever it
- * shows.
+ * Calls a writing operation: `mutateAsync({ input, headers })`. After a success the console reads again all data that
+ * it shows.
  */
 export function useWrite<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Called<Body, Query, Data>,

@@ -7,7 +7,7 @@ function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>
   return { path, lazy: async () => ({ Component: (await load()).Page }), ErrorBoundary: PageFault }
 }
 
-/** The same as index.html shows before the script runs, while the page loads. */
+/** Shown while a page loads; it is the same as index.html shows before the script runs. */
 const Boot = () => (
   <div className="boot">
     <img src="/console/favicon.svg" alt="" width={32} height={32} /> Forecourt

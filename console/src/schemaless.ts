@@ -1,10 +1,10 @@
-// Replaces typebox in the console's build (vite.config.ts): the schemas of contracts are empty there, and only what
-// calls need remains of an operation. It keeps some 40 kB of schema library out of the first load.
+// Replaces typebox in the console's build (vite.config.ts): there the schemas of contracts are empty, and an operation
+// has only what a call needs. It keeps some 40 kB of schema library out of the first load.
 
 const schema = new Proxy(() => schema, {
   get(target, name) {
     if (name === 'properties') return {}
-    // A description that is built from another's.
+    // Used if a description is built from another schema's description.
     if (name === Symbol.toPrimitive) return () => ''
     return name === 'prototype' ? target.prototype : schema
   },

@@ -2,7 +2,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useDeferredValue, useEffect } from 'react'
 import { Navigate, useLocation } from 'react-router'
 import type { Static } from 'typebox'
-import { getSession, type SessionRecord } from '../../src/people/sessions/contract.ts'
+import { getSession, type OwnSession } from '../../src/people/sessions/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { rolesOf } from '../../src/vocabulary/roles.ts'
 import { useRead, whenFactorIsWanted, whenSignedOut } from './api.ts'
@@ -10,7 +10,7 @@ import { paths } from './paths.ts'
 import { Loading } from './ui/loading.tsx'
 import { RefusalResult } from './ui/refusal.tsx'
 
-type Session = Static<typeof SessionRecord>
+type Session = Static<typeof OwnSession>
 
 const SessionContext = createContext<Session | undefined>(undefined)
 

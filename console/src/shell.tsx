@@ -57,7 +57,7 @@ const Drawer = lazy(() => import('antd/es/drawer'))
 
 const ProofDialog = lazy(() => import('./account/proof.tsx').then((module) => ({ default: module.ProofDialog })))
 
-/** The dialog for the proof that an act asks for. Acts that ask side by side share it. */
+/** The dialog for the proof that an operation needs. Several operations at the same time share it. */
 function Proof() {
   const [asked, setAsked] = useState<(isGiven: boolean) => void>()
   useEffect(() => {
@@ -153,7 +153,7 @@ function Frame() {
   )
 }
 
-/** The key under which it is stored that the menu is folded. */
+/** The key under which the browser stores that the menu is folded. */
 const foldedKey = 'forecourt.menu.folded'
 
 /** Focuses the first link or button of the first row of the page's table, or the table itself if it has no rows. */
@@ -191,7 +191,7 @@ function AccountMenu() {
   const leave = useLeave()
 
   async function signOut(): Promise<void> {
-    // A session that has ended meanwhile is signed out too.
+    // If the session has already ended, the user is signed out all the same.
     const ended = await call(deleteSession, {}).catch(() => undefined)
     const signOutUrl = ended?.data.signOutUrl
     if (signOutUrl) return location.assign(signOutUrl)

@@ -13,7 +13,7 @@ import { Theme } from './theme.tsx'
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal would be repeated; a request without a response may succeed the next time.
+      // A refusal would only be repeated; a request that got no response may succeed the next time.
       retry: (failures, error) => error instanceof ForecourtError && error.status === 0 && failures < 2,
       staleTime: 5_000,
     },
@@ -24,7 +24,7 @@ const queries = new QueryClient({
 if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
 
 const root = createRoot(document.getElementById('root') as HTMLElement)
-// As a transition React draws in slices of some milliseconds, between which the browser answers.
+// In a transition React draws in slices of some milliseconds, and the browser responds to the user between them.
 startTransition(() =>
   root.render(
     <StrictMode>

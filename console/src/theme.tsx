@@ -85,7 +85,7 @@ function lookOf(isDark: boolean): ThemeConfig {
       },
     },
     token: {
-      // With motion switched off, nothing must wait for the end of an animation.
+      // If the user has switched off motion, nothing may wait for the end of an animation.
       motion: !matchMedia('(prefers-reduced-motion: reduce)').matches,
       // Dark enough for white text on it.
       colorPrimary: pick('#0b6e6e', '#0f7f7a'),

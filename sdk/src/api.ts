@@ -14,7 +14,7 @@ export interface Act {
   filter: ActFilter
   /** For update: the members to change, as the update of one row takes them. */
   set: DeviceChanges | SiteChanges | null
-  /** of a transfer: the new owner; null for who may not see it */
+  /** for a transfer: the new owner; null for callers that may not see it */
   targetAppId: string | null
   /** The reason, in words. */
   reason: string | null
@@ -25,7 +25,7 @@ export interface Act {
   rows: number
   /** Rows that the act changed. */
   done: number
-  /** Rows that were so already; they have no event. */
+  /** Rows that needed no change; they write no event. */
   unchanged: number
   /** Rows that were refused. */
   refused: number
@@ -78,7 +78,7 @@ export interface ActFilter {
   runStatus?: RunStatus | null | undefined
   /** Only devices that stand at this site. */
   siteId?: number | null | undefined
-  /** true: only devices that stand at a site; false: only those that stand nowhere. */
+  /** true: only devices that stand at a site; false: only those that stand at no site. */
   isPlaced?: boolean | null | undefined
   /** Only devices whose newest report is from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   lastReportFrom?: string | null | undefined
@@ -88,7 +88,7 @@ export interface ActFilter {
   hasReported?: boolean | null | undefined
 }
 
-/** What the rows are. */
+/** The kind of the rows. */
 export type ActKind = 'devices' | 'sites'
 
 /** Of devices: update, unbind and, for operators, forceUnbind and transfer; of sites: update and delete. */
@@ -144,7 +144,7 @@ export type ApplicationWithSecret = Application & {
 }
 
 export interface AttemptCounts {
-  /** how many attempts the deliveries had that were begun in this time */
+  /** how many attempts were made for the deliveries that were begun in this time */
   attempts: number
   /** how many of these attempts failed */
   failed: number
@@ -281,7 +281,7 @@ export interface CallbackHealth {
   waitingSince: string | null
   /** how many deliveries are dead, counted up to 5000 */
   dead: number
-  /** the waiting and dead deliveries that have failed, by what they failed of, the most first: 20 kinds at most */
+  /** the waiting and dead deliveries that have failed, by the cause of the failure, the most frequent first: 20 kinds at most */
   failures: Array<CallbackFailure>
 }
 
@@ -396,7 +396,7 @@ export interface CreateDevicesRequest {
 }
 
 export interface CreateExportQuery {
-  /** What the rows of the file are. */
+  /** The kind of the file’s rows. */
   kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'deliveries'
   /** The format of the file; csv by default. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
@@ -438,7 +438,7 @@ export interface CreateExportQuery {
   runStatus?: RunStatus | undefined
   /** Only rows about this site. */
   siteId?: number | undefined
-  /** true: only devices that stand at a site; false: only those that stand nowhere. */
+  /** true: only devices that stand at a site; false: only those that stand at no site. */
   isPlaced?: 'true' | 'false' | undefined
   /** Only devices whose newest report is from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   lastReportFrom?: string | undefined
@@ -469,11 +469,11 @@ export interface CreateExportQuery {
 export interface CreateImportQuery {
   /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-  /** What the rows of the file are. */
+  /** The kind of the file’s rows. */
   kind: ImportKind
   /** The format of the file; by default the media type decides. */
   format?: 'csv' | 'ndjson' | undefined
-  /** upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A column that the file has not is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create. */
+  /** upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A member without a column in the file is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create. */
   mode?: 'create' | 'upsert' | undefined
   /** true: the import only says what would happen, and writes nothing. */
   dryRun?: 'true' | 'false' | undefined
@@ -556,7 +556,7 @@ export interface DeleteSessionRequest {
 export interface DeleteSessionResult {
   /** Whether there was a session to end. */
   ended: boolean
-  /** Of one’s own session by single sign-on: where to sign out at the provider too. */
+  /** For one’s own session by single sign-on: the address at which to sign out at the provider too. */
   signOutUrl: string | null
 }
 
@@ -1166,11 +1166,11 @@ export interface GetServiceDetailResult {
   findings: Array<Finding>
   /** the size of the database, over all nodes; null while a node is away */
   databaseBytes: number | null
-  /** its growth in a day, of the last week; null in the first hours */
+  /** its growth per day, over the last week; null in the first hours */
   bytesPerDay: number | null
   /** the largest first */
   tables: Array<TableSize>
-  /** if all goes on as in the last week; null while the growth is not known */
+  /** if the database grows as in the last week; null while the growth is not known */
   forecast: {
     /** the end of each of the next twelve months */
     months: Array<{
@@ -1178,11 +1178,20 @@ export interface GetServiceDetailResult {
       /** the size of the database then */
       bytes: number
     }>
-    /** when the disk is full; null when it lasts for the year */
+    /** when the disk is full; null if the disk is large enough for the year */
     fullTime: string | null
   } | null
   /** the settings in force, without secrets; null for all but admins */
   settings: Array<SettingInForce> | null
+}
+
+export type GetSessionResult = Session & {
+  /** The account: 1 made here, 2 made by single sign-on; null for a key. */
+  source: 1 | 2 | null
+  /** whether the person can come by single sign-on */
+  isLinked: boolean
+  /** whether the person has a password to change */
+  hasPassword: boolean
 }
 
 export interface GetSettingsResult {
@@ -1228,7 +1237,7 @@ export interface GetSiteQuery {
 }
 
 export interface GetTemplateQuery {
-  /** What the rows of the file are. */
+  /** The kind of the file’s rows. */
   kind: ImportKind
 }
 
@@ -1262,7 +1271,7 @@ export interface Import {
   kind: ImportKind
   /** The format of the file. */
   format: 'csv' | 'ndjson'
-  /** What a row does that is there already with other content. */
+  /** What happens to a row that already exists with other content. */
   mode: 'create' | 'upsert'
   /** True: the rows are only checked, and nothing is written. */
   dryRun: boolean
@@ -1271,9 +1280,9 @@ export interface Import {
   rows: number
   /** Rows that were created. */
   created: number
-  /** Rows that were there with other content, and were updated. */
+  /** Rows that already existed with other content, and were updated. */
   updated: number
-  /** Rows that were there already, with the same content. */
+  /** Rows that already existed with the same content. */
   existing: number
   /** Rows that were refused. */
   refused: number
@@ -1309,7 +1318,7 @@ export interface ImportDeviceInventoryResult {
   changed: number
 }
 
-/** What the rows of the file are. */
+/** The kind of the file’s rows. */
 export type ImportKind = 'sites' | 'devices' | 'placements' | 'inventory'
 
 export type ImportPage = Page & {
@@ -1385,7 +1394,7 @@ export interface Operator {
   signInTime: string | null
   /** 1 made here, 2 made by single sign-on. */
   source: 1 | 2
-  /** whether the person can come by single sign-on */
+  /** whether the person can sign in by single sign-on */
   isLinked: boolean
   /** whether the account has a passkey or a code generator */
   hasSecondFactor: boolean
@@ -1400,7 +1409,7 @@ export interface OperatorKey {
   role: string
   /** 1: the key works. 2: it does not, because it has expired, or its owner is disabled or a developer. */
   status: 1 | 2
-  /** the account that owns the key; null for a key that the key of the service’s settings made */
+  /** the account that owns the key; null if the key was made with the operator key of the service’s settings */
   operatorId: number | null
   /** The name of the account that owns the key. */
   operatorName: string | null
@@ -1455,7 +1464,7 @@ export interface PageActsQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** What the rows are. */
+  /** The kind of the rows. */
   kind?: ActKind | undefined
   /** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
   status?: ActStatus | undefined
@@ -1472,7 +1481,7 @@ export interface PageApplicationsQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
   sort?: 'createTime' | 'appId' | 'appName' | 'onlineStatus' | 'status' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -1518,7 +1527,7 @@ export interface PageBillingRulesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
   sort?: 'createTime' | 'id' | 'ruleName' | 'ruleType' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -1598,7 +1607,7 @@ export interface PageDevicesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
   sort?: 'createTime' | 'deviceNo' | 'deviceName' | 'modelName' | 'provinceCode' | 'cityCode' | 'districtCode' | 'status' | 'onlineStatus' | 'runStatus' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -1624,7 +1633,7 @@ export interface PageDevicesQuery {
   runStatus?: RunStatus | undefined
   /** Only devices that stand at this site. */
   siteId?: number | undefined
-  /** true: only devices that stand at a site; false: only those that stand nowhere. */
+  /** true: only devices that stand at a site; false: only those that stand at no site. */
   isPlaced?: 'true' | 'false' | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
@@ -1678,7 +1687,7 @@ export interface PageImportsQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** What the rows of the file are. */
+  /** The kind of the file’s rows. */
   kind?: ImportKind | undefined
   /** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
   status?: ImportStatus | undefined
@@ -1828,7 +1837,7 @@ export interface PageSitesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value come in the order in which they were made. Without it, the page’s own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
   sort?: 'createTime' | 'id' | 'siteName' | 'provinceCode' | 'cityCode' | 'districtCode' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -1914,7 +1923,7 @@ export interface Placement {
   laneType: LaneType
   /** The name of the lane, as people on the spot call it. */
   laneName: string | null
-  /** Since when the device stands at the site; a change of the lane keeps it. */
+  /** Since when the device has stood at the site; a change of the lane does not change this. */
   placedTime: string
   /** Who placed the device. */
   placedBy: string
@@ -2083,7 +2092,7 @@ export interface PriceChange {
   createTime: string
   /** Who scheduled it. */
   createdBy: string
-  /** when all of it was written down and told */
+  /** when all its rows and events were written */
   appliedTime: string | null
   /** when it was cancelled */
   cancelTime: string | null
@@ -2115,7 +2124,7 @@ export type PriceChangeStatus = 1 | 2 | 3
 export interface PriceInForce {
   /** The rule that the site names at that time. */
   billingRuleId: number
-  /** The rule’s name now; of a deleted rule its last. */
+  /** The rule’s present name; for a deleted rule, its last name. */
   ruleName: string
   /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods: Array<Period> | null
@@ -2177,7 +2186,7 @@ export interface Region {
   level: RegionLevel
   /** The code of the region above; null for a province. */
   parentCode: string | null
-  /** the names from the province down, as they stand in an address */
+  /** the names from the province down, as written in an address */
   fullName: string
 }
 
@@ -2419,7 +2428,7 @@ export interface ScheduledPriceChange {
   createTime: string
   /** Who scheduled it. */
   createdBy: string
-  /** when all of it was written down and told */
+  /** when all its rows and events were written */
   appliedTime: string | null
   /** when it was cancelled */
   cancelTime: string | null
@@ -2496,7 +2505,7 @@ export interface Session {
   method: 'password' | 'password+code' | 'passkey' | 'signOn' | 'signOn+code' | 'signOn+passkey' | 'operatorKey' | null
   /** whether the session lacks a second factor, which must be set up or shown before anything else */
   isLimited: boolean
-  /** until when the last proof counts for acts that ask for one; null for a bearer key, which is asked for none */
+  /** until when the last proof is valid for operations that need one; null for a bearer key, which needs none */
   confirmedUntil: string | null
 }
 
@@ -2519,9 +2528,9 @@ export interface SetUpOperatorRequest {
 export interface SettingInForce {
   /** the setting’s name */
   name: string
-  /** as it would be set; null where there is none, and for a secret */
+  /** the value as it would be set; null where there is none, and for a secret */
   value: string | null
-  /** whether its value is shown to nobody */
+  /** whether its value is hidden from everybody */
   isSecret: boolean
   /** whether it differs from the default */
   isSet: boolean
@@ -2825,7 +2834,7 @@ export interface StartSignOnRequest {
   purpose: 'signIn' | 'setUp' | 'link' | 'confirm'
   /** The code at the end of the set-up link. */
   setUpToken?: string | null | undefined
-  /** A path of the console, to which the person comes back. */
+  /** The path of the console to which the browser returns. */
   returnTo?: string | null | undefined
 }
 
@@ -2896,7 +2905,7 @@ export interface TableSize {
   name: string
   /** an estimate; null where the database has none yet */
   rows: number | null
-  /** what it holds with its indexes, over all nodes */
+  /** its size with its indexes, over all nodes */
   bytes: number
   /** after how many days its rows are removed; null for never */
   keptDays: number | null
@@ -2959,7 +2968,7 @@ export type ThirdPartyConfigEvent = EventHead & {
 
 export interface TransferDeviceRequest {
   deviceNo: string
-  /** The application to which the move goes. */
+  /** The application that gets the device. */
   targetAppId: string
   /** The reason, in words. */
   reason: string
@@ -2968,7 +2977,7 @@ export interface TransferDeviceRequest {
 export interface TransferDevicesRequest {
   /** The serial numbers of the devices. */
   deviceNos: Array<string>
-  /** The application to which the move goes. */
+  /** The application that gets the device. */
   targetAppId: string
   /** The reason, in words. */
   reason: string
@@ -3176,7 +3185,7 @@ export interface Methods {
   getSite: Method<GetSiteQuery, Site>
   /** Pages through an application’s sites, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise. */
   pageSites: PageMethod<PageSitesQuery, SitePage>
-  /** Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment of the future, the price changes that wait count. */
+  /** Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment in the future, waiting price changes are included. */
   getSitePrices: Method<GetSitePricesQuery, SitePrices>
   /** Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices. */
   saveBillingRule: Method<SaveBillingRuleRequest, BillingRule>
@@ -3192,7 +3201,7 @@ export interface Methods {
   schedulePriceChange: Method<SchedulePriceChangeRequest, ScheduledPriceChange>
   /** Cancels a price change that waits: it never takes effect. Refused once its moment has come. */
   cancelPriceChange: Method<CancelPriceChangeRequest, PriceChange>
-  /** Puts back what was before a price change that is in force, at once, by another price change (`undoOf`): the terms of the rule while they are still those that it brought, or the rules of each site that still has what it gave. */
+  /** Undoes a price change that is in force, at once, by another price change (`undoOf`). It restores the former terms of the rule, if its present terms are those of the price change; or the former rules of each site that still has the rules of the price change. */
   undoPriceChange: Method<UndoPriceChangeRequest, PriceChange>
   /** Answers one price change. */
   getPriceChange: Method<GetPriceChangeQuery, PriceChange>
@@ -3234,7 +3243,7 @@ export interface Methods {
   transferDevice: Method<TransferDeviceRequest, Device>
   /** Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others. */
   transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
-  /** Says at which site a device stands, and in which lane. A device stands at one site at most: another site moves it. The same again changes nothing. */
+  /** Places a device at a site, in a lane. A device stands at one site at most: another site moves it. Repeating a placement changes nothing. */
   savePlacement: Method<SavePlacementRequest, Placement>
   /** Places up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
   savePlacements: Method<SavePlacementsRequest, PlacementOutcomes>
@@ -3244,13 +3253,13 @@ export interface Methods {
   removePlacements: Method<RemovePlacementsRequest, PlacementOutcomes>
   /** Answers at which site a device stands. */
   getPlacement: Method<GetPlacementQuery, Placement>
-  /** Pages through the placements that last, newest first, each with the present state of its device. */
+  /** Pages through the current placements, newest first, each with the present state of its device. */
   pagePlacements: PageMethod<PagePlacementsQuery, PlacedDevicePage>
-  /** Pages through the placements of one device or at one site, those that ended and those that last, newest first. */
+  /** Pages through the placements of one device or at one site, ended and current ones, newest first. */
   pagePlacementHistory: PageMethod<PagePlacementHistoryQuery, PlacementPage>
   /** Counts the devices of up to 100 sites by their state and lane, in the order of the ids. */
   summarizePlacements: Method<SummarizePlacementsQuery, SummarizePlacementsResult>
-  /** Suggests the devices that stand nowhere and lie near a site, or the sites near a device; the nearest 100, nearest first. Without the site’s coordinates its district decides. It places nothing. */
+  /** Suggests the devices near a site that stand at no site, or the sites near a device; the nearest 100, nearest first. A site without coordinates is suggested by its district. The operation places nothing. */
   suggestPlacements: Method<SuggestPlacementsQuery, SuggestPlacementsResult>
   /** The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events. */
   pageEvents: PageMethod<PageEventsQuery, EventPage>
@@ -3264,7 +3273,7 @@ export interface Methods {
   replayDeliveries: Method<ReplayDeliveriesRequest, ReplayDeliveriesResult>
   /** Sends a test event to the callback, once, and answers the outcome. */
   testDelivery: Method<TestDeliveryRequest, Delivery>
-  /** Answers how an application’s callback fares: its state, the share of attempts that failed, what waits, and what deliveries fail of. */
+  /** Answers the health of an application’s callback: its state, the share of attempts that failed, what waits, and the causes of failed deliveries. */
   getCallbackHealth: Method<GetCallbackHealthQuery, CallbackHealth>
   /** Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first. The newest 1000 refusals of each application are kept, at most 300 a minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
@@ -3278,7 +3287,7 @@ export interface Methods {
   cancelImport: Method<CancelImportRequest, Import>
   /** Answers one line of NDJSON for each row that has an outcome: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getImportResult: ExportMethod<GetImportResultQuery>
-  /** Does to every device or site that matches what an operation does to one, in the background. Only rows that were there when it is answered and still match when the act comes to them; each writes the event of the single operation. One import or act of an application at a time. */
+  /** Carries out an operation on every device or site that matches, in the background: on the rows that exist when this is answered and that still match when the act reaches them. Each row writes the event of the single operation. One import or act of an application at a time. */
   createAct: Method<CreateActRequest, Act>
   /** Answers one act and its progress. */
   getAct: Method<GetActQuery, Act>
@@ -3328,10 +3337,10 @@ export interface Methods {
   deleteDeviceInventory: Method<DeleteDeviceInventoryRequest, InventoryEntry>
   /** Signs in, by name and password, and `code` where the account has a second factor; by a passkey; or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account. */
   createSession: Method<CreateSessionRequest, Session>
-  /** Begins a sign-in by passkey: the options for the browser. Nothing tells whether an account exists. */
+  /** Begins a sign-in by passkey: answers the options for the browser, which do not show whether an account exists. */
   startPasskeySession: Method<StartPasskeySessionRequest, StartPasskeySessionResult>
   /** Answers who the caller is. */
-  getSession: Method<Record<never, never>, Session>
+  getSession: Method<Record<never, never>, GetSessionResult>
   /** Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; by a passkey; in a session by an operator key, by that key. */
   confirmSession: Method<ConfirmSessionRequest, Session>
   /** Answers what a console needs to know of the service. */
@@ -3342,7 +3351,7 @@ export interface Methods {
   deleteSession: Method<DeleteSessionRequest, DeleteSessionResult>
   /** Answers what a sign-in page offers. */
   getSignOn: Method<Record<never, never>, GetSignOnResult>
-  /** Begins a sign-on: the address to which the browser goes, and a cookie for its way back. `link` and `confirm` need a session, `link` one with a fresh proof; `setUp` a set-up link’s token. */
+  /** Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, `link` one with a fresh proof; `setUp` a set-up link’s token. */
   startSignOn: Method<StartSignOnRequest, StartSignOnResult>
   /** Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal. */
   finishSignOn: Method<Record<never, never>, unknown>
@@ -3352,17 +3361,17 @@ export interface Methods {
   unlinkSignOn: Method<UnlinkSignOnRequest, Operator>
   /** Answers the second factors of one’s own account. */
   getSecondFactors: Method<Record<never, never>, SecondFactors>
-  /** Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. It counts once a code of it was saved, within 10 minutes. */
+  /** Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. The generator is set up only when one of its codes is saved, within 10 minutes. */
   startTotp: Method<StartTotpRequest, StartTotpResult>
-  /** Sets up the code generator that was begun, in place of any other, by a code of it. */
+  /** Sets up the new code generator by one of its codes, in place of an earlier generator. */
   saveTotp: Method<SaveTotpRequest, SecondFactorsWithCodes>
-  /** Removes one’s code generator. With the last factor the recovery codes go too. */
+  /** Removes one’s code generator. With the last factor, the recovery codes are removed too. */
   deleteTotp: Method<DeleteTotpRequest, SecondFactors>
   /** Begins a new passkey (WebAuthn): the options for the browser. An account has at most 20. */
   startPasskey: Method<StartPasskeyRequest, StartPasskeyResult>
   /** Adds the passkey that the browser made. */
   savePasskey: Method<SavePasskeyRequest, SecondFactorsWithCodes>
-  /** Removes one of one’s passkeys. With the last factor the recovery codes go too. */
+  /** Removes one of one’s passkeys. With the last factor, the recovery codes are removed too. */
   deletePasskey: Method<DeletePasskeyRequest, SecondFactors>
   /** Makes ten new recovery codes in place of all others, and shows them once. */
   renewRecoveryCodes: Method<RenewRecoveryCodesRequest, RenewRecoveryCodesResult>
@@ -3370,7 +3379,7 @@ export interface Methods {
   resetSecondFactors: Method<ResetSecondFactorsRequest, Operator>
   /** Creates an account. If no password is given, the answer holds a one-time link with which the person sets a password. */
   createOperator: Method<CreateOperatorRequest, OperatorWithSetUp>
-  /** Changes the given members of an account; its sessions follow within 1 second. The last active admin must stay an active admin. */
+  /** Changes the given members of an account; the changes apply to its sessions within 1 second. The last active admin must stay an active admin. */
   updateOperator: Method<UpdateOperatorRequest, Operator>
   /** Removes an account and ends its sessions. What the account did stays in the events. */
   deleteOperator: Method<DeleteOperatorRequest, Operator>
@@ -3398,9 +3407,9 @@ export interface Methods {
   pageViews: PageMethod<PageViewsQuery, ViewPage>
   /** Deletes a view of one’s own account. */
   deleteView: Method<DeleteViewRequest, View>
-  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. A look at an older count waits for a new one, for 3 seconds at most. */
+  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. If the count is older, the request waits for a new one, for 3 seconds at most. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
-  /** Finds devices by serial number, sites, applications, billing rules and accounts by a part of the name, an application by how its id begins, and a refused write by its request id: at most 8 of each kind, in upper or lower case. A serial number is found by how it begins; by any part of it, and a name, among the first 30,000. The page operations look through all. A developer finds what belongs to their applications; only admins find accounts. */
+  /** Finds devices by serial number, sites, applications, billing rules and accounts by a part of the name, an application by how its id begins, and a refused write by its request id: at most 8 of each kind, in upper or lower case. A serial number is found by its beginning; by another part of it, as a name by a part, only among the first 30,000 rows. The page operations look through all. A developer finds what belongs to their applications; only admins find accounts. */
   search: Method<SearchQuery, SearchResult>
   /** Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
@@ -3412,7 +3421,7 @@ export interface Methods {
   getMetrics: Method<Record<never, never>, string>
   /** Answers this API’s OpenAPI 3.1 document. */
   getOpenApi: Method<Record<never, never>, Record<string, unknown>>
-  /** Answers what the service runs on and stands on, what its tables hold, and a forecast for a year; some seconds old. */
+  /** Answers the service’s runtime, database and disk, the sizes of its tables, and a forecast for a year; some seconds old. */
   getServiceDetail: Method<Record<never, never>, GetServiceDetailResult>
 }
 

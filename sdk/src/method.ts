@@ -21,7 +21,7 @@ export type PageMethod<Query, Page extends { list: unknown[] }> = Method<Query, 
   all(query?: Omit<Query, 'pageNo' | 'cursor'>, options?: CallOptions): AsyncGenerator<Page['list'][number], void>
 }
 
-/** Calls an operation that takes a file of rows beside its query. */
+/** Calls an operation that takes a file of rows in addition to its query. */
 export type FileMethod<Query, Data> = (input: Query & { file: FileInput }, options?: CallOptions) => Promise<Data>
 
 /** Calls an operation that responds with a file. Resolves when the headers have arrived. */

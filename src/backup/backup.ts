@@ -24,7 +24,7 @@ export interface BackupSummary {
   missingKeys: string[]
 }
 
-/** Writes what the database holds at one moment. The service goes on. */
+/** Writes what the database holds at one moment. The service keeps running. */
 export function takeBackup({ write, onProgress, ...place }: BackupOptions): Promise<BackupSummary> {
   const { target, keyFile, dataDir, migrationsFolder } = place
   return inSession(place, async ({ sql, openAlone }) => {

@@ -56,7 +56,7 @@ export class PartialFile {
       await this.file.sync()
       const [ours, named] = await Promise.all([this.file.stat(), stat(this.partial).catch(() => undefined)])
       if (named?.ino !== ours.ino)
-        throw new UserError(`Another backup writes ${this.path}: give each a file of its own.`)
+        throw new UserError(`Another backup is writing ${this.path}: give each backup its own file.`)
       await this.file.close()
       await rename(this.partial, this.path)
       const folder = await open(dirname(this.path), constants.O_RDONLY)
@@ -114,6 +114,6 @@ const faultWords: Record<string, string> = {
   EDQUOT: 'does not fit: the quota is used up',
   EROFS: 'cannot be written: the disk is read-only',
   EISDIR: 'is a folder: name a file in it',
-  ENOTDIR: 'cannot be made: what should be its folder is none',
+  ENOTDIR: 'cannot be created: a part of its path is not a folder',
   EFBIG: 'grows larger than its file system takes',
 }

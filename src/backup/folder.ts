@@ -39,8 +39,8 @@ export interface Pruned {
 
 /**
  * Keeps the newest complete backups of a folder, which it verifies by reading them, and removes all older ones. A
- * damaged file never takes a complete one's place. `taken` counts as the newest, whatever its name says: a clock can be
- * set back.
+ * damaged file never takes a complete one's place. `taken` counts as the newest even if its name says otherwise,
+ * because a clock can be set back.
  */
 export function keepNewest(folder: string, taken: string, keep: number): Promise<Pruned> {
   return explained(folder, async () => {

@@ -32,7 +32,7 @@ const member = (content: string | Buffer) => {
 }
 const hashOf = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
 
-/** A file of these pieces with a tail that fits them. */
+/** A file of these pieces with the right tail. */
 async function madeOf(first: string | Buffer, rows: string | Buffer, tail: object = {}) {
   const pieces = Buffer.concat([member(first), member(rows)])
   const text = rows.toString().slice(0, -3)
@@ -100,7 +100,7 @@ test.each([
   ['a time that is none', { takenAt: 7 }],
 ])('a head with %s is refused in a sentence', async (_, changed) => {
   expect(await outcomeOf(line(changed))).toBe(
-    'The backup is damaged, and nothing was written: its first line is none that Forecourt writes. Take another one.',
+    'The backup is damaged, and nothing was written: its first line is not one that Forecourt writes. Take another one.',
   )
 })
 

@@ -128,7 +128,7 @@ export class BackupWriter {
   private async add(content: Buffer): Promise<void> {
     if (content.length > mostPieceBytes) throw new UserError('A row is longer than a backup can hold.')
     const packing = toMember(content)
-    // Its failure is heard of when its turn comes.
+    // `writeNext` awaits this promise later and reports the failure; without this line it would count as unhandled.
     packing.catch(() => {})
     this.packing.push(packing)
     if (this.packing.length >= atOnce) await this.writeNext()
@@ -179,10 +179,10 @@ export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) =>
   if (head.forecourtBackup > formatVersion) {
     throw new UserError('The backup was made by a newer Forecourt: restore it with that one.')
   }
-  if (!isHead(head)) throw damaged('its first line is none that Forecourt writes')
+  if (!isHead(head)) throw damaged('its first line is not one that Forecourt writes')
   const tail = await lineIn(last)
   if (!isTail(tail, head)) throw damaged('its end is missing')
-  if (tail.sha256 !== whole.digest('hex')) throw damaged('its checksum is another one')
+  if (tail.sha256 !== whole.digest('hex')) throw damaged('its checksum does not match')
   return { head, tail, bytes: size }
 }
 
@@ -264,7 +264,7 @@ export class BackupReader {
       if (isLast) break
     }
     if (section === undefined || JSON.stringify(count.end(section.table)) !== JSON.stringify(section)) {
-      throw damaged(`the rows of ${section?.table} have another checksum`)
+      throw damaged(`the checksum of the rows of ${section?.table} does not match`)
     }
   }
 }

@@ -47,7 +47,7 @@ function requireKnownSchema({ migrations }: Head, migrationsFolder: string): voi
   const other = migrations.find(({ version, checksum }) => known[version - 1]?.checksum !== checksum)
   if (other === undefined) return
   throw new UserError(
-    `The backup was taken of a schema that another ${other.file} has made than this program's: restore it with the program that took it. Nothing was written.`,
+    `The schema of the backup was made by another version of ${other.file} than this program has: restore it with the program that took it. Nothing was written.`,
   )
 }
 
@@ -172,7 +172,10 @@ async function requireEmpty(tx: Statements): Promise<string[]> {
   )
 }
 
-/** The backup's own is made in its place, and brought up to date with the data in it. */
+/**
+ * Removes a schema that is newer than the backup's. The backup's schema is then created in its place, and migrated with
+ * the data in it.
+ */
 async function dropNewerSchema(tx: Statements): Promise<void> {
   const tables = await requireEmpty(tx)
   if (await findDistributed(tx)) {
@@ -221,6 +224,6 @@ async function requireEqual(tx: Statements, table: TableHead, written: RowSum): 
   for await (const text of store.readRows(tx, table)) sum.add(text)
   if (sum.equals(written)) return
   throw new UserError(
-    `What was written to ${table.name} is not what was read (${sum.rows} rows of ${table.rows}): nothing is kept of it.`,
+    `The rows written to ${table.name} are not those of the backup (${sum.rows} rows of ${table.rows}): nothing was kept.`,
   )
 }

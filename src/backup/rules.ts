@@ -1,7 +1,7 @@
 /** A nightly backup and two hours. */
 const lateBackupMs = 26 * 3_600_000
 
-/** Whether the last backup of a place that takes one each night is late; null for none that was taken. */
+/** Whether the last backup is late, where one is taken each night; also if none was ever taken (null). */
 export const isBackupLate = (takenAt: Date | null) => takenAt === null || Date.now() - takenAt.getTime() > lateBackupMs
 
 interface Table {

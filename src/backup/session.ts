@@ -46,7 +46,7 @@ export async function inSession<Answer>(
     if (signal.aborted) throw signal.reason
     if (isConnectionLost(error)) throw new UserError('The connection to the database was lost: try it again.')
     const { name, message } = error as Error
-    throw name === 'PostgresError' ? new UserError(`The database refused it: ${message}.`) : error
+    throw name === 'PostgresError' ? new UserError(`The database refused a statement: ${message}.`) : error
   } finally {
     signal.removeEventListener('abort', close)
     await database.close()

@@ -26,7 +26,7 @@ const partitionsSql = `case when c.relkind = 'p' then (
         select coalesce(json_agg(json_build_object('first', p.first_id, 'end', p.end_id) order by p.first_id), '[]')
         from history_partition p where p.parent = c.relname) end`
 
-/** Whether the schema knows partitions: those of its first version do not. */
+/** Whether the schema has partitions; its first version had none. */
 async function hasPartitions(sql: Statements): Promise<boolean> {
   const [row] = await sql`select to_regclass('history_partition') is not null as exists`
   return row?.exists === true
@@ -81,9 +81,9 @@ export async function writeToAllNodes(tx: Statements): Promise<void> {
 }
 
 /**
- * Begins a transaction that reads on all nodes of a Citus cluster, at a moment at which no change is half there: every
- * change that concerns two nodes holds its application's lock until both have it, and is waited for, and held off
- * meanwhile, by another connection.
+ * Begins a transaction that reads a consistent state of all nodes of a Citus cluster. A change that concerns two nodes
+ * holds its application's lock until both have it. So another connection locks that table: it waits for such changes to
+ * end, and holds off new ones until this transaction has its snapshots.
  */
 export async function beginOnAllNodes(tx: Statements, other: Sql): Promise<void> {
   await useOneConnectionEach(tx)
@@ -99,7 +99,10 @@ export async function countRows(sql: Statements, name: string): Promise<number> 
   return row.rows
 }
 
-/** Numbers that were given are read outside of any snapshot, so read after it they are at least those of its rows. */
+/**
+ * The last number of each sequence. A sequence is outside of any snapshot, so a reader that calls this after it has
+ * read the rows gets a number at least as high as theirs.
+ */
 export async function findSequences(sql: Statements): Promise<Record<string, number>> {
   const rows = await sql.unsafe<{ name: string; last: number }[]>(`
     select sequencename as name, last_value as last from pg_sequences
@@ -107,7 +110,7 @@ export async function findSequences(sql: Statements): Promise<Record<string, num
   return Object.fromEntries(rows.map(({ name, last }) => [name, last]))
 }
 
-/** Whether a sequence of this name is there. */
+/** Sets the last number of a sequence. Returns false if there is no sequence of this name. */
 export async function setSequence(tx: Statements, name: string, last: number): Promise<boolean> {
   const [row] = await tx`
     select setval(quote_ident(sequencename)::regclass, ${last}::bigint) from pg_sequences
@@ -153,7 +156,7 @@ export async function hasRows(sql: Statements, name: string, condition = 'true')
   return row !== undefined
 }
 
-/** Applications that a first start of the embedded database makes: all that happened to them was its doing. */
+/** Whether there are applications that somebody else than the first start made or changed. */
 export async function hasOtherApplications(sql: Statements, firstStart: string): Promise<boolean> {
   const made = await sql<{ app_id: string }[]>`select app_id from application`
   const logged = await sql<{ app_id: string; actor: string }[]>`
@@ -163,7 +166,7 @@ export async function hasOtherApplications(sql: Statements, firstStart: string):
 }
 
 interface Index {
-  /** Removes it, and makes it again. */
+  /** The statement that removes the index; `create` makes it again. */
   drop: string
   create: string
 }
@@ -271,7 +274,7 @@ export async function insertRecord(tx: Statements, record: BackupRecord): Promis
 }
 
 export interface LastBackups {
-  /** The moment of the newest that was taken; null for none. */
+  /** When the newest backup was taken; null if none was. */
   takenAt: Date | null
   path: string | null
   rows: number | null

@@ -23,7 +23,9 @@ import {
 
 /** What of price changes concerns rules. */
 interface RulePrices {
-  /** Runs a write under the application's lock, as of a moment, once all that is due then is written down. */
+  /**
+   * Runs a write under the application's lock. Before it, writes the price changes that are due at the moment `now`.
+   */
   write<Data>(caller: Caller, appId: string, write: (tx: Statements, now: Date) => Promise<Data>): Promise<Data>
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<void>

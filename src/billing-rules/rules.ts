@@ -12,7 +12,7 @@ import {
 type RuleBody = Static<NonNullable<typeof saveBillingRule.body>>
 type RuleUpdate = Static<NonNullable<typeof updateBillingRule.body>>
 
-/** The members that depend on the rule's type; those of other types are null (contract §5). */
+/** The members that depend on the rule's type. The members of other types are null (contract §5). */
 export interface RuleTerms {
   periods: Period[] | null
   freeMinutes: number | null
@@ -21,7 +21,7 @@ export interface RuleTerms {
   dailyCap: string | null
 }
 
-/** The terms among the members of a record, in one order: two that say the same have the same JSON text. */
+/** The terms among the members of a record, always in the same order, so that equal terms have the same JSON text. */
 export const termsOf = ({ periods, freeMinutes, unitMinutes, unitPrice, dailyCap }: RuleTerms): RuleTerms => ({
   periods,
   freeMinutes,
@@ -46,7 +46,7 @@ export function ruleFaults(body: Partial<RuleBody>): FieldFault[] {
   return needed.filter((field) => given(body[field]) === null).map((field) => ({ field, reason: required }))
 }
 
-/** Reads the terms of a rule without faults: those of its type, and only the documented members. */
+/** Reads the terms of a rule without faults: only the documented members, and only those of its type. */
 export function readTerms(body: RuleBody): RuleTerms {
   if (body.ruleType === ruleType.occupancy) {
     return {

@@ -76,8 +76,9 @@ export async function requireBillingRule(
 export const isDueSql = `applied_at is null and cancelled_at is null and effective_at <= statement_timestamp()`
 
 /**
- * The rule with the terms that are in force by the database's clock, whether they are written down yet or not. Throws as
- * `requireBillingRule` does, which reads what is written: what a write that holds the application's lock starts from.
+ * The rule with the terms that are in force by the database's clock, even if their price change has not been written
+ * yet. Throws as `requireBillingRule` does. That function reads the row as it is written, which is the base of a write
+ * under the application's lock.
  */
 export async function requireBillingRuleInForce(
   sql: Statements,
@@ -107,8 +108,9 @@ export async function requireBillingRuleInForce(
 }
 
 /**
- * Whether a price change whose moment has come takes effect. Waits for a cancel that was decided before the moment and is
- * about to commit; a cancel that begins later is refused. Writing it down does not make it wait.
+ * Whether a price change whose moment has come takes effect. Waits for a cancel that was decided before the moment and
+ * is about to commit; a cancel that begins later is refused. It does not wait for the transaction that writes the
+ * change.
  */
 export async function takesEffect(sql: Statements, appId: string, changeId: number): Promise<boolean> {
   const [standing] = await sql`
@@ -127,8 +129,8 @@ export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRe
 }
 
 /**
- * Keeps the terms that a rule had until a moment, before they change or the rule goes. A later row of a rule is later than
- * those before it, also when the database's clock was set back. The transaction must hold the application's lock.
+ * Keeps the terms that a rule had until a moment, before they change or the rule goes. The rows of a rule have
+ * ascending moments, even if the database's clock was set back. The transaction must hold the application's lock.
  */
 export async function keepPastTerms(
   tx: Statements,
@@ -148,7 +150,7 @@ export async function keepPastTerms(
       ${rule.unitMinutes}, ${rule.unitPrice}, ${rule.dailyCap}, ${createdAt}, ${changeId})`
 }
 
-/** A moment, or the first millisecond behind the last one where it is not later. */
+/** Returns the moment, or the first millisecond after `last` if the moment is not later than that. */
 export function laterThan(last: Date | null | undefined, moment: Date): Date {
   return last == null || last < moment ? moment : new Date(last.getTime() + 1)
 }
@@ -174,7 +176,8 @@ export async function findRuleTypes(
   appId: string,
   ids: readonly number[],
 ): Promise<Map<number, number>> {
-  // Each by its whole key: for a list of ids, a planner without statistics reads all rules of the application.
+  // Each rule is looked up by its whole key: given a list of ids, a planner without statistics reads all rules of the
+  // application.
   const rows = await tx.unsafe(
     `select i.id, rule.rule_type from unnest($2::bigint[]) as i (id)
     cross join lateral (select rule_type from billing_rule where app_id = $1 and id = i.id limit 1) as rule`,
@@ -222,7 +225,7 @@ export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, sh
           newestFirst: sort.isDescending,
         }
   const read = sort === null ? readPage : readSortedPage
-  // Before the page: what comes due after this look need not be in it.
+  // Read before the page: a price change that becomes due after this need not show on the page.
   const due = await findDueRules(sql, appIds)
   const page = await read(sql, source, filter, (row) => toRecord(row, showMoment))
   if (due.size === 0) return page

@@ -55,7 +55,7 @@ export const rowsOf = (kind: ImportKind, mode: ImportMode): TObject =>
 
 const ImportKindName = named(
   'ImportKind',
-  textOneOf(Object.keys(importRows) as ImportKind[], 'What the rows of the file are.'),
+  textOneOf(Object.keys(importRows) as ImportKind[], 'The kind of the file’s rows.'),
 )
 
 const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson', geojson: 'application/geo+json' } as const
@@ -74,13 +74,13 @@ export const ImportRecord = named(
     appId: nullable(Type.String({ description: 'the application of the rows; null for the inventory' })),
     kind: ImportKindName,
     format: textOneOf(['csv', 'ndjson'], 'The format of the file.'),
-    mode: textOneOf(importModes, 'What a row does that is there already with other content.'),
+    mode: textOneOf(importModes, 'What happens to a row that already exists with other content.'),
     dryRun: Type.Boolean({ description: 'True: the rows are only checked, and nothing is written.' }),
     status: ImportStatus,
     rows: Type.Integer({ description: 'How many rows the file has.' }),
     created: Type.Integer({ description: 'Rows that were created.' }),
-    updated: Type.Integer({ description: 'Rows that were there with other content, and were updated.' }),
-    existing: Type.Integer({ description: 'Rows that were there already, with the same content.' }),
+    updated: Type.Integer({ description: 'Rows that already existed with other content, and were updated.' }),
+    existing: Type.Integer({ description: 'Rows that already existed with the same content.' }),
     refused: Type.Integer({ description: 'Rows that were refused.' }),
     bytes: Type.Integer({ description: 'The size of the file in bytes.' }),
     bytesRead: Type.Integer({ description: 'How many bytes of the file have been processed.' }),
@@ -113,7 +113,7 @@ export const createImport = operation({
     mode: optional(
       textOneOf(
         importModes,
-        'upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A column that the file has not is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create.',
+        'upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A member without a column in the file is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create.',
       ),
     ),
     dryRun: optional(textOneOf(['true', 'false'], 'true: the import only says what would happen, and writes nothing.')),
@@ -227,7 +227,7 @@ interface Shape {
   properties?: { [member: string]: TSchema }
 }
 
-/** The members of a kind's record; those of the records within it by their own names. */
+/** The columns of a kind: the members of its record, and the members of nested records under their own names. */
 export function exportColumns(kind: ExportKind): Column[] {
   const columnsOf = ({ properties = {} }: Shape, path: string[]): Column[] =>
     Object.entries(properties).flatMap(([name, member]) =>
@@ -266,7 +266,7 @@ export const createExport = operation({
   path: `${folder}/export/create`,
   callers,
   query: Type.Object({
-    kind: textOneOf(kinds, 'What the rows of the file are.'),
+    kind: textOneOf(kinds, 'The kind of the file’s rows.'),
     format: optional(textOneOf(Object.keys(mediaTypes) as ExportFormat[], 'The format of the file; csv by default.')),
     ...everyFilter,
   }),

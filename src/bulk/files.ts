@@ -52,7 +52,7 @@ function cellOf(value: unknown): string {
   return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-// Its types are those of an ES module, which Node and Bun do not take it for.
+// The package's types describe an ES module, but Node and Bun load it as CommonJS.
 const gcoord = gcoordModule as unknown as typeof gcoordModule.default
 
 const systems = { gcj02: gcoord.GCJ02, bd09: gcoord.BD09, wgs84: gcoord.WGS84 }

@@ -36,7 +36,7 @@ interface ReadRow {
 }
 
 type Reader = (row: KeptRow) => ReadRow
-/** Composes what can be composed of rows before their transaction. */
+/** Composes as much of the rows as is possible before their transaction. */
 type Composer = (rows: unknown[]) => Promise<DecideRows>
 
 type DecideKind = (rows: never[], writer: Writer) => Promise<DecideRows>
@@ -62,7 +62,7 @@ function rowDeciders(
   }
 }
 
-/** How an import decides its rows: as they are stored, piece by piece. */
+/** How an import decides its rows: in the order of the file, piece by piece. */
 export function importSteps(parts: Parts): Steps {
   const { sql, showMoment } = parts
   const deciders = rowDeciders(parts)
@@ -177,7 +177,7 @@ function rowFault(en: string, zh: string): Refusal {
 function wrongWidth(cells: number, columns: number): Refusal {
   return cells > columns
     ? rowFault(
-        `has more cells than there are columns (${columns}); a cell that holds a comma stands in quotes`,
+        `has more cells than there are columns (${columns}); a cell that holds a comma needs quotes`,
         `单元格多于表头的 ${columns} 列；含逗号的单元格须加引号`,
       )
     : rowFault(`has ${cells} cells, but there are ${columns} columns`, `有 ${cells} 个单元格，而表头有 ${columns} 列`)

@@ -5,7 +5,7 @@ import { type ImportFormat, ignoredColumns } from './contract.ts'
 import { columnFaults, type KeptRow, type RowKind } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'
 
-/** Rows, and how far the file reaches with them. */
+/** Rows, and how many bytes of the file were read up to their end. */
 export interface Piece {
   rows: KeptRow[]
   bytesRead: number
@@ -34,7 +34,7 @@ export class RowFile {
     let size = 0
     for await (const row of this.format === 'csv' ? this.csvRows() : this.lines()) {
       rows.push(row)
-      // An empty cell takes room as well: its quotes and its comma.
+      // An empty cell is counted too: it is stored as two quotes and a comma.
       for (const cell of row) size += typeof cell === 'string' ? cell.length + 3 : 0
       this.rows++
       if (rows.length < limits.filePieceRows && size < limits.filePieceBytes) continue
@@ -47,7 +47,7 @@ export class RowFile {
 
   private async *csvRows(): AsyncGenerator<KeptRow> {
     const parser = new Parser({
-      // UTF-8's is gone by now, and GB18030 has one too.
+      // The decoder has removed a byte-order mark of UTF-8, but not one of GB18030.
       bom: true,
       info: true,
       record_delimiter: ['\r\n', '\n'],
@@ -71,7 +71,7 @@ export class RowFile {
     // The fault is thrown in a later turn, so that the reader has taken the piece before it.
     await new Promise(setImmediate)
     if (fault !== undefined) throw csvRefusal(fault)
-    if (this.columns === null) throw bodyFault('holds no line of columns', '缺少表头行')
+    if (this.columns === null) throw bodyFault('holds no header line', '缺少表头行')
   }
 
   private *parsedRows(parser: Parser): Generator<KeptRow> {
@@ -139,7 +139,7 @@ class Lines {
   }
 }
 
-/** Makes what refuses a CSV file of which text is read, but no row comes, or nothing but blank lines. */
+/** Makes the function that refuses a CSV file when much text brings no row, or too many blank lines. */
 function progressOf(parser: Parser): (text: string) => void {
   let [records, emptyLines, blankSince, unread] = [0, 0, 0, 0]
   return (text) => {

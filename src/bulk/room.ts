@@ -10,8 +10,8 @@ const freeShare = 0.1
 const retryAfterSeconds = 60
 
 /**
- * Makes what refuses a file, with 10007, while those of its application hold as much as they may, or while the disk is
- * nearly full. The disk of a database elsewhere is not known here.
+ * Makes the function that refuses a file with 10007 when the application's stored files have reached their limit, or
+ * when the embedded database's disk is nearly full. The disk of a database elsewhere is unknown here.
  */
 export function roomFor(
   sql: Sql,

@@ -48,15 +48,15 @@ interface Parts {
   config: Pick<Config, 'callbacks' | 'coordinates' | 'databaseUrl' | 'dataDir' | 'fileBytes'>
   showMoment: ShowMoment
   readTimeRange: ReadTimeRange
-  /** Says that there is something to work off. */
+  /** Wakes the worker: a new job waits. */
   onSubmitted(): void
 }
 
 /** A lease outlasts some renewals that fail. */
 const renewEveryMs = 5_000
-/** Pieces of a file, some megabytes, between two looks at the room that is left. */
+/** After this many pieces of a file, some megabytes, the room that is left is checked again. */
 const piecesOfRoom = 16
-/** Rows that are written without a turn for other requests. */
+/** How many rows are written before other requests get a turn. */
 const writtenAtOnce = 50
 
 export function bulkRoutes(parts: Parts): Handler[] {
@@ -86,8 +86,8 @@ export function bulkRoutes(parts: Parts): Handler[] {
         actor,
         caller,
       })
-      // A piece of a slow file may take longer than a lease. After a renewal that fails comes the next one, and a lease
-      // that is lost refuses the next piece.
+      // A piece of a slow file may take longer than a lease. A failed renewal is followed by the next one; if the lease
+      // is lost, the next piece is refused.
       const renewing = setInterval(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
       let isSubmitted = false
       try {
@@ -133,7 +133,8 @@ export function bulkRoutes(parts: Parts): Handler[] {
         const data = await jobs.requireJob(tx, store.imports, appIds, body.id, showMoment)
         if (data.kind === 'inventory') requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }
-        // Before the import's row is changed: a worker that finishes an import of the inventory locks in this order.
+        // The event is inserted before the import's row is changed: a worker that finishes an import of the inventory
+        // takes its locks in the same order.
         await insertPlatformEvent(tx, { type: 'import.cancelled', ...event })
         return jobs.cancelJob(tx, store.imports, body.id, showMoment)
       })
@@ -175,7 +176,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** The response to the first request with this key. The file itself is compared at its end. Throws 10008. */
+/** The response to the first request with this key. The file can be compared only once it has arrived. Throws 10008. */
 async function firstAnswer(
   sql: Sql,
   file: AsyncIterable<Uint8Array>,
@@ -220,7 +221,7 @@ function requirePlatform(caller: Caller): null {
   return null
 }
 
-/** The format of a file, which may be named beside its media type. Throws 415 where the two are not one. */
+/** The format of a file, which may be named beside its media type. Throws 415 if the two disagree. */
 function requireFormat(mediaType: string, named: ImportFormat | null): ImportFormat {
   const format = formatOf(mediaType)
   if (named === null || named === format) return format
@@ -252,7 +253,10 @@ function exportReader(parts: Parts) {
 
 const filterReaders = new Map<ExportKind, (value: unknown) => object>()
 
-/** The filters of an export, as the page operation of its kind takes them. Throws 10001, also for those of other kinds. */
+/**
+ * The filters of an export, as the page operation of its kind takes them. Throws 10001, also for filters of other
+ * kinds.
+ */
 function readFilters(
   kind: ExportKind,
   { kind: _, format: __, ...filters }: { kind: ExportKind; format?: unknown },

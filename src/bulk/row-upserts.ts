@@ -50,13 +50,19 @@ function reader<Row>(read: (row: unknown) => Row): (row: unknown) => Row | Refus
 const readNewDevice = reader(validator(DeviceBatchRow, 'row', undefined))
 const readNewSite = reader(validator(SiteBatchRow, 'row', undefined))
 
-/** Creates devices, or says that it could: of each why not, or undefined. Prepared before the transaction. */
+/**
+ * Creates devices, or predicts it in a dry run. Returns for each row its refusal, or undefined. The rows are composed
+ * before the transaction.
+ */
 type CreateDevices = (
   rows: readonly DeviceRow[],
   writer: Writer,
 ) => Promise<(tx: Statements) => Promise<(Refusal | undefined)[]>>
 
-/** Changes devices that are there, or that `made` the transaction would have made, or says what would become of them. */
+/**
+ * Changes existing devices, or predicts it in a dry run. `made` holds the devices that the transaction has created, or
+ * in a dry run would have created.
+ */
 type ChangeDevices = (
   tx: Statements,
   appId: string,
@@ -76,11 +82,13 @@ function creator(parts: RowParts): CreateDevices {
   }
 }
 
-/** The devices that a dry run takes for made; nothing looks at more of them than what an update can change. */
+/** The devices that a dry run treats as created. They have only the members that an update can change. */
 const madeDevices = (made: ReadonlyMap<string, DeviceRow>, appId: string) =>
   [...made].map(([serial, row]) => [serial, membersOf({ ...row, appId }, new Date()) as Device] as const)
 
-/** Makes what decides rows of devices by their serials: a device that is there is updated, another one created. */
+/**
+ * Makes the function that decides rows of devices by their serials: an existing device is updated, a new one created.
+ */
 export function deviceUpserter(parts: RowParts & { sql: Sql }) {
   const { sql, showMoment } = parts
   const write: ChangeDevices = (tx, appId, changes) => changeDevices(tx, appId, changes, showMoment)
@@ -98,7 +106,8 @@ function upserter(sql: Sql, create: CreateDevices, change: ChangeDevices) {
   return async (rows: readonly DeviceUpdate[], writer: Writer): Promise<DecideRows> => {
     const { appId } = writer
     const serials = new Set(rows.map(({ deviceNo }) => deviceNo))
-    // Looked up before the application's lock, to compose only what must be made. If it is wrong by then, all is done anew.
+    // Looked up before the application's lock is taken, so that only new devices are composed. If a device was created
+    // or removed in between, everything is tried again.
     const holders = await findHolders(sql, [...serials])
     const { news, faults } = newDevices(rows, (serial) => holders.get(serial) === appId)
     const createNews = await create(
@@ -133,14 +142,14 @@ function upserter(sql: Sql, create: CreateDevices, change: ChangeDevices) {
   }
 }
 
-/** A device that was not there is there now, or the other way round. */
+/** Throws `TryAgain` if a device was created or removed after the look-up. */
 function requireTrue(outcome: RowOutcome): RowOutcome {
   if (!('refusal' in outcome)) return outcome
   if (['deviceAlreadyYours', 'deviceNotFound'].includes(outcome.refusal.refusal)) throw new TryAgain()
   return outcome
 }
 
-/** The first row of each device that is not there, if it has what a create needs; the faults of rows before it. */
+/** The first valid row of each device that does not exist yet, and the faults of the invalid rows before it. */
 function newDevices(rows: readonly DeviceUpdate[], isThere: (serial: string) => boolean) {
   const news = new Map<string, { place: number; row: DeviceRow }>()
   const faults = new Map<number, Refusal>()
@@ -166,8 +175,8 @@ function placedOutcome(outcome: PlacementOutcome, key: string, isUpsert: boolean
 }
 
 /**
- * Makes what decides rows of placements. A device that stands elsewhere is moved in either mode, as by the single
- * operation; only `upsert` tells it from one that is placed.
+ * Makes the functions that decide rows of placements. Both modes move a device that is placed elsewhere, as the single
+ * operation does; only `upsert` reports whether a device was moved or placed for the first time.
  */
 export function placementDeciders({ showMoment }: RowParts) {
   const decider =
@@ -199,7 +208,7 @@ export const predictedSites =
   async (tx, appId, changes) =>
     (await planSiteChanges(tx, appId, changes, showMoment)).outcomes
 
-/** Makes what decides rows of sites: one with an id is updated, another one is as `create` decides it. */
+/** Makes the function that decides rows of sites: a row with an id updates its site; `create` decides the others. */
 export function siteUpserter(create: ReturnType<typeof siteWriter>, change: ApplyChanges<SiteUpdate, Site>) {
   return async (rows: readonly SiteUpsert[], writer: Writer): Promise<DecideRows> => {
     const read = rows.map((row) => (given(row.id) === null ? readNewSite(row) : (row as SiteUpdate)))

@@ -98,7 +98,9 @@ export async function writeAll(tx: Statements, write: WriteBatch): Promise<Outco
 
 const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
 
-/** Makes what predicts of rows why their devices could not be created; undefined for those that could. */
+/**
+ * Makes the function that predicts for each row why its device could not be created; undefined for a row that could.
+ */
 export function registrationPredictor({ catalogue, config }: RowParts) {
   return async (rows: readonly DeviceRow[], { appId }: Writer) => {
     const serials = rows.map(({ deviceNo }) => deviceNo)
@@ -139,7 +141,7 @@ export function devicePredictor(parts: RowParts) {
   }
 }
 
-/** The content of the application's devices with these serials. */
+/** The content of those devices of the application that have these serials. */
 async function contentsOf(tx: Statements, appId: string, serials: readonly string[]): Promise<Map<string, string>> {
   const devices = await findDevices(tx, appId, serials)
   return new Map([...devices].map(([serial, device]) => [serial, contentOf(device)]))
@@ -156,7 +158,7 @@ export type SiteRow = Omit<SiteRegistration, 'appId'>
 /** Writes, or predicts, rows of sites that do not exist yet. */
 type WriteSites = (tx: Statements, rows: SiteRow[], writer: Writer) => Promise<LaneOutcome[]>
 
-/** Makes what decides rows of sites. Two rows that say the same are one site. */
+/** Makes the function that decides rows of sites. Rows with the same content become one site. */
 export function siteWriter(write: WriteSites) {
   return async (rows: readonly SiteRow[], writer: Writer): Promise<DecideRows> => {
     const sites = rows.map((row) => readSite({ ...row, appId: writer.appId }))
@@ -187,7 +189,7 @@ function siteOutcome(written: LaneOutcome, isFirst: boolean): RowOutcome {
   return { outcome: isFirst ? 'created' : 'existing', key: JSON.parse(written.record).id }
 }
 
-/** Makes what creates sites as single creates do. */
+/** Makes the function that creates sites as the single operation does. */
 export const siteCreator =
   (parts: RowParts): WriteSites =>
   async (tx, rows, { appId, actor }) => {
@@ -216,7 +218,10 @@ interface InventoryEntry {
   modelName: string
 }
 
-/** Decides rows of the inventory: one with another model than is known changes it, and counts as created, or as updated. */
+/**
+ * Decides rows of the inventory. A row whose model differs from the stored one changes the entry, and counts as created
+ * or, with `upsert`, as updated.
+ */
 export async function decideInventory(
   tx: Statements,
   rows: readonly InventoryEntry[],

@@ -6,10 +6,13 @@ import { withoutQuote } from './formulas.ts'
 
 // Rules for the rows of imports, independent of how they are stored.
 
-/** A row as it waits: the line that it begins at, and its cells, or its text; without them it was too large to be kept. */
+/**
+ * A row as it is stored until it is decided: its first line, and its cells (CSV) or its text (NDJSON). A row that was
+ * too large has neither.
+ */
 export type KeptRow = [line: number, ...cells: string[]]
 
-/** What the rows of a file are, and what is done with those that are there already. */
+/** The kind of a file's rows, and what happens to rows that already exist. */
 export interface RowKind {
   kind: ImportKind
   mode: ImportMode
@@ -26,7 +29,7 @@ const isName = (column: string) => /^\P{Cc}+$/u.test(column)
 /** The most faults of columns that are reported: more would not help. */
 const mostFaults = 100
 
-/** The columns that a file must have: an update needs no more than its key, a new row all required members. */
+/** The columns that a file must have: for updates only the key, for new rows all required members. */
 function requiredColumns({ kind, mode }: RowKind, columns: readonly string[]): readonly string[] {
   const areNew = kind === 'sites' && !columns.includes('id')
   const { required = [] } = (areNew ? importRows[kind] : rowsOf(kind, mode)) as { required?: string[] }
@@ -52,13 +55,14 @@ export function columnFaults(rows: RowKind, columns: readonly string[]): FieldFa
   return [...faults].map(([field, reason]) => ({ field, reason }))
 }
 
-/** A cell as the value of a member. */
+/** The value that a cell gives its member: an integer where the schema wants one, else text. */
 const readCell = (cell: string, ofIntegers: boolean) =>
   ofIntegers && /^(0|[1-9]\d{0,15})$/.test(cell) ? Number(cell) : cell
 
 /**
- * Makes what reads the cells of a row as the body of an operation. To create, an empty cell is not given; to update, it is
- * an empty text, which clears an optional member, and a cell is what it was before an export put a quote before it.
+ * Makes the function that reads a row's cells as the body of an operation. For a create, an empty cell counts as
+ * absent. For an update, an empty cell is an empty text, which clears an optional member; and the quote is removed that
+ * an export puts before text that looks like a formula.
  */
 export function cellReader(rows: RowKind, columns: readonly string[]) {
   const properties = propertiesOf(rows)
@@ -83,15 +87,19 @@ type Members = Record<string, unknown>
 const isRecord = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What holds a member of an export's record: the row, or the record within it; undefined where neither has it. */
+/**
+ * The object that holds a member of an export's record: the row, or the record nested in it; undefined if neither has
+ * the member.
+ */
 function holderOf(row: Members, name: string, outer: string | undefined): Members | undefined {
   const holder = outer === undefined ? row : row[outer]
   return isRecord(holder) && Object.hasOwn(holder, name) ? holder : undefined
 }
 
 /**
- * Makes what reads a row of NDJSON as the body of an operation: an export's record has the address of a device within it,
- * whose members count as the row's own. `note` is told of each member of an export that an import cannot set.
+ * Makes the function that reads a row of NDJSON as the body of an operation. An export's record has a device's address
+ * in a nested record; its members count as the row's own. `note` is called with each member of an export that an import
+ * cannot set.
  */
 export function memberReader(rows: RowKind, note: (column: string) => void) {
   const properties = propertiesOf(rows)

@@ -54,7 +54,7 @@ export interface Draft {
   owner: string
 }
 
-/** So long after a process was last heard of, a file that it took is given up. */
+/** How long the upload of a file may go without a sign of life from its process, before the file is removed. */
 const draftLeaseSeconds = 60
 
 /** Inserts an import that stays invisible until its file is complete. */
@@ -72,7 +72,7 @@ export async function insertDraft(sql: Statements, given: NewImport): Promise<Dr
   return { id: row.id, owner }
 }
 
-/** Says that a file is still being taken. */
+/** Renews the lease of an upload. */
 export async function renewDraft(sql: Statements, draft: Draft): Promise<void> {
   await renewal(sql, draft, 0)
 }
@@ -106,7 +106,7 @@ export interface TakenFile {
   bytes: number
 }
 
-/** Sets an import waiting whose file is whole. Throws 70003 when another one was quicker. */
+/** Makes a draft a waiting import, once its file is complete. Throws 70003 if another job was inserted first. */
 export async function submitDraft(
   tx: Statements,
   { id, owner }: Draft,
@@ -125,12 +125,12 @@ export async function submitDraft(
   return begun
 }
 
-/** Leaves an import whose file did not come whole to upkeep, which removes it in steps. */
+/** Gives up a draft whose file did not arrive completely. Upkeep removes it in steps. */
 export async function dropDraft(sql: Statements, { id }: Draft): Promise<void> {
   await sql`update import set lease_owner = null where id = ${id} and status = 0`
 }
 
-/** What a job is as an import: its file, and where it goes on. */
+/** What an import adds to a job: its file and its position in it. */
 export interface ImportJob {
   kind: ImportKind
   mode: ImportMode

@@ -4,11 +4,14 @@ import { yielder } from '../runtime/event-loop.ts'
 import { invalidRequest } from '../vocabulary/refusals.ts'
 import type { ImportFormat } from './contract.ts'
 
-// The text of a file that is taken, in whichever encoding it is.
+// The text of an uploaded file, in any supported encoding.
 
-/** How much is read without a turn for others: of rows of two bytes, a parser takes some milliseconds. */
+/**
+ * How many bytes are parsed before others get a turn. With rows of two bytes, the parser takes some milliseconds for
+ * this.
+ */
 const sliceBytes = 1024
-/** Read before an encoding that is not named is chosen: the first bytes beyond ASCII, and some behind them. */
+/** How much is read to guess an encoding that the file does not name: from the first bytes beyond ASCII on. */
 const guessedBytes = 64 * 1024
 
 /** The file as text, in slices with turns between: in the encoding it names, else UTF-8, else GB18030. */
@@ -76,7 +79,9 @@ const ascii = new TextDecoder()
 const utf8 = /^utf-?8$/i
 const gb18030 = /^(gb18030|gbk|gb2312|gb_?2312-80|cp936|x-gbk)$/i
 
-/** A byte-order mark is one at the beginning of a file alone. */
+/**
+ * The decoder of a charset. `ignoreBOM` is set after the beginning of a file, where a byte-order mark is ordinary text.
+ */
 function decoderOf(charset: string, format: ImportFormat, ignoreBOM: boolean): TextDecoder {
   const options = { fatal: true, ignoreBOM }
   if (utf8.test(charset)) return new TextDecoder('utf-8', options)

@@ -23,7 +23,7 @@ const settingCaller: OperatorCaller = {
   provenUntil: null,
 }
 
-/** Operations that ask for no token get this caller; their handlers don't look at it. */
+/** The caller of operations that need no token; their handlers do not look at it. */
 const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimitPerSecond: null }
 
 /** Finds a request's caller and its permissions; a caller in memory is returned without a promise to wait for. */
@@ -56,7 +56,9 @@ export class AccessControl {
     return taken === undefined ? permitted(operation, caller) : taken.then(() => permitted(operation, caller))
   }
 
-  /** A session that lacks a factor or a proof is looked up anew: another process may have just been shown it. */
+  /**
+   * Looks up a session again if it seems to lack a factor or a proof: it may have just been shown to another process.
+   */
   private proven(operation: Admission, caller: OperatorCaller, request: RequestHead): Caller | Promise<Caller> {
     const session = ownSession(request)
     if (session === undefined || whatIsMissing(operation, caller) === undefined) return permitted(operation, caller)
@@ -73,7 +75,7 @@ export class AccessControl {
       if (session === undefined) throw tokenInvalid()
       return this.known({ kind: 'session', hash: hashSecret(session) })
     }
-    // RFC 7235: the scheme's name is case-insensitive. The document asks for one space.
+    // RFC 7235: the scheme's name is case-insensitive. The customer's document asks for exactly one space.
     if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw tokenInvalid()
     const token = authorization.slice(7)
     const hash = hashSecret(token)
@@ -110,9 +112,8 @@ export function permitted(operation: Admission, caller: Caller): Caller {
 }
 
 /**
- * Whether an operator may still make the change that it was admitted for, which may have waited: asked under the locks of the
- * change. With `holds` a session cannot end before the transaction does; the lock of its account comes first. Throws 10002,
- * 10003 and 10034.
+ * Checks again, under the locks of a change that may have waited, that the operator may still make it. With `holds` a
+ * session cannot end before the transaction does; the lock of its account comes first. Throws 10002, 10003 and 10034.
  */
 export async function requireStanding(
   tx: Statements,

@@ -23,12 +23,15 @@ interface Asked {
   answer: Promise<Caller | undefined>
 }
 
-/** The key under which changes of operators' access are noted; those of an application are noted under its id. */
+/**
+ * The key under which changes of operators' access are stored; changes of an application's access are stored under its
+ * id.
+ */
 export const operators = ''
 
 /**
- * Callers in memory by their credentials. Nearly always a request finds its caller here, looked up less than a second
- * ago, together with those of other requests.
+ * Callers in memory by their credentials. Nearly every request finds its caller here. An entry is at most a second old,
+ * and one query looks up the callers of many requests.
  */
 export class CallerCache {
   private readonly peers: Peers
@@ -36,7 +39,10 @@ export class CallerCache {
   private readonly entries = new Map<string, Entry>()
   private readonly asked = new Map<string, Asked>()
   private readonly lookUps: GroupCommit<Credential, KnownCaller | undefined>
-  /** When access last changed, by application or for operators, as long as it matters. */
+  /**
+   * When access last changed, by application id, or for all operators under `operators`. Entries that no longer matter
+   * are removed.
+   */
   private readonly changes = new Map<string, number>()
   private changedAt = Number.NEGATIVE_INFINITY
 
@@ -64,7 +70,7 @@ export class CallerCache {
     if (entry?.kind !== credential.kind || now >= entry.trustedUntil || !this.isUnchanged(entry)) {
       return this.lookUp(credential, this.changedAt)
     }
-    // The request that needs the result sees a failure.
+    // A failed look-up is ignored here; the next request that needs its result reports it.
     if (now - entry.askedAt > renewAfterMs) this.lookUp(credential, this.changedAt).catch(() => {})
     return callerOf(entry)
   }
@@ -74,7 +80,10 @@ export class CallerCache {
     return this.lookUp(credential, performance.now())
   }
 
-  /** Tells all processes of this machine of a change: it is in force there when this resolves. Others see it within 1 s. */
+  /**
+   * Reports a change to all processes of this machine: when this resolves, it is in force in all of them. Other
+   * machines see it within 1 s.
+   */
   async noteChange(whose: string): Promise<void> {
     this.forget(whose)
     await this.peers.ask('access', whose)
@@ -115,7 +124,7 @@ export class CallerCache {
     return asked.answer
   }
 
-  // The result of a later look-up is not overwritten.
+  // Stores the result of a look-up, unless a later look-up has already stored its own.
   private async load(credential: Credential, askedAt: number, isLatest: () => boolean): Promise<Caller | undefined> {
     const found = await this.lookUps.submit(credential)
     if (found?.isUseOld) await noteUse(this.control, credential)

@@ -40,7 +40,10 @@ export function actorOf(caller: Caller): string {
   return `${caller.source}:${caller.name}${id === null ? '' : `#${id}`}`
 }
 
-/** The owner of an operator's idempotency keys where a write is about no application; no `appId` has a space. */
+/**
+ * The owner of an operator's idempotency keys, for writes about no application. It contains a space, so it cannot equal
+ * an `appId`.
+ */
 export function keyOwnerOf(caller: Caller): string {
   if (caller.kind === 'application') return caller.appId
   return `operator ${caller.operatorId ?? caller.operatorKeyId ?? ''}`

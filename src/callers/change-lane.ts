@@ -107,7 +107,7 @@ export function changeLane<Body, Item>(
   return submitter(lane, callers)
 }
 
-/** The outcomes that are known before anything is written: of callers that lost their access, and of keys that were used. */
+/** The outcomes that need no write: for callers that have lost their access, and for keys that were used before. */
 async function findOutcomes<Body>(tx: Statements, submissions: readonly Submission<Body>[]) {
   const callers = submissions.map(({ caller }) => caller)
   const keyed = submissions.flatMap(({ appId, idempotency }) =>

@@ -17,8 +17,8 @@ function mayActFor(caller: Caller, appId: string): boolean {
 }
 
 /**
- * Throws 10003 when a caller has lost, since its request began, an application that the request is about: the one that
- * it names, else any that the caller had then. A result without it would look complete to its reader.
+ * Throws 10003 if the caller has lost access to an application since the request began: to the one that the request
+ * names, or, if it names none, to any that the caller had then. Otherwise an incomplete result would look complete.
  */
 export function requireStillActingFor(before: Caller, now: Caller, named: string | null | undefined): void {
   if (before.kind === 'application' || now.kind === 'application' || now.applications === null) return

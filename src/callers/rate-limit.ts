@@ -10,18 +10,20 @@ interface Bucket {
   filledAt: number
   /** The limit as the header `RateLimit-Policy` gives it. */
   policy: string
-  /** Requests that wait for what other processes have left. */
+  /** How many requests wait for tokens that other processes have left. */
   waiting: number
   asking: Promise<void> | undefined
-  /** Until then the limit is used up. */
+  /** Until this time the limit is used up. */
   isSpentUntil: number
 }
 
-/** Thirds add up to a little less than one. */
+/** A little less than one, because three thirds add up to slightly less than one. */
 const oneToken = 1 - 1e-6
-/** The part of a limit that is borrowed ahead, so that not every request has to ask. */
+/**
+ * The share of a limit that a process borrows in advance, so that it does not ask the other processes at every request.
+ */
 const reserve = 1 / 50
-/** How often a process asks the others again that had nothing left. */
+/** How long a process waits before it asks the others again, after they had nothing left. */
 const askAgainMs = 20
 
 /**
@@ -104,7 +106,7 @@ export class RateLimiter {
       bucket = { tokens: part, limit, filledAt: now, policy, waiting: 0, asking: undefined, isSpentUntil: 0 }
       this.buckets.set(appId, bucket)
     }
-    // With borrowed tokens the bucket can hold more than its own part.
+    // A bucket that has borrowed can hold more tokens than its own part.
     const refilled = Math.min(part, bucket.tokens + ((now - bucket.filledAt) * part) / 1000)
     bucket.tokens = Math.max(bucket.tokens, refilled)
     bucket.filledAt = now

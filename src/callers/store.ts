@@ -7,8 +7,8 @@ import type { ApplicationCaller, Caller, OperatorCaller } from './caller.ts'
 import type { Credential } from './credentials.ts'
 
 /**
- * SQL: whether the token `t` of the application `a` lives: it has not expired, and the secret that it was obtained with
- * is the application's, or was until a rotation that leaves it some time.
+ * SQL: whether the token `t` of the application `a` is alive: it has not expired, and it was issued for the
+ * application's present secret, or for the previous one while a rotation still lets that work.
  */
 export const isLivingAt = (now: string) => `t.expires_at > ${now} and (t.generation = a.token_generation
     or t.generation = a.token_generation - 1 and a.previous_secret_until > ${now})`
@@ -25,7 +25,7 @@ export function callerValues(callers: Iterable<Caller>): [number, string, string
   return [appIds.size, textArray([...appIds.values()]), textArray([...appIds.keys()])]
 }
 
-/** Token by token, each by its key: a join with applications could begin at those. */
+/** Looks up each token by its key; as a join, the planner could begin with the applications. */
 const isOfLiving = `exists (
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and ${isLiving})`
 
@@ -37,7 +37,7 @@ const revokedOf = (apps: string, tokens: string) => `array(
 
 /**
  * For a routine that holds the applications' locks: puts the applications whose caller has lost access into
- * `v_revoked`. Nearly always all callers have access, which the cheaper query finds first.
+ * `v_revoked`. A cheaper query comes first, because nearly always all callers still have access.
  */
 export const findRevokedSql = `if p_callers > 0 and (
       select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
@@ -75,15 +75,18 @@ export async function requireApplicationExists(sql: Statements, appId: string): 
 export interface KnownCaller<Kind extends Caller = Caller> {
   caller: Kind
   isFrozen: boolean
-  /** How long it is still valid, by the database's clock. */
+  /** How long the credential is still valid, by the database's clock. */
   remainingMs: number
-  /** Whether its use is to be noted again. */
+  /** Whether the stored time of the last use is old, so that it must be stored again. */
   isUseOld: boolean
 }
 
 /** What the settings say of sessions. */
 export interface SessionRules {
-  /** Of the operator key of the settings: its sessions end when another key is set. */
+  /**
+   * For a session by the operator key of the settings: the key's hash, so that the session ends when another key is
+   * set.
+   */
   settingKeyHash: string | null
   /** The roles that need a second factor. */
   factorRoles: readonly Role[]
@@ -138,7 +141,7 @@ function toApplication(row: Row): KnownCaller<ApplicationCaller> {
   return { caller, isFrozen: row.status === 2, remainingMs, isUseOld: false }
 }
 
-// Use is noted to the minute, so that a busy caller is not written at each request.
+// The last use is stored to the minute, so that a busy caller does not cause a write at each request.
 const isOld = (seenAt: string) => `coalesce(${seenAt} < now() - interval '1 minute', true)`
 
 function toOperators(rows: readonly Row[], rules?: SessionRules): Known<OperatorCaller> {
@@ -169,7 +172,7 @@ export function operatorOf(row: Row, rules?: SessionRules): OperatorCaller {
   }
 }
 
-/** How a session began; the version before stored no method. */
+/** How a session began; sessions of the previous version have no stored method. */
 export function methodOf({ method, operator_id }: Row): string {
   return method ?? (operator_id === null ? 'operatorKey' : 'password')
 }
@@ -183,7 +186,7 @@ function lackOf(row: Row, { factorRoles, asksFactorAfterSignOn }: SessionRules):
       return isAsked ? 'show' : null
     case 'password':
       if (!isAsked || row.has_shown_factor) return null
-      // It began before there was a factor, which another session has set up.
+      // The session began before the account had a factor, which another session has set up since.
       return row.has_factor ? 'show' : 'setUp'
     case 'signOn':
       if (!asksFactorAfterSignOn) return null
@@ -219,11 +222,14 @@ export const hasFactorSql = (operatorId: string) => `(exists (
     select 1 from operator_totp where operator_id = ${operatorId})
   or exists (select 1 from operator_passkey where operator_id = ${operatorId}))`
 
-/** SQL: whether an account is somebody at the provider of single sign-on. */
+/** SQL: whether an account is linked to an identity at the provider of single sign-on. */
 export const isLinkedSql = (operatorId: string) =>
   `exists (select 1 from operator_identity where operator_id = ${operatorId})`
 
-/** SQL: when a session's person last proved who they are; sessions of the version before began with a proof. */
+/**
+ * SQL: when a session's person last proved who they are; sessions of the previous version store no proof, and began
+ * with one.
+ */
 const provenAtSql = 'coalesce(s.confirmed_at, s.created_at)'
 
 /** SQL: who acts in a session of `livingSessions`: an account, or a key with the account that owns it: `o` is both. */
@@ -274,7 +280,10 @@ export async function findKeys(sql: Statements, hashes: readonly string[]): Prom
   return toOperators(rows)
 }
 
-/** An operator as it may act by now; undefined when its session or key has ended. `holds`: the session cannot end before the transaction. */
+/**
+ * The operator with its present rights; undefined if its session or key has ended. With `holds`, the session cannot end
+ * before the transaction does.
+ */
 export async function findStanding(
   tx: Statements,
   caller: OperatorCaller,
@@ -317,7 +326,7 @@ export async function findOperatorAccess(
 export const idleSessionHours = 12
 export const longestSessionDays = 14
 
-/** Notes that a key or a session is used, and puts off the session's end, but not beyond its longest time. */
+/** Stores that a key or a session is in use, and extends the session, but not beyond its longest lifetime. */
 export async function noteUse(sql: Statements, { kind, hash }: Credential): Promise<void> {
   if (kind === 'key') await sql`update operator_key set used_at = now() where key_hash = ${hash}`
   else {

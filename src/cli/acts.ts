@@ -35,21 +35,21 @@ export function actCommands(program: CliCommand, context: Context): void {
     .command('act')
     .summary('changes everything that matches')
     .description(
-      'Does to every device or site that matches what the single operation does to one, and waits for the end. --filter all=true means every one. Look first: --dry-run counts, and --expect refuses another number. Ends with 4 when rows were refused.',
+      'Carries out an operation on every device or site that matches, and waits for the end. --filter all=true means every one. Look first: --dry-run counts, and --expect refuses another number. Ends with 4 when rows were refused.',
     )
   for (const kind of Object.keys(kinds) as Kind[]) {
     acts
       .command(kind)
       .description(`Acts on the ${kind} of an application that match.`)
-      .addArgument(new Argument('<act>', 'what is done to each').choices(kinds[kind]))
-      .requiredOption('--app <appid>', 'the application whose they are')
-      .option('--filter <name=value>', 'a filter of the page operation; several times for several', collect)
+      .addArgument(new Argument('<act>', 'the operation for each row').choices(kinds[kind]))
+      .requiredOption('--app <appid>', 'the application that the rows belong to')
+      .option('--filter <name=value>', 'a filter of the page operation; can be repeated', collect)
       .option(
         '--set <name=value>',
-        'for update: a member to change; empty clears it; several times for several',
+        'for update: a member to change; an empty value clears it; can be repeated',
         collect,
       )
-      .option('--target-app <appid>', 'for transfer: the application that they go to')
+      .option('--target-app <appid>', 'for transfer: the application that the devices go to')
       .option('--reason <words>', 'the reason; forceUnbind and transfer must have one')
       .option('--expect <number>', 'how many must match: with another number nothing is done', wholeNumber(0))
       .option('--dry-run', 'only counts')
@@ -66,7 +66,7 @@ export function actCommands(program: CliCommand, context: Context): void {
     .command('cancel')
     .description('Ends an act that waits or runs. What it has done stays.')
     .argument('<id>', 'the act', wholeNumber(1))
-    .option('--app <appid>', 'the application that it is for')
+    .option('--app <appid>', 'the application of the act')
     .example('act cancel 12')
     .action(async (id: number, { app: appId }: { app?: string }) => {
       const cancelled = await context.client().cancelAct({ id, appId })

@@ -19,7 +19,7 @@ export function collect(text: string, given: string[] = []): string[] {
 export function filtersOf(given: string[] = []): Record<string, string> {
   const pairs = given.map((text): [string, string] => {
     const at = text.indexOf('=')
-    if (at < 1) throw new UsageError(`"${text}" is no filter: it is written name=value`)
+    if (at < 1) throw new UsageError(`"${text}" is not a filter: write it as name=value`)
     return [text.slice(0, at), text.slice(at + 1)]
   })
   return Object.fromEntries(pairs)

@@ -11,16 +11,16 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 export function backupCommands(program: CliCommand, context: Context): void {
   program
     .command('backup')
-    .argument('[file]', 'where it goes; - for standard output')
+    .argument('[file]', 'the file to write; - for standard output')
     .summary('writes all that the database holds into a file')
     .description(
-      'Writes a consistent snapshot of the settings’ database to a file, while the service runs. The file holds secrets: ' +
+      'Writes a consistent snapshot of the database that the settings name to a file, while the service runs. The file holds secrets: ' +
         'only its owner can read it, and it should stay so. With --to the file is named by its time, and read again from ' +
         'the disk before it gets its name. --keep N then verifies the older ones too and keeps the newest N complete ' +
         'ones: a damaged file never takes a complete one’s place.',
     )
     .option('--to <folder>', 'the folder in which the file is named by its time')
-    .option('--keep <number>', 'how many whole backups stay in the folder; without it all')
+    .option('--keep <number>', 'how many complete backups to keep in the folder (default: all)')
     .example('backup /var/backups/forecourt.fcb')
     .example('backup --to /var/backups/forecourt --keep 14', 'each night, by a timer')
     .example('backup - | age -r age1… > forecourt.fcb.age', 'encrypted on its way')
@@ -39,7 +39,7 @@ export function backupCommands(program: CliCommand, context: Context): void {
   const callbacks = program.command('callbacks').description('Callbacks after a restore.')
   callbacks
     .command('resume')
-    .description('Lets callbacks go again that a restore has paused: what happened meanwhile is sent then.')
+    .description('Resumes callbacks that a restore has paused, and sends the events of the pause.')
     .example('callbacks resume')
     .action(() => resume(context))
 }
@@ -83,7 +83,7 @@ async function backup(given: string | undefined, options: FolderOptions, context
   } = await atPlace(context, {}, (place) => takeAndNote(destination, place, context))
   if (missingKeys.length > 0) {
     context.remark(
-      `The key for callback secrets is not in it: keep the file of FORECOURT_SECRETS_KEY_FILE with the key ${missingKeys.join(' and ')} as well.`,
+      `The key for callback secrets is not in the backup: keep the file of FORECOURT_SECRETS_KEY_FILE with the key ${missingKeys.join(' and ')} as well.`,
     )
   }
   const words = `${rows.toLocaleString('en')} rows of ${tables} tables, ${megabytes(bytes)}, in ${lasted.toFixed(1)} s.`
@@ -108,15 +108,15 @@ async function takeAndNote(destination: Destination, place: Place, context: Cont
     const summary = { ...(await take(destination, place, context)), seconds: seconds() }
     const { rows, bytes } = summary
     const record = { beganAt, path, rows, bytes, seconds: summary.seconds, isVerified, failure: null }
-    // A database that takes no writes, a standby say, is backed up without it.
+    // A backup of a database that accepts no writes, such as a standby, is valid without its record.
     await recordBackup(place, record).catch((error) =>
-      context.remark(`The backup is whole, but the database could not note it: ${error.message}`),
+      context.remark(`The backup is complete, but the database could not record it: ${error.message}`),
     )
     return summary
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error)
     const record = { beganAt, path, rows: null, bytes: null, seconds: seconds(), isVerified: false, failure }
-    // The database may be the very reason why the backup failed.
+    // The record of a failed backup may fail too: the database may be the reason for both.
     await recordBackup(place, record).catch(() => {})
     throw error
   }
@@ -156,9 +156,11 @@ async function prune(
   }
   const { kept, removed, damaged } = await keepNewest(folder, basename(path), keep)
   for (const name of damaged) {
-    context.remark(`${join(folder, name)} is damaged, and counts for nothing: look at the disk, and remove it.`)
+    context.remark(
+      `${join(folder, name)} is damaged and does not count as a backup: check the disk, and remove the file.`,
+    )
   }
-  const outcome = `${kept.length} whole ones are kept, ${removed.length} older ones removed.`
+  const outcome = `${kept.length} complete backups are kept, ${removed.length} older ones removed.`
   context.result({ ...found, verified: true, kept, removed, damaged }, `${words} ${outcome}`)
 }
 
@@ -181,7 +183,7 @@ async function restore(path: string, context: Context): Promise<void> {
     context.result(
       { tables: tables.length, rows, takenAt, seconds, callbacks: 'paused' },
       `Restored, and compared with what was backed up at ${takenAt}: ${rows.toLocaleString('en')} rows of ${tables.length} tables, in ${seconds.toFixed(1)} s.\n` +
-        'Callbacks are paused, as this may be a copy: `forecourt callbacks resume` lets them go.',
+        'Callbacks are paused, because this database may be a copy: `forecourt callbacks resume` resumes them.',
     )
   } finally {
     await file.close()
@@ -200,7 +202,10 @@ async function resume(context: Context): Promise<void> {
   )
   const setting = context.config().callbacks
   const isOn = setting === 'on' ? 'Callbacks are sent.' : 'Callbacks stay paused by FORECOURT_CALLBACKS.'
-  context.result({ wasPaused, callbacks: setting }, `${wasPaused ? '' : 'No restore had paused them. '}${isOn}`)
+  context.result(
+    { wasPaused, callbacks: setting },
+    `${wasPaused ? '' : 'Callbacks were not paused by a restore. '}${isOn}`,
+  )
 }
 
 /** Runs on the database of the settings, whether the service does or not. A signal ends it with nothing written. */
@@ -213,9 +218,9 @@ async function atPlace<Answer>(
   const { openLog } = await import('../runtime/log.ts')
   const { databaseWaitSeconds: waitSeconds, statementTimeoutMs, secretsKeyFile: keyFile, ...config } = context.config()
   const stopping = new AbortController()
-  const stop = (name: string) => stopping.abort(new UserError(`${name} ended it, and nothing was written.`))
+  const stop = (name: string) => stopping.abort(new UserError(`${name} ended the command, and nothing was written.`))
   process.on('SIGINT', stop).on('SIGTERM', stop)
-  // What helps users is thrown or printed; the log is for those who ask for it.
+  // Messages that help users are thrown or printed; the log is only for users who ask for it.
   const log = openLog(config.logLevel === 'info' ? 'error' : config.logLevel)
   try {
     const { owner: target, close } = await openBesideService(config, {
@@ -238,13 +243,13 @@ async function atPlace<Answer>(
   }
 }
 
-/** Half a backup is none, and a database that was started for it is to be stopped. */
+/** Throws if standard output ends early, so that the command fails and stops a database that it started. */
 async function writeOut({ stdout }: Context, piece: Buffer): Promise<void> {
   const fault = await new Promise<Error | null | undefined>((resolve) => stdout.write(piece, resolve))
   if (!fault) return
   const { code, message } = fault as NodeJS.ErrnoException
   const why = code === 'EPIPE' ? 'was closed' : `cannot be written (${message})`
-  throw new UserError(`Standard output ${why}, and the backup is not whole.`)
+  throw new UserError(`Standard output ${why}, and the backup is not complete.`)
 }
 
 function megabytes(bytes: number): string {

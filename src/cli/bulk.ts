@@ -38,19 +38,19 @@ type ExportKind = (typeof exportKinds)[number]
 export function bulkCommands(program: CliCommand, context: Context): void {
   const imports = program
     .command('import')
-    .summary('creates what a file has rows of, or updates it')
+    .summary('imports the rows of a file')
     .description(
-      'Sends a file of up to 1 GB, CSV or NDJSON, and waits until its rows are worked off. A file may be sent again: rows that are there already with the same content count as existing. Ends with 4 when rows were refused.',
+      'Sends a file of up to 1 GB, CSV or NDJSON, and waits until its rows are processed. A file may be sent again: rows that already exist with the same content count as existing. Ends with 4 when rows were refused.',
     )
   for (const [kind, description] of Object.entries(importKinds) as [keyof typeof importKinds, string][]) {
     const command = imports.command(kind).description(description).argument('<file>', 'the file; - for standard input')
-    if (kind !== 'inventory') command.requiredOption('--app <appid>', 'the application that they are to belong to')
+    if (kind !== 'inventory') command.requiredOption('--app <appid>', 'the application that the rows will belong to')
     command
       .addOption(
-        new Option('--format <format>', 'how it is written (default: as its name ends, else csv)').choices([
-          'csv',
-          'ndjson',
-        ]),
+        new Option(
+          '--format <format>',
+          'the format of the file (default: by the ending of its name, else csv)',
+        ).choices(['csv', 'ndjson']),
       )
       .addOption(
         new Option(
@@ -72,7 +72,7 @@ export function bulkCommands(program: CliCommand, context: Context): void {
     .command('cancel')
     .description('Ends an import that waits or runs. What it has written stays.')
     .argument('<id>', 'the import', wholeNumber(1))
-    .option('--app <appid>', 'the application that it is for')
+    .option('--app <appid>', 'the application of the import')
     .example('import cancel 12')
     .action(async (id: number, { app: appId }: { app?: string }) => {
       const cancelled = await context.client().cancelImport({ id, appId })
@@ -85,15 +85,18 @@ export function bulkCommands(program: CliCommand, context: Context): void {
     .description(
       'Gets all rows of a kind as a file, as they are while it is read, with the filters of its page operation.',
     )
-    .addArgument(new Argument('<kind>', 'what its rows are').choices(exportKinds))
+    .addArgument(new Argument('<kind>', 'the kind of its rows').choices(exportKinds))
     .addOption(
-      new Option('--format <format>', 'how it is written; geojson, in WGS 84, for sites and devices')
+      new Option('--format <format>', 'the format of the file; geojson, in WGS 84, only for sites and devices')
         .choices(['csv', 'ndjson', 'geojson'])
         .default('csv'),
     )
     .option('--app <appid>', 'of this application only')
-    .option('--filter <name=value>', 'a filter of the page operation; several times for several', collect)
-    .option('--output <file>', 'a file, which has its name only when it is whole (default, and -: standard output)')
+    .option('--filter <name=value>', 'a filter of the page operation; can be repeated', collect)
+    .option(
+      '--output <file>',
+      'the file to write, which gets its name when it is complete (default, and -: standard output)',
+    )
     .example('export devices --output devices.csv')
     .example('export sites --filter cityCode=360100 --format geojson > nanchang.geojson')
     .action((kind: ExportKind, options: ExportOptions) => exportFile(kind, options, context))
@@ -209,7 +212,7 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
       else await saveWhole(output, counted())
     } catch (error) {
       if (error instanceof UserError || (bytes === 0 && !signal.aborted)) throw error
-      throw new UserError(`The export broke off after ${bytes} bytes: ask for it again.`)
+      throw new UserError(`The export broke off after ${bytes} bytes: run it again.`)
     }
     if (output !== undefined) context.result({ kind, format, file: output, bytes }, `${output}: ${bytes} bytes`)
   })

@@ -35,7 +35,7 @@ export function callerOfOne(options: CallerOptions, context: Context): Caller<st
  */
 export function callerOf({ app, appId, appSecret }: CallerOptions, context: Context): Caller<string | undefined> {
   if (app !== undefined && appId !== undefined) {
-    throw new UsageError('--app goes with an operator key, --app-id with an application’s secret: give one of them')
+    throw new UsageError('--app is for an operator key, --app-id for an application’s secret: give one of them')
   }
   const named = appId ?? (app === undefined && !context.hasKey ? applicationOf(context) : undefined)
   return named === undefined

@@ -17,8 +17,8 @@ const installed: Record<Shell, string> = {
 export function completionCommands(program: CliCommand, context: Context): void {
   program
     .command('completion')
-    .summary('teaches a shell the commands')
-    .description('Prints what makes a shell complete commands, options and their values with the Tab key.')
+    .summary('prints a completion script for a shell')
+    .description('Prints the script with which a shell completes commands, options and their values at the Tab key.')
     .addArgument(new Argument('<shell>').choices(Object.keys(shells)))
     .example('completion bash > ~/.local/share/bash-completion/completions/forecourt')
     .example('completion zsh > "$fpath[1]/_forecourt"')
@@ -55,7 +55,7 @@ function nodesOf(command: CliCommand, everywhere: readonly Option[], path = ''):
     values: command.registeredArguments.find((argument) => argument.argChoices)?.argChoices ?? [],
     options: [
       ...options,
-      { flag: '--help', description: 'tells how a command is used', values: [], takesValue: false },
+      { flag: '--help', description: 'shows how a command is used', values: [], takesValue: false },
     ],
   }
   return [node, ...children.flatMap((child) => nodesOf(child, everywhere, `${path} ${child.name()}`.trim()))]

@@ -107,7 +107,7 @@ export class Context {
     const baseUrl = this.requireAddress('the application’s secret')
     const appSecret = this.secret('--app-secret', givenSecret, 'APP_SECRET')
     if (appSecret === undefined) {
-      throw new UsageError('the application’s secret is needed beside its id: set APP_SECRET or APP_SECRET_FILE')
+      throw new UsageError('the application’s secret is needed as well as its id: set APP_SECRET or APP_SECRET_FILE')
     }
     return new Forecourt({ baseUrl, appId, appSecret, allowHttp: true })
   }
@@ -122,7 +122,9 @@ export class Context {
   private requireAddress(secret: string): string {
     const { url } = this
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw new UsageError(`"${url}" is no address: it begins with http:// or https://, as http://127.0.0.1:8080 does`)
+      throw new UsageError(
+        `"${url}" is not an address: it must begin with http:// or https://, as http://127.0.0.1:8080 does`,
+      )
     }
     if (travelsOpenly(new URL(url)) && !this.allowsHttp) {
       throw new UsageError(

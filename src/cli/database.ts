@@ -14,14 +14,14 @@ interface EraseOptions {
 export function databaseCommands(program: CliCommand, context: Context): void {
   const migrate = program
     .command('migrate')
-    .summary('the schema of the settings’ database')
+    .summary('the schema of the database that the settings name')
     .description(
-      'Shows the schema’s version in the settings’ database, and migrates it. A start of the service does the same.',
+      'Shows the schema’s version in the database that the settings name, and migrates it. A start of the service does the same.',
     )
   migrate
     .command('status')
     .description(
-      'Lists the migrations: when each was applied, and which a start would apply. Ends with 1 when the database is newer than this program, or was given another file.',
+      'Lists the migrations: when each was applied, and which a start would apply. Ends with 1 when the database is newer than this program, or when a migration was applied from another file.',
     )
     .example('migrate status')
     .example('migrate status --json')
@@ -41,7 +41,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     .command('distribute')
     .summary('makes an empty Citus database a distributed one')
     .description(
-      'Distributes the settings’ empty database, which must be a Citus coordinator’s: once. Running services must be restarted.',
+      'Distributes the empty database of the settings, once; it must be on a Citus coordinator. Running services must be restarted.',
     )
     .example('distribute', 'with DATABASE_URL set to the coordinator')
     .action(async () => {
@@ -57,7 +57,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
       'Replaces contacts and phone numbers of deleted sites by *** in the event log and in the responses stored for retries, and records it in the audit trail (site.erased). Copies in callbacks, exports and backups are not changed.',
     )
     .option('--app <id>', 'of this application')
-    .option('--site <id>', 'this site; wants --app')
+    .option('--site <id>', 'this site; needs --app')
     .option('--days <number>', 'every site that was deleted at least this many days ago')
     .option('--dry-run', 'only counts')
     .example('erase --app eb5ffaabb88d8c09f000 --site 1024', 'one site, after its delete')
@@ -67,9 +67,9 @@ export function databaseCommands(program: CliCommand, context: Context): void {
       const isDryRun = options.dryRun === true
       const { sites, events } = await eraseFromDatabase(context.config(), readEraseOptions(options), isDryRun)
       const done = isDryRun ? 'Would erase' : 'Erased'
-      context.result({ sites, events }, `${done} what ${events} events tell of the people of ${sites} sites.`)
+      context.result({ sites, events }, `${done} the contacts of ${sites} sites in ${events} events.`)
       if (!isDryRun && events > 0) {
-        context.remark('Callbacks that were sent, exports and backups still hold it: tell those who have them.')
+        context.remark('Callbacks that were sent, exports and backups still hold them: tell the people who have those.')
       }
     })
 }
@@ -102,6 +102,6 @@ function readEraseOptions({ app, site, days }: EraseOptions) {
     return Number(text)
   }
   if (days !== undefined) return { appId: app ?? null, days: number('--days', days) }
-  if (app === undefined) throw new UsageError('--site wants --app')
+  if (app === undefined) throw new UsageError('--site needs --app')
   return { appId: app, siteId: number('--site', site ?? '') }
 }

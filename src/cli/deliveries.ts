@@ -21,13 +21,13 @@ export function deliveryCommands(program: CliCommand, context: Context): void {
   const replay = delivery
     .command('replay')
     .description(
-      'Sends one delivery again, or every event of a time range that the callback asks for. The service goes on with it when the command has ended; it runs one replay of an application at a time.',
+      'Sends one delivery again, or every event of a time range that the callback asks for. The service continues after the command has ended; it runs one replay of an application at a time.',
     )
     .option('--id <id>', 'the delivery', wholeNumber(1))
     .option('--from <time>', 'the range’s first second, "yyyy-MM-dd HH:mm:ss" in the service’s time zone, or RFC 3339')
-    .option('--to <time>', 'its last second')
+    .option('--to <time>', 'the range’s last second')
     .addOption(
-      new Option('--status <status>', 'of the range only deliveries in this state')
+      new Option('--status <status>', 'only deliveries of the range in this state')
         .choices(statuses)
         .argParser(readStatus),
     )

@@ -8,7 +8,7 @@ const devices = 2_000
 function rounds(count: number, seed: number) {
   const random = numbersFrom(seed)
   const states = new Map<number, DemoState>()
-  // As the service stores reports: a member that a report leaves out stays.
+  // Merges reports as the service does: a member that a report leaves out keeps its value.
   const shown = new Map<number, Partial<StateReport>>()
   return Array.from({ length: count }, () => {
     for (let device = 0; device < devices; device++) {
@@ -17,7 +17,7 @@ function rounds(count: number, seed: number) {
       shown.set(device, { ...shown.get(device), ...report })
     }
     const all = [...shown.values()]
-    // A remark is there with its fault, and goes with it.
+    // A remark comes and goes with its fault.
     expect(all.filter(({ status, statusRemark }) => (statusRemark === null) !== (status === 1))).toEqual([])
     const share = (is: (device: (typeof all)[number]) => boolean) => all.filter(is).length / devices
     return { faulty: share(({ status }) => status === 2), offline: share(({ onlineStatus }) => onlineStatus === 2) }

@@ -1,7 +1,7 @@
 import type { DeviceBatchRow, PlacementBatchRow, SiteBatchRow, StateReport } from '#sdk/api'
 import { divisionName } from '../regions/names.ts'
 
-// The demonstration's fleet. Every record follows from its number, so that a second run finds those of the first.
+// The demonstration's fleet. Every record follows from its number, so that a second run finds the records of the first.
 
 /** Districts by their codes, each with a point that lies at least 1.25 km within its borders. */
 const places: readonly (readonly [code: string, longitude: number, latitude: number])[] = [
@@ -73,15 +73,15 @@ const places: readonly (readonly [code: string, longitude: number, latitude: num
   ['650104', 87.57, 43.87], // 乌鲁木齐市新市区
 ]
 
-/** So far a site may be from its district's point: 1.2 km at most, corner to corner. */
+/** How far a site may be from its district's point: 1.2 km at most, corner to corner. */
 const spread = { longitude: 0.009, latitude: 0.0075 }
-/** So far a device may be from its site's: some 50 m. */
+/** How far a device may be from its site's point: some 50 m. */
 const besideSite = { longitude: 0.0005, latitude: 0.0004 }
 
 export const demoApplications = [
   { appName: '演示·星驰充电', operatorName: '星驰新能源科技有限公司', serialPrefix: 'FDA' },
   { appName: '演示·绿源停车', operatorName: '绿源智慧停车有限公司', serialPrefix: 'FDB' },
-  // Its callback is at a name that does not exist, so that its deliveries show what failing ones look like.
+  // The callback has a host name that does not exist, so that the demonstration shows failing deliveries.
   {
     appName: '演示·城投智行',
     operatorName: '城投智行运营有限公司',
@@ -247,7 +247,7 @@ export function demoDevice(index: number, serialPrefix: string, appId: string, s
   }
 }
 
-/** Where the device with this number stands: in the lane that its name tells, at its site. */
+/** The placement of the device with this number: its site, and the lane that its name says. */
 export function demoPlacement(index: number, deviceNo: string, siteId: number): PlacementBatchRow {
   const laneName = doorOf(index)
   return { deviceNo, siteId, laneType: laneName.endsWith('出口') ? 2 : 1, laneName }
@@ -264,7 +264,8 @@ const chances = { fails: 0.005, isMended: 0.25, losesNetwork: 0.03, opens: 0.25,
 
 /**
  * Returns a device's next report and its state after it. Most reports are signs of life; some open, close, fail,
- * recover or lose the network. The first report of a run has every member, whatever an earlier run has left.
+ * recover or lose the network. The first report of a run has every member, because an earlier run may have left other
+ * values.
  */
 export function nextReport(
   deviceNo: string,
@@ -273,7 +274,7 @@ export function nextReport(
 ): { report: StateReport; state: DemoState } {
   const isOnline = random() >= chances.losesNetwork
   const staysFaulty = before?.isFaulty === true && random() >= chances.isMended
-  // At once as many as there are on average later.
+  // The first round makes as many devices faulty as there are on average later.
   const failsFrom = before === undefined ? chances.fails / chances.isMended : chances.fails
   const isFaulty = staysFaulty || (before?.isFaulty !== true && random() < failsFrom)
   const report: StateReport = { deviceNo, onlineStatus: isOnline ? 1 : 2 }

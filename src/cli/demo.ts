@@ -29,7 +29,7 @@ interface Member {
 }
 
 const batchRows = 500
-/** All of 5,000 devices are heard of within the service's default presence timeout, several times. */
+/** At this rate each of 5,000 devices reports several times within the service's default presence timeout. */
 const tickMs = 2_000
 const reportsOfTick = 150
 
@@ -39,7 +39,7 @@ export function demoCommands(program: CliCommand, context: Context): void {
     .command('demo')
     .summary('fills the service with a believable fleet')
     .description(
-      'Creates 3 applications with sites in real districts and devices that stand at them, and reports device states until Ctrl-C. The callback of one application fails. A second run continues with the first one’s records. Not for a service in use.',
+      'Creates 3 applications with sites in real districts and devices placed at them, and reports device states until Ctrl-C. The callback of one application fails. A second run continues with the first one’s records. Not for a service in use.',
     )
     .option('--once', 'ends when the fleet is there and has reported once')
     .option('--seconds <number>', 'ends after this time', wholeNumber(1))
@@ -141,7 +141,7 @@ async function makeMember(
   }
 }
 
-/** Places the devices that stand nowhere at their sites. Returns the number of refused ones. */
+/** Places the devices that have no placement at their sites. Returns the number of refusals. */
 async function placeDevices(
   client: Forecourt,
   appId: string,

@@ -10,13 +10,13 @@ import { UserError } from '../runtime/user-error.ts'
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
 /**
- * Makes the empty database of the settings, a Citus coordinator's, a distributed one. Returns what does not stand in its
- * way and is better mended soon.
+ * Distributes an empty database, that of the settings, over its Citus cluster. Returns warnings: faults that do not
+ * stop it and should be mended soon.
  */
 export async function distributeDatabase({ databaseUrl: target, workers, ...config }: Config): Promise<string[]> {
   if (target === undefined) {
     throw new UserError(
-      'The embedded database is one machine: name the database of a Citus coordinator in DATABASE_URL.',
+      'The embedded database runs on one machine: name the database of a Citus coordinator in DATABASE_URL.',
     )
   }
   const log = openLog(config.logLevel)

@@ -83,8 +83,8 @@ function lookAtSettings({ host, port, workers, databaseUrl, timeZone, trustedPro
   if (trustedProxies !== undefined || /^(127\.|::1$|localhost$)/.test(host)) return ok('settings', message)
   return warn(
     'settings',
-    `${message}; it listens beyond this machine and believes no proxy`,
-    'Name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one.',
+    `${message}; other machines reach it, and it trusts no proxy`,
+    'Name the proxies in front of it in FORECOURT_TRUSTED_PROXIES, or every caller seems to have the proxy’s address.',
   )
 }
 
@@ -123,7 +123,11 @@ async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise
       const { isReady, failing, workers } = use
       if (!isReady) {
         const which = failing.length > 0 ? `: ${failing.join(', ')}` : ''
-        return fail('port', `the service on ${place} is not ready${which}`, 'See what else is told here, and its log.')
+        return fail(
+          'port',
+          `the service on ${place} is not ready${which}`,
+          'See the other lines here, and the service’s log.',
+        )
       }
       if (workers !== undefined && workers.serving < workers.wanted) {
         const told = `${workers.serving} of ${workers.wanted} processes serve on ${place}`
@@ -141,7 +145,7 @@ async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise
   }
 }
 
-/** Asks the provider of single sign-on for its metadata and keys; a service without one has nothing to tell. */
+/** Asks the provider of single sign-on for its metadata and keys; returns nothing for a service without one. */
 async function lookAtSignOn(config: Config): Promise<Finding[]> {
   const provider = openProvider(config)
   if (provider === undefined) return []
@@ -177,7 +181,7 @@ function lookAtStopped({ dataDir }: Config): Finding {
   if (readRecord(dataDir) === undefined) return ok('database', 'there is none yet; the first start makes it')
   return warn(
     'database',
-    'the embedded one is stopped with the service, and was not looked into',
+    'the embedded one is stopped with the service, and was not checked',
     'Start the service and ask again: forecourt serve.',
   )
 }
@@ -247,19 +251,19 @@ function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: Dat
   return ok('database', message)
 }
 
-/** Tells of the settings of the server without which acknowledged writes can be lost. */
+/** Reports the server's settings without which acknowledged writes can be lost. */
 function lookAtDurability(health: DatabaseHealth): Finding[] {
   const { status, values } = judgeDurability(health)
   const faults = String(values.settings)
     .split(', ')
     .map((setting) => `${setting} is off`)
-  const lost = 'what was acknowledged can be lost, or all of it damaged, when the machine stops'
+  const lost = 'acknowledged writes can be lost, or the database damaged, when the machine stops'
   const first =
     status === 'fail'
       ? fail('durability', `${faults.join(', ')}: ${lost}`, 'Set them to on in postgresql.conf, and reload the server.')
       : ok('durability', `fsync and full_page_writes are on, synchronous_commit is ${values.synchronousCommit}`)
   if (health.autovacuum) return [first]
-  return [first, warn('vacuum', 'autovacuum is off: the tables swell', 'Set autovacuum = on in postgresql.conf.')]
+  return [first, warn('vacuum', 'autovacuum is off: the tables bloat', 'Set autovacuum = on in postgresql.conf.')]
 }
 
 function lookAtConnections(health: DatabaseHealth, config: Config): Finding {
@@ -342,7 +346,7 @@ async function lookAtSchema(sql: Sql): Promise<Finding> {
   return warn('schema', `waits for ${names}`, 'Start the service, or: forecourt migrate up.')
 }
 
-/** The embedded database's disk; of another the growth is known, and its disk is its host's to watch. */
+/** Reports the disk of the embedded database. For a database elsewhere, only its growth is known. */
 function lookAtDisk(
   { dataDir, databaseUrl }: Config,
   size: { bytes: number | null; bytesPerDay: number | null } | null,
@@ -351,7 +355,7 @@ function lookAtDisk(
   const grows = growth === null ? 'growth not known yet' : `grows by ${inBytes(Math.max(0, growth))} a day`
   const bytes = size?.bytes ?? null
   const holds = bytes === null ? undefined : `the database has ${inBytes(bytes)}, ${grows}`
-  if (databaseUrl !== undefined) return ok('disk', `${holds ?? 'not known'}; its disk is watched where it runs`)
+  if (databaseUrl !== undefined) return ok('disk', `${holds ?? 'not known'}; watch its disk on its own machine`)
   const folder = readRecord(dataDir)?.cluster ?? dataDir
   const { bavail, bsize, blocks } = statfsSync(nearestFolder(folder))
   const space = { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
@@ -374,16 +378,16 @@ function lookAtDisk(
 /** Backups by other programs leave no record, so their absence is no fault. */
 function lookAtBackups(last: LastBackups | undefined): Finding {
   if (last === undefined)
-    return ok('backup', 'none was taken by `forecourt backup`; see that another program takes them')
+    return ok('backup', 'none was taken by `forecourt backup`; make sure that another program takes them')
   const { takenAt, failedAt, failure, path, bytes, isVerified } = last
-  const how = isVerified ? 'verified' : 'not read again'
+  const how = isVerified ? 'verified' : 'not verified'
   const taken =
     takenAt === null
       ? 'none was ever taken'
       : `the last is of ${takenAt.toISOString()}, ${path ?? 'through a pipe'}, ${inBytes(bytes ?? 0)}, ${how}`
   if (failedAt !== null) {
     const message = `the one of ${failedAt.toISOString()} failed (${failure}); ${taken}`
-    return fail('backup', message, 'Mend what it says, and take one: forecourt backup --to FOLDER --keep 14.')
+    return fail('backup', message, 'Correct the reason, and take one: forecourt backup --to FOLDER --keep 14.')
   }
   if (isBackupLate(takenAt))
     return warn('backup', taken, 'Take one each night: forecourt backup --to FOLDER --keep 14, by a timer.')
@@ -403,19 +407,20 @@ async function lookAtCallbacks(sql: Sql, config: Config): Promise<Finding[]> {
   const { on, held, stopped } = endpoints
   const { dead } = deliveries
   const seconds = Math.round(lagSeconds)
-  const message = `${on} endpoints are sent to, ${waiting.on + waiting.held} events wait, the oldest for ${seconds} s, ${dead} deliveries are dead`
+  const message = `${on} endpoints get callbacks, ${waiting.on + waiting.held} events wait, the oldest for ${seconds} s, ${dead} deliveries are dead`
   if (config.callbacks === 'paused') {
     return [
-      warn('callbacks', `${message}; paused by FORECOURT_CALLBACKS`, 'Take the setting away when they may be sent.'),
+      warn('callbacks', `${message}; paused by FORECOURT_CALLBACKS`, 'Remove the setting when callbacks may be sent.'),
     ]
   }
   if ((await callbacksNow(sql, config.callbacks)) === 'paused') {
-    const todo = '`forecourt callbacks resume`, when this database is no copy of one whose callbacks are sent.'
+    const todo =
+      '`forecourt callbacks resume`, unless this database is a copy of one whose service sends the callbacks.'
     return [warn('callbacks', `${message}; paused since a restore`, todo)]
   }
   const findings: Finding[] = []
   if (stopped > 0 || held > 0) {
-    const told = `${stopped} endpoints have stopped with 410, ${held} are left alone after failures`
+    const told = `${stopped} endpoints have stopped with 410, ${held} are paused after failures`
     findings.push(warn('callbacks', told, 'See the deliveries in the console, and ask the applications to mend them.'))
   }
   if (seconds > longLagSeconds) {

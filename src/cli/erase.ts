@@ -14,7 +14,7 @@ type What = { appId: string; siteId: number } | { appId: string | null; days: nu
 /** The operations of which a response with a site is stored for retries. */
 const storingSites = operations.filter(({ idempotent, data }) => idempotent && canHoldPersonalData(data))
 
-/** Erases personal data of deleted sites from the settings' database. */
+/** Erases personal data of deleted sites from the database that the settings name. */
 export async function eraseFromDatabase(config: Config, what: What, isDryRun: boolean): Promise<Erasure> {
   const { owner: target, close } = await openBesideService(config)
   const database = new Database(target, config.statementTimeoutMs)
@@ -30,7 +30,7 @@ export async function eraseFromDatabase(config: Config, what: What, isDryRun: bo
     const site = await findDeletedSite(sql, what.appId, what.siteId)
     if (site === undefined) {
       throw new UserError(
-        'No event tells that this application deleted such a site: delete it first, or look at the ids.',
+        'No event shows that this application deleted such a site: delete it first, or look at the ids.',
       )
     }
     return await eraseSites(sql, [site], ids, isDryRun)

@@ -29,7 +29,7 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
   const signal = untilInterrupted()
   const startId = after ?? (await newestId(client, appId, signal))
   if (startId === undefined) return
-  // The system's look-up, which knows what this machine calls its containers.
+  // Uses the system's resolver, because it knows the names of this machine's containers.
   const callbacks = openCallbackClient({
     privateCallbacks: 'allow',
     resolve: (hostname) => lookup(hostname, { all: true }),
@@ -48,7 +48,7 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
   } finally {
     callbacks.close()
     const { posted, lastId } = forwarder
-    const words = `${posted} ${posted === 1 ? 'event was' : 'events were'} posted. To go on from here: --after ${lastId}`
+    const words = `${posted} ${posted === 1 ? 'event was' : 'events were'} posted. To continue from here: --after ${lastId}`
     context.result({ appId, forward, posted, lastId, secret: isNew ? secret : null }, words)
   }
 }
@@ -94,7 +94,7 @@ interface ForwarderParts {
   startId: number
 }
 
-/** Posts the events after `lastId`, one by one. What has failed is tried again, and told once. */
+/** Posts the events after `lastId`, one by one. A failed post is repeated, and reported once. */
 class EventForwarder {
   posted = 0
   /** The last event that the local program has taken. */
@@ -122,7 +122,7 @@ class EventForwarder {
     }
   }
 
-  /** The next events of the feed, once the service answers. Throws its refusals. */
+  /** The next events of the feed; waits until the service responds. Throws the service's refusals. */
   private async nextEvents(): Promise<Event[]> {
     const { client, context, appId, type, signal } = this.parts
     for (let failures = 0; ; failures++) {
@@ -159,7 +159,7 @@ class EventForwarder {
       }
       if (error !== told) {
         context.remark(
-          `${webhookId} (${type}) is not taken: ${error}. It is posted again until ${url.host} answers 2xx; to pass over it: Ctrl-C, and --after ${id}.`,
+          `${webhookId} (${type}) is not accepted: ${error}. It is posted again until ${url.host} answers 2xx; to skip it: Ctrl-C, and --after ${id}.`,
         )
         told = error
       }
@@ -167,7 +167,10 @@ class EventForwarder {
     }
   }
 
-  /** A line about an event: of the outcome, but with --json, whose one value comes at the end. */
+  /**
+   * Prints a line about an event. It is part of the outcome, except with --json, where the outcome is one value at the
+   * end.
+   */
   private tell(line: string): void {
     const { context } = this.parts
     if (context.isJson) context.remark(line)

@@ -1,6 +1,6 @@
 /**
- * A signal that SIGINT or SIGTERM aborts, for a command that then ends by itself. npm passes on the SIGINT that the
- * terminal has sent to the command already, so the second one must not kill it.
+ * A signal that SIGINT or SIGTERM aborts, for a command that then ends by itself. The command gets SIGINT twice under
+ * npm, from the terminal and from npm, so the second one must not kill it.
  */
 export function untilInterrupted(): AbortSignal {
   const ending = new AbortController()

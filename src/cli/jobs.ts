@@ -41,7 +41,7 @@ interface JobWords<Of extends Job> {
   noun: 'import' | 'act'
   get(): Promise<Of>
   refusedRows(): Promise<{ rows<Row>(): AsyncIterable<Row> }>
-  /** How much is worked off, and of how much. */
+  /** How much of the job is done, and of how much. */
   progress(job: Of): [number, number]
   sheetOf(job: Of): string
   onFailure: string
@@ -73,7 +73,7 @@ async function untilEnded<Of extends Job>(
   { noun, get, progress }: JobWords<Of>,
 ): Promise<Of> {
   const draw = progressBar(context)
-  const goesOn = `The ${noun} ${id} goes on in the service. To see its end: forecourt ${noun} wait ${id}`
+  const goesOn = `The ${noun} ${id} continues in the service. To wait for its end: forecourt ${noun} wait ${id}`
   try {
     for (;;) {
       const found = await get()

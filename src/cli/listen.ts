@@ -23,14 +23,14 @@ export function listenCommands(program: CliCommand, context: Context): void {
     .option('--types <types>', 'only events of these types, with commas; device.* for all of a kind (default: all)')
     .option(
       '--secret <secret>',
-      'what signs the callbacks, whsec_… (CALLBACK_SECRET or CALLBACK_SECRET_FILE; default: a new one, which is printed)',
+      'the secret that signs the callbacks, whsec_… (CALLBACK_SECRET or CALLBACK_SECRET_FILE; default: a new one, which is printed)',
     )
     .example('listen --forward http://127.0.0.1:9000/callbacks', 'with APP_ID, APP_SECRET and CALLBACK_SECRET set')
     .example(
       'listen --forward http://localhost:9000 --app 0f4a1b9c2d3e4f5a6b7c --types "device.*"',
       'by an operator key',
     )
-    .example('listen --forward http://localhost:9000 --after 1795422025367000', 'goes on where it ended')
+    .example('listen --forward http://localhost:9000 --after 1795422025367000', 'continues where it ended')
   addCallerOptions(listen, 'the application').action(async (options: ListenOptions) => {
     const { forwardEvents } = await import('./event-forwarder.ts')
     await forwardEvents(options, context)

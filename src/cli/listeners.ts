@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
-/** Who has a port: the service, another program, nobody; or this user may not listen on it. */
+/** Who listens on a port: the service, another program or nobody; or that this user may not listen on it. */
 export type PortUse =
   | { kind: 'free' | 'forbidden' | 'unusable'; reason?: string }
   | { kind: 'service'; isReady: boolean; failing: string[]; workers?: { serving: number; wanted: number } }
@@ -18,7 +18,7 @@ interface Readiness {
 
 const answersWithinMs = 3_000
 
-/** Looks who has the port at which the service listens, or would. */
+/** Finds out who listens on the service's port. */
 export async function findPortUse(host: string, port: number): Promise<PortUse> {
   const reason = await tryToListen(host, port)
   if (reason === undefined) return { kind: 'free' }

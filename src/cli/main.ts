@@ -11,7 +11,7 @@ stderr.on('error', () => broken.add(stderr))
 stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   broken.add(stdout)
   if (context.outlivesReader) return
-  // Whoever reads may stop reading: `forecourt app list | head -1`.
+  // The reader of the output may stop early, as in `forecourt app list | head -1`.
   if (code === 'EPIPE') process.exit(0)
   stderr.write(`Standard output cannot be written: ${message}.\n`)
   process.exit(1)

@@ -35,20 +35,18 @@ export function operatorCommands(program: CliCommand, context: Context): void {
   operator
     .command('create')
     .description('Creates an account, and shows once the link by which the person sets a password.')
-    .argument('<name>', 'as which the person signs in')
+    .argument('<name>', 'the name that the person signs in with')
     .addOption(
       new Option('--role <role>', 'what the person may do')
         .choices(['admin', 'operator', 'viewer', 'developer'])
         .makeOptionMandatory(),
     )
-    .option('--app <appid>', 'of a developer: an application that is theirs; several times for several', collect)
+    .option('--app <appid>', 'for a developer: one of their applications; can be repeated', collect)
     .example('operator create "Wang Fang" --role operator')
     .example('operator create "Li Lei" --role developer --app 0f4a1b9c2d3e4f5a6b7c')
     .action(async (name: string, { role, app: appIds }: { role: CreateOperatorRequest['role']; app?: string[] }) => {
       if ((role === 'developer') !== (appIds !== undefined)) {
-        throw new UsageError(
-          '--app names the applications of a developer: who has none sees nothing, and others see all',
-        )
+        throw new UsageError('--app names the applications of a developer, who sees no others; the other roles see all')
       }
       const made = await context.client().createOperator({ name, role, appIds })
       const link = made.setUpPath === null ? null : `${context.url.replace(/\/+$/, '')}${made.setUpPath}`

@@ -51,17 +51,14 @@ export function priceCommands(program: CliCommand, context: Context): void {
       '--terms <file>',
       'its whole terms: a JSON file with the members that billingRule/save takes; - for standard input',
     )
-    .option('--site <id>', 'a site; several times for several', (text, given: number[] = []) => [
-      ...given,
-      wholeNumber(1)(text),
-    ])
+    .option('--site <id>', 'a site; can be repeated', (text, given: number[] = []) => [...given, wholeNumber(1)(text)])
     .option('--all', 'every site of the application')
     .option(
       '--filter <name=value>',
       'provinceCode, cityCode, districtCode or billingRuleId of the sites; all must fit',
       collect,
     )
-    .option('--fast <id>', 'the rule that they get for fast charging; none takes it away', ruleOrNone)
+    .option('--fast <id>', 'the rule that they get for fast charging; `none` removes it', ruleOrNone)
     .option('--slow <id>', 'the same for slow charging', ruleOrNone)
     .option('--occupancy <id>', 'the same for occupancy', ruleOrNone)
     .option('--reason <text>', 'why')
@@ -95,7 +92,7 @@ export function priceCommands(program: CliCommand, context: Context): void {
   const list = price
     .command('list')
     .description('Lists price changes, the latest moment first; those of several applications by application first.')
-    .option('--filter <name=value>', 'a filter of the page operation; several times for several', collect)
+    .option('--filter <name=value>', 'a filter of the page operation; can be repeated', collect)
     .option('--limit <number>', 'how many at most', wholeNumber(1), 100)
     .example('price list --app 0f4a1b9c2d3e4f5a6b7c --filter status=1', 'what waits')
   addCallerOptions(list, 'of this application only').action((options: ListOptions) => listPrices(options, context))

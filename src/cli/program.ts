@@ -42,8 +42,8 @@ export function createProgram(context: Context): CliCommand {
       'The Forecourt service from the command line: starts it, looks after it, and works with it over its API.',
     )
     .version(version, '--version', 'prints the version')
-    .helpOption('-h, --help', 'tells how a command is used')
-    .helpCommand('help [command]', 'tells how a command is used')
+    .helpOption('-h, --help', 'shows how a command is used')
+    .helpCommand('help [command]', 'shows how a command is used')
     .option('--json', 'one JSON value on standard output')
     .option('--quiet', 'nothing but the outcome: no remarks, no progress')
     .option('--url <address>', 'the service, for commands that talk to it (FORECOURT_URL; http://127.0.0.1:8080)')

@@ -17,7 +17,7 @@ export function refusalCommands(program: CliCommand, context: Context): void {
     .description(
       'Lists refused writes, rows of batches too, newest first; those of several applications by application first. The service keeps the newest 1,000 of each application, for some days.',
     )
-    .option('--filter <name=value>', 'a filter of the page operation; several times for several', collect)
+    .option('--filter <name=value>', 'a filter of the page operation; can be repeated', collect)
     .option('--limit <number>', 'how many at most', wholeNumber(1), 100)
     .example('refusals --limit 20')
     .example('refusals --app 0f4a1b9c2d3e4f5a6b7c --filter deviceNo=FC-GATE-0001', 'why it could not be created')

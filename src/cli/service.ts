@@ -14,7 +14,7 @@ export function serviceCommands(program: CliCommand, context: Context): void {
       context.outlivesReader = true
       const { runService } = await import('../process/start.ts')
       await runService(context.environment)
-      // From here on the service ends the process itself.
+      // The service ends the process itself, so this command never returns.
       await new Promise(() => {})
     })
 

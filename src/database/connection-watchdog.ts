@@ -59,8 +59,8 @@ export class SilenceWatch {
       if (query !== null && this.looks - since >= one.looksAllowed) lostSince = Math.max(lostSince ?? 0, since)
     }
     if (lostSince === undefined) return
-    // The other connections that are quiet were lost in the same way; otherwise each request would find that out by
-    // itself.
+    // Other connections that are silent too were lost in the same way; if they were kept, each request would have to
+    // find that out itself.
     for (const { connection, heardAt } of this.watched) if (heardAt <= lostSince) connection.cut(silent())
   }
 }

@@ -17,7 +17,10 @@ export interface PoolOptions {
 /** How long a host may take to answer whether it is the primary. */
 const hostAnswersWithinMs = 1_000
 
-/** The wait has steps: while the event loop was blocked, no reply could be read, so one long timer would lie. */
+/**
+ * The wait consists of several steps. While the event loop is blocked no reply can be read, so a single long timer
+ * would expire too early.
+ */
 const patienceSteps = 4
 
 /** Rejects with `silence` when a host was waited for long enough. */
@@ -94,7 +97,7 @@ export class Database {
       const [{ timeline }] = await Promise.race([asked, patience(answered.signal)])
       return timeline
     } catch (error) {
-      // The next question gets a new connection, which does not wait for a lost one.
+      // The next question uses a new connection, and does not wait for the lost one.
       askers.delete(address)
       void sql.end({ timeout: 0 })
       throw error

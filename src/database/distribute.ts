@@ -83,7 +83,9 @@ async function hasCitus(sql: Statements): Promise<boolean> {
   return row !== undefined
 }
 
-/** Throws `UserError` for a database that cannot be distributed, whatever its schema, for so many processes. */
+/**
+ * Throws `UserError` if the database cannot be distributed for this number of processes. Does not look at its schema.
+ */
 export async function requireDistributable(sql: Statements, processes: number): Promise<void> {
   if (!(await hasCitus(sql))) {
     throw new UserError(

@@ -14,8 +14,8 @@ export interface GroupCommitOptions<Item, Outcome> {
   maxWaitMs: number
   onBatch(size: number): void
   /**
-   * Batches under way at once, 1 by default: another one begins when enough items wait to fill their part. Use one
-   * connection, so that batches run one after the other.
+   * The most batches under way at once; 1 by default. A further batch begins when enough items wait to fill its part of
+   * all items. The batches need one connection, so that the database runs them one after the other.
    */
   atOnce?: number
 }
@@ -51,7 +51,7 @@ export class GroupCommit<Item, Outcome> {
     return this.waiting.length
   }
 
-  /** How long the first of them has waited. */
+  /** How long the oldest waiting item has waited. */
   get queueAgeMs(): number {
     const [first] = this.waiting
     return first === undefined ? 0 : Math.max(0, performance.now() - first.since)
@@ -71,7 +71,7 @@ export class GroupCommit<Item, Outcome> {
     })
   }
 
-  /** Begins a batch, if another one may run beside those under way. */
+  /** Begins a batch, unless too many are under way or too few items wait. */
   private go(): void {
     const { atOnce = 1 } = this.options
     const least =

@@ -19,7 +19,7 @@ export const silence = Object.assign(new Error('the host does not answer'), { co
 
 /** How often each host is asked whether it is the primary. */
 const askEveryMs = 500
-/** A reply of the database that is heard later than this after the hosts were last asked is not believed unchecked. */
+/** Once the hosts have not been asked for this long, a reply of the database is checked before it is trusted. */
 const believedForMs = 1_000
 
 /** One of the hosts, with its last answer. */
@@ -31,11 +31,11 @@ class Host {
   timeline: string | null = null
   /** Whether its last answer, and not an earlier one, was that it is the primary. */
   isPrimary = false
-  /** Why it gave no answer, where waiting does not mend that. */
+  /** Why the host gave no answer, if waiting cannot help. */
   fault: Error | undefined
   /** Whether it left the last question unanswered for too long; then nothing waits for it. */
   isSilent = false
-  /** When the last question began that was settled. */
+  /** When the last settled question began. */
   askedAt = Number.NEGATIVE_INFINITY
   private asking: Promise<void> | undefined
   private readonly askTimeline: HostsOptions['askTimeline']
@@ -45,7 +45,7 @@ class Host {
     this.askTimeline = askTimeline
   }
 
-  /** Asks it, unless a question is under way. Never rejects. */
+  /** Asks the host, unless a question is already under way. Never rejects. */
   ask(onAnswer: () => void): Promise<void> {
     this.asking ??= this.askNow().then(() => {
       this.asking = undefined
@@ -64,7 +64,7 @@ class Host {
     } catch (error) {
       this.isPrimary = false
       this.isSilent = error === silence
-      // A wrong password, for example, which would be looked for in vain among hosts without a primary.
+      // For example a wrong password: without this, the start would report only that no host is the primary.
       if (!mayPass(error)) this.fault = error as Error
     }
     this.askedAt = beganAt
@@ -73,8 +73,8 @@ class Host {
 
 /**
  * Leads connections to the primary among several hosts. Each host is asked twice a second, so that a move is noticed
- * even when no connection is opened. Of two hosts that both claim to be the primary, the one that was promoted last is
- * it: the other has just woken up, and is not used again while the newer one is away.
+ * even when no connection is opened. If two hosts claim to be the primary, the one that was promoted last is used. The
+ * other one has just come back with an old state, and is not used even while the newer one is away.
  */
 export class Hosts {
   private readonly hosts: readonly Host[]
@@ -110,8 +110,9 @@ export class Hosts {
   }
 
   /**
-   * Is asked when the database has replied. Undefined when the reply is to be believed; else whether it is, once the other
-   * hosts were asked again: this one or this process may have stood still while another host became the primary.
+   * Called when the database has replied. Returns undefined if the reply can be trusted. Otherwise asks the other
+   * hosts, and resolves with whether it can: this process or its host may have been frozen while another host became
+   * the primary.
    */
   doubt(): Promise<boolean> | undefined {
     const { primary, moves } = this
@@ -136,7 +137,10 @@ export class Hosts {
     return false
   }
 
-  /** Asks every host whose last question is older than that. Resolves when those that are waited for have settled one. */
+  /**
+   * Asks every host whose last question is older than `moment`. Resolves when the hosts that `isWaitedFor` names have
+   * been asked since.
+   */
   private async heardSince(moment: number, isWaitedFor: (host: Host) => boolean): Promise<void> {
     await Promise.all(
       this.hosts.map(async (host) => {
@@ -154,7 +158,7 @@ export class Hosts {
     for (const host of this.hosts) void host.ask(() => this.choose())
   }
 
-  /** Looks which host is the primary, after one has answered or has not. */
+  /** Finds out which host is the primary, after a host has answered or has failed to. */
   private choose(): void {
     const newest = this.hosts.reduce(
       (most, { timeline }) => (timeline !== null && timeline > most ? timeline : most),

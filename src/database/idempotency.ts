@@ -5,11 +5,13 @@ import { recordsOf, textArray } from './routine.ts'
 
 // One effect for each key, operation and owner (contract §4.3).
 //
-// A key is free, then claimed by the transaction that writes, then kept with its response for 24 hours. A second request waits
-// for the claim's lock and gets the kept response, but for its secrets, which are kept nowhere. Creates claim their keys in
-// their batch (decision 0003); a batch's rows carry keys of their own, so that a retry goes on where the first attempt ended.
+// A key is free, then claimed by the transaction that writes, then kept with its response for 24 hours. A second
+// request waits for the claim's lock and gets the kept response, but for its secrets, which are kept nowhere. Creates
+// claim their keys in their batch (decision 0003); a batch's rows carry keys of their own, so that a retry continues
+// where the first attempt ended.
 //
-// Never: two effects under one key; a response to another body than the one that was sent first; a kept response to a refusal.
+// Never: two effects under one key; a response to another body than the one that was sent first; a kept response to a
+// refusal.
 
 export interface RequestKey {
   operation: string
@@ -19,14 +21,14 @@ export interface RequestKey {
   secrets: readonly (readonly string[])[]
   /** For a batch and its rows: when the first request with the key began, and whether that is this one. */
   attempt?: BatchAttempt
-  /** Whether the response is the stored one of an earlier request. */
+  /** Whether the request is a repetition, which got the stored response. */
   isReplayed: boolean
 }
 
 interface BatchAttempt {
   begunAt: Date
   isFirst: boolean
-  /** The first request's: of the claim, until another request carries the batch on. */
+  /** Only for the first request: the version of its claim, which changes when another request continues the batch. */
   version?: string
 }
 
@@ -65,7 +67,7 @@ export async function once<Data extends object | undefined>(
   return data
 }
 
-/** Whether a response is stored for the key, of whatever body. */
+/** Whether a response is stored for the key, even one to another body. */
 export async function hasAnswer(sql: Statements, request: RequestKey | undefined, owner: string): Promise<boolean> {
   if (request === undefined) return false
   const kept = await findKeptAnswers(sql, [{ owner, ...request }])
@@ -199,7 +201,7 @@ export async function claimKey(sql: Statements, write: KeyedWrite): Promise<{ an
   return { answer }
 }
 
-/** Gives back the key of a batch of which nothing was written, unless another request carries the batch on. */
+/** Releases the key of a batch of which nothing was written, unless another request continues the batch. */
 export async function releaseKey(sql: Statements, write: KeyedWrite, { version }: BatchAttempt): Promise<void> {
   if (version === undefined) return
   await sql`
@@ -217,7 +219,7 @@ export async function settleKey(sql: Statements, write: KeyedWrite, answer: stri
   return settled.count === 1 ? undefined : findKept(sql, write)
 }
 
-/** Removes, at most `limit`, keys that are kept no longer. */
+/** Removes at most `limit` expired keys. */
 export async function deleteOldIdempotencyKeys(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from idempotency_key where (app_id, operation, key) in (
@@ -226,8 +228,9 @@ export async function deleteOldIdempotencyKeys(sql: Statements, limit: number): 
 }
 
 /**
- * SQL for a routine with `p_now`: the answer that is kept for the key of row `i`, which is the application's `v_app`. A
- * look-up by the whole primary key: of a list of keys a planner without statistics reads all keys of the application.
+ * SQL for a routine with `p_now`: the answer that is kept for the key of row `i`, which is the application's `v_app`.
+ * It looks up one whole primary key: given a list of keys, a planner without statistics reads all keys of the
+ * application.
  */
 export const keptAnswer = (operation: string) => `
     select key, body_hash, answer, created_at from idempotency_key
@@ -237,8 +240,8 @@ export const keptAnswer = (operation: string) => `
     limit 1`
 
 /**
- * SQL for a routine with `p_apps`, and with `owners` and `p_keys` beside each other: puts the keys for which an answer is
- * kept into `v_kept`, each behind its application's id.
+ * SQL for a routine with `p_apps`, and with the parallel arrays `owners` and `p_keys`: puts the keys for which an
+ * answer is kept into `v_kept`, each behind its application's id.
  */
 export const findKeptKeysSql = (operation: string, owners: string) => `foreach v_app in array p_apps loop
       v_kept := v_kept || array(

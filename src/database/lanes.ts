@@ -11,8 +11,9 @@ interface LaneLimits {
   maxWaiting: number
   maxWaitMs: number
   /**
-   * Whether a batch begins only when the one before it has ended. On a cluster a batch is a transaction of several nodes,
-   * which costs more than its rows: a second one beside it would halve both and wait for its locks.
+   * Whether a batch begins only when the one before it has ended. On a cluster a batch is a transaction of several
+   * nodes, which costs more than its rows: two batches at once would each have half of the rows, and one would wait for
+   * the other's locks.
    */
   isOneByOne: boolean
 }
@@ -26,13 +27,17 @@ export function laneOpener(
   const lanes = new Map<string, Pick<GroupCommit<never, never>, 'queueLength' | 'queueAgeMs'>>()
   const ofEach = (read: (lane: { queueLength: number; queueAgeMs: number }) => number) => () =>
     Object.fromEntries([...lanes].map(([name, lane]) => [name, read(lane)]))
-  const length = { name: 'forecourt_queue_length', help: 'What waits for a batch, by lane.', merged: 'sum' } as const
+  const length = {
+    name: 'forecourt_queue_length',
+    help: 'How many items wait for a batch, by lane.',
+    merged: 'sum',
+  } as const
   metrics.gaugeBy(
     'lane',
     length,
     ofEach((lane) => lane.queueLength),
   )
-  const help = 'For how long the first that waits for a batch has waited, by lane.'
+  const help = 'How long the oldest item that waits for a batch has waited, by lane.'
   metrics.gaugeBy(
     'lane',
     { name: 'forecourt_queue_age_seconds', help, merged: 'max' },

@@ -2,13 +2,13 @@ import type { PendingQuery, Row } from 'postgres'
 import type { Sql, Statements } from './open.ts'
 import { readByIndexOrder } from './page.ts'
 
-// Rows of one application that match a filter, for what is done to all of them. They are found a stretch of an index at a
+// Finds the rows of one application that match a filter, for acts on all of them. It reads one stretch of an index at a
 // time: a stretch costs the same, however few of its rows match and however many rows lie behind it.
 
-/** Which rows are meant: an application's that were there by its newest event. */
+/** Which rows can match: those of an application that existed at its newest event. */
 export interface Match {
   appId: string
-  /** The newest id of the application's events when what is done to the rows began. */
+  /** The application's newest event id when the act began. */
   beganAfter: number
 }
 
@@ -24,8 +24,8 @@ export interface Matches {
 export type RowKey = string[]
 
 /**
- * SQL: whether a row came into being after an event: a later one of these types is about it. Its own time does not say
- * so: it is composed before the row waits for the application's lock, perhaps by another clock.
+ * SQL: whether a row was created after an event, which is so if it is the subject of a later event of these types. The
+ * row's own time does not show it: it is set before the row waits for the application's lock, perhaps by another clock.
  */
 export const isLaterThan = (
   sql: Statements,
@@ -39,7 +39,7 @@ export const isLaterThan = (
       and e.subject = ${sql.unsafe(subject)} and e.id > ${beganAfter} and e.type in ${sql(types)})`
 
 interface Scan {
-  /** A select of the columns of the order and `fits`, of the rows that the stretch begins with. */
+  /** A select of the stretch's rows: the columns of `order`, and `fits`, which says whether the row matches. */
   rows: PendingQuery<Row[]>
   /** The columns of the order, which descends. */
   order: readonly string[]

@@ -38,7 +38,7 @@ const lockRetryMs = 3_000
 const outsideMarker = '-- outside a transaction\n'
 
 /**
- * The line of a file's head that lets it hold the writers of a large table, which a test refuses of every other file
+ * The line of a file's head that lets it hold the writers of a large table, which a test forbids in every other file
  * (`test/migration-statements.ts`).
  */
 const holdsMarker = /^(?:--.*\n)*?-- holds the write path: (\S.*)/
@@ -72,7 +72,7 @@ export async function migrate(
   let announced = 0
   const announce = ({ version, file, holds }: Migration) => {
     isNew ||= version === 1
-    // In a database that this run has made, nobody writes yet.
+    // A database that this run has created has no other writers yet.
     if (holds === undefined || isNew || version === announced) return
     announced = version
     log.info({ file, reason: holds }, 'this migration holds the write path while it runs')
@@ -111,7 +111,8 @@ async function applyNext(
   announce: (next: Migration) => void,
 ): Promise<Migration | 'complete' | 'busy'> {
   await tx`set local statement_timeout = 0`
-  // Whoever waited within a statement would hold up `create index concurrently`, which waits for all statements.
+  // The lock is tried and not waited for: a statement that waits would hold up `create index concurrently`, which
+  // itself waits for all running statements.
   const [lock] = await tx`select pg_try_advisory_xact_lock(${migrationLock}) as is_ours`
   if (!lock?.is_ours) return 'busy'
   const next = migrations[requireKnown(await readApplied(tx), migrations)]
@@ -136,7 +137,8 @@ interface Applied {
 }
 
 async function readApplied(tx: Statements): Promise<Applied[]> {
-  // Asked for first: `if not exists` wants the right to create also where there is nothing to create.
+  // The table is looked up first, because `create table if not exists` needs the right to create even if the table
+  // exists.
   const [table] = await tx`select to_regclass('schema_migration') is not null as exists`
   if (!table?.exists) {
     await tx`
@@ -175,7 +177,8 @@ async function runInside(tx: Statements, text: string): Promise<void> {
 
 /** Runs a file on its own connection, while the transaction that holds the lock is idle. */
 async function runOutside(tx: Statements, alone: Sql, text: string): Promise<void> {
-  // Not as a prepared statement: the one before it keeps its snapshot until then, and would be waited for.
+  // Not a prepared statement: the prepared statement before it would keep its snapshot, and `create index concurrently`
+  // would wait for it.
   await tx.unsafe('set local idle_in_transaction_session_timeout = 0')
   try {
     await alone`set statement_timeout = 0`

@@ -32,7 +32,7 @@ test('a cluster in order has no fault', () => {
 test('each setting that is too small is named, with its value, its node and what it is now', () => {
   const few = findTooFewConnections({ ...workersWith({ maxConnections: 100 }), openedToNode: 100 }, 1)
   expect(few?.what).toBe(
-    `up to ${needed} connections are opened to a node (${connectionsOfProcess} sessions × 16, and 10 of Citus), and only 97 fit: then some operations are told 50003 and do not heal`,
+    `up to ${needed} connections are opened to a node (${connectionsOfProcess} sessions × 16, and 10 of Citus), and only 97 fit: then some operations are refused with 50003 and do not recover`,
   )
   expect(few?.todo).toBe(
     `set max_connections to ${needed + 3} or more on w1:5432 and w2:5432 (now 100), max_connections to ${needed} or more on the coordinator (now 100), or citus.max_cached_conns_per_worker to 3 on the coordinator, which makes batches dearer`,

@@ -9,10 +9,10 @@ import { connectionsOfProcess } from './pools.ts'
 // connections, or those that the coordinator may open to a node, are used up, some statements wait for ever, and the
 // rest go on.
 
-/** What a node says of itself. */
+/** The settings that a node reports. */
 interface NodeSettings {
   maxConnections: number
-  /** Of them, those that are kept for others than this user. */
+  /** How many of them are reserved for other users. */
   reserved: number
   /** The limit of this user or of the database, whichever is lower; null for none. */
   ownLimit: number | null
@@ -36,7 +36,7 @@ export interface Cluster {
   keptOfSession: number
   /** The most connections that the coordinator opens to one node; null for no limit. */
   openedToNode: number | null
-  /** The setting that decides it, as far as this user may see. */
+  /** The setting that limits `openedToNode`, as far as this user may see it. */
   openedBy: 'citus.max_shared_pool_size' | 'max_connections'
 }
 
@@ -49,7 +49,7 @@ export interface NodeFault {
 /** Citus' own connections to a node: recovery, its look for deadlocks, a rebalance. */
 const citusConnections = 10
 
-/** A command of ours has fewer connections, a process that serves has more. */
+/** A process of the service with more connections than this serves requests; a command opens fewer. */
 const connectionsOfCommand = 4
 
 /** Reads what the nodes are set to. Needs no special right, and a new connection of each node. */
@@ -112,7 +112,7 @@ export function findAway({ nodes }: Cluster): NodeFault | undefined {
   if (away.length === 0) return undefined
   return {
     what: `${listOf(away)} ${away.length === 1 ? 'does' : 'do'} not answer the coordinator`,
-    todo: 'start it, and see that its password and its connections suffice; most writes are told 50003 until then',
+    todo: 'start it, and see that its password and its connections suffice; most writes are refused with 50003 until then',
   }
 }
 
@@ -120,7 +120,7 @@ export function findAway({ nodes }: Cluster): NodeFault | undefined {
 export function findTooFewConnections(cluster: Cluster, processes: number): NodeFault | undefined {
   const { nodes, openedToNode, openedBy, keptOfSession } = cluster
   const needed = connectionsToNode(cluster, processes)
-  /** The places that need the same, by what they need. */
+  /** The places for which the same change of a setting is needed, by that change. */
   const wanted = new Map<string, string[]>()
   const want = (setting: string, least: number, place: string, now: number) => {
     const key = `${setting} to ${least} or more on %s (now ${now})`
@@ -128,7 +128,7 @@ export function findTooFewConnections(cluster: Cluster, processes: number): Node
   }
   const accepted: number[] = []
   for (const { place, isCoordinator, settings } of nodes) {
-    // Sessions on the coordinator run on its own tables what they need of them.
+    // Sessions on the coordinator read its own tables without further connections.
     if (isCoordinator || settings === null) continue
     const { maxConnections, reserved, ownLimit } = settings
     accepted.push(Math.min(maxConnections - reserved, ownLimit ?? Number.POSITIVE_INFINITY))
@@ -146,7 +146,7 @@ export function findTooFewConnections(cluster: Cluster, processes: number): Node
   const orFewer =
     kept < 1 ? '' : `, or citus.max_cached_conns_per_worker to ${kept} on the coordinator, which makes batches dearer`
   return {
-    what: `up to ${needed} connections are opened to a node (${sessions} sessions × ${keptOfSession}, and ${citusConnections} of Citus), and only ${fewest} fit: then some operations are told 50003 and do not heal`,
+    what: `up to ${needed} connections are opened to a node (${sessions} sessions × ${keptOfSession}, and ${citusConnections} of Citus), and only ${fewest} fit: then some operations are refused with 50003 and do not recover`,
     todo: `set ${settings.join(', ')}${orFewer}`,
   }
 }
@@ -163,8 +163,8 @@ export function findNoRebalance({ nodes }: Cluster): NodeFault | undefined {
 }
 
 /**
- * Logs what is wrong with the nodes for a service of so many processes that is about to start beside those that run. A
- * start is not refused for it: what the nodes lack stops some operations, and a service that does not start stops all.
+ * Logs what is wrong with the nodes, for a service that starts with this many processes in addition to the running
+ * ones. It does not refuse the start: with faulty nodes some operations fail, without the service all do.
  */
 export async function warnOfNodes(sql: Statements, processes: number, log: Pick<Logger, 'warn'>): Promise<void> {
   const cluster = await readCluster(sql)
@@ -172,10 +172,10 @@ export async function warnOfNodes(sql: Statements, processes: number, log: Pick<
   for (const fault of faults) if (fault !== undefined) log.warn(`${fault.what}; ${fault.todo}`)
 }
 
-/** Whether every node answers and takes the connections of the processes that run, at least of this service's. */
+/** Whether every node answers and accepts the connections of the running processes, at least those of this service. */
 export async function areNodesFit(sql: Statements, processes: number): Promise<boolean> {
   const cluster = await readCluster(sql)
-  // This process is one of those that run.
+  // This process is one of the running ones.
   const running = Math.max(processes, cluster.otherProcesses + 1)
   return findAway(cluster) === undefined && findTooFewConnections(cluster, running) === undefined
 }

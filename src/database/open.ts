@@ -32,9 +32,9 @@ export interface OpenOptions {
   isPlannedEachTime?: boolean
   /** Its tables are spread over a Citus cluster, which must see a statement's values to know the node that it is for. */
   isDistributed?: boolean
-  /** The one host of several that is meant. */
+  /** Connects to this host only, if the target names several. */
   address?: Address
-  /** Makes the connections themselves, where they must find their host. */
+  /** Opens the connections in place of the driver, where the host must be found first. */
   socket?: () => Promise<Socket>
   /** Called for each reply. Returns undefined if the reply can be trusted at once, else a promise of whether it can. */
   doubt?: () => Promise<boolean> | undefined
@@ -68,7 +68,7 @@ export const answerSettings = {
   bytea_output: 'hex',
   array_nulls: 'on',
   transform_null_equals: 'off',
-  // Off by default, and where they are not, requests would fail that only waited.
+  // These are off by default. If a server sets them, requests that only waited would fail.
   lock_timeout: '0',
   idle_session_timeout: '0',
 }
@@ -83,9 +83,12 @@ export interface DriverQuery {
 export interface DriverConnection {
   /** The running query; null when there is none. */
   readonly query: DriverQuery | null
-  /** Grows with all that is heard of the database. */
+  /** Grows with every message that arrives from the database. */
   readonly heard: number
-  /** Closes it and rejects what waits on it, unless it is still being opened. */
+  /**
+   * Closes the connection and rejects the queries that wait on it. Does nothing while the connection is still being
+   * opened.
+   */
   cut(error: Error): void
 }
 
@@ -187,9 +190,9 @@ function readUrl(url: string): UrlParts {
 }
 
 /**
- * Whether what the service is asked to keep can be kept: not on a standby, nor where an operator has forbidden it, nor
- * while commits wait for a synchronous standby that does not answer. The first two are tried and not asked, because the
- * connection of a write that is refused is closed, and the next one may know better.
+ * Whether the database accepts writes: not if it is a standby, nor if an operator has made it read-only, nor while
+ * commits wait for a synchronous standby that does not respond. The first two are found by a write and not by a
+ * question: the connection of a refused write is closed, and the next connection may lead to another host.
  */
 export async function isWritable(sql: Sql): Promise<boolean> {
   try {
@@ -204,7 +207,7 @@ export async function isWritable(sql: Sql): Promise<boolean> {
   }
 }
 
-/** How many connections of this process are in which state. */
+/** The number of this process's connections in each state. */
 export async function connectionStates(sql: Sql): Promise<Record<string, number>> {
   const states = await sql<{ state: string; count: number }[]>`
     select coalesce(state, 'starting') as state, count(*)::int as count from pg_stat_activity

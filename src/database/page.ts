@@ -38,7 +38,10 @@ export interface PageSource {
   newestFirst: boolean
   /** Whether the rows belong to several applications: they are then ordered by `app_id` first, and must return it. */
   isAcross?: boolean
-  /** A select of at most one row beside each row of the page, as `page`: what is shown and neither filters nor orders. */
+  /**
+   * A select of at most one row for each row of the page, which it sees as `page`: columns that are shown, but neither
+   * filter nor order.
+   */
   beside?: PendingQuery<Row[]>
 }
 
@@ -61,13 +64,13 @@ export interface PageRequest {
   offset: number
   /** The key of the last row before the page, as texts; null for a page by number. */
   after: string[] | null
-  /** A digest of what the page was asked for; its cursors are valid for nothing else. */
+  /** A digest of the page's query; a cursor is valid only for a query with the same digest. */
   asked: string
 }
 
 /**
  * Reads the members of a page query. Throws 10001 for a cursor of another operation or of other filters, for a cursor
- * with a page number beside it, and for a page that is too deep.
+ * together with a page number, and for a page that is too deep.
  */
 export function readPageRequest(operation: string, query: PageQuery, key: PageKey): PageRequest {
   const pageSize = query.pageSize || 10
@@ -82,7 +85,10 @@ export function readPageRequest(operation: string, query: PageQuery, key: PageKe
   return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key, asked), asked }
 }
 
-/** Reads the order that a query asks for; null for the page's own. Throws 10001 for a direction of nothing. */
+/**
+ * Reads the order that a query asks for; null for the page's own. Throws 10001 for a direction without a member to sort
+ * by.
+ */
 export function readSort<Name extends string>(query: SortQuery<Name>): Sort<Name> | null {
   const by = given(query.sort) as Name | null
   const order = given(query.order)
@@ -92,7 +98,7 @@ export function readSort<Name extends string>(query: SortQuery<Name>): Sort<Name
   throw invalidRequest([{ field: 'order', reason }])
 }
 
-/** Returns a digest of the operation and its query without the page: a cursor is valid for the same digest alone. */
+/** Returns a digest of the operation and its query without the page: a cursor is valid only for the same digest. */
 function askedOf(
   operation: string,
   { pageNo: _, pageSize: __, cursor: ___, isUncounted: ____, ...filter }: PageQuery,
@@ -105,7 +111,7 @@ function askedOf(
 /**
  * Makes the response of a page operation. `rows` holds one row more than the page when another page follows; each row
  * has its key in `page_key`, the JSON text of a list of texts. A total above the limit is given as the limit plus one.
- * `walkedTo` is the key at which the next page begins when it is not known yet whether one follows.
+ * `walkedTo` is the key after which the next page begins, if the read stopped before it knew whether there is one.
  */
 export function toPage<Item>(
   { pageSize, pageNo, asked }: PageRequest,
@@ -143,15 +149,16 @@ export async function readPage<Item>(
   if (query.isUncounted)
     return toPage(request, await readByIndexOrder(sql, (tx) => rowsOf(readRows(tx, source, request))), 0, show)
   const rows = await rowsOf(readRows(sql, source, request))
-  // The last page by number shows the total itself, so a search that finds little needs no second scan.
+  // On the last page by number the total is known, so a search that finds little needs no second scan.
   const isLast = request.after === null && rows.length <= request.pageSize && (rows.length > 0 || request.offset === 0)
   const counted = isLast ? request.offset + rows.length : await countRows(sql, source)
   return toPage(request, rows, counted, show)
 }
 
 /**
- * Reads one page in an order that no index has: sorts the keys of all rows that fit, and then looks up those of the page.
- * The rows have `app_id` and `id`, which names them. `query` is the whole query. Throws 10001 as `readPageRequest` does.
+ * Reads one page in an order that no index has: sorts the keys of all matching rows, and then looks up the rows of the
+ * page. The rows have `app_id` and `id`, which names them. `query` is the whole query. Throws 10001 as
+ * `readPageRequest` does.
  */
 export async function readSortedPage<Item>(
   sql: Sql,
@@ -197,7 +204,8 @@ export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promi
 
 /**
  * Has the statements of a transaction planned in the order of an index, with other tables looked up row by row. The
- * planner knows tables only as they were last analyzed, and would otherwise sort, or join, all rows after the page.
+ * planner knows tables only as they were last analyzed, and could otherwise decide to sort or join all rows that follow
+ * the page.
  */
 export async function planByIndexOrder(tx: Statements): Promise<void> {
   await tx`
@@ -208,8 +216,8 @@ export async function planByIndexOrder(tx: Statements): Promise<void> {
 }
 
 /**
- * Has the statements of a transaction planned so that a join reads each of its tables once. A planner that knows nothing
- * of the tables would look up row by row, at ten times the cost for a table that is large.
+ * Has the statements of a transaction planned so that a join reads each of its tables once. Without statistics the
+ * planner would look up row by row, which costs ten times as much for a large table.
  */
 export async function planByHash(tx: Statements): Promise<void> {
   await tx`
@@ -331,7 +339,7 @@ function parseCursor(cursor: string): string[] | undefined {
 
 function pageTooFar() {
   const reason = {
-    en: `times pageSize reaches to ${limits.pageRowsNumbered}; a cursor goes further`,
+    en: `times pageSize must be at most ${limits.pageRowsNumbered}; use a cursor to go further`,
     zh: `与 pageSize 的乘积不得超过 ${limits.pageRowsNumbered}；更远请使用游标`,
   }
   return invalidRequest([{ field: 'pageNo', reason }])

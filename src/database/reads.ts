@@ -5,18 +5,21 @@ import type { Database } from './database.ts'
 import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 
 /**
- * The factor for the time above `shortReadMs` that a read holds its connection; with it, that time is what the read
- * costs its owner. While others read too, an owner's endless long reads take a quarter of one connection's time and
- * endless short reads all of one connection's, however many connections they come over.
+ * The time that a read holds its connection is its cost to its owner; the part above `shortReadMs` counts this many
+ * times. So while others read too, an owner that reads without a pause gets a quarter of one connection's time for long
+ * reads, and all of it for short ones, over any number of connections.
  */
 const longTimes = 4
-/** How much cost an owner may be ahead: one second of long reads. In the second half its reads run one at a time. */
+/**
+ * How far ahead of its share an owner may get, as cost: one second of long reads. Beyond half of this its reads run one
+ * at a time.
+ */
 const aheadMs = 1000 * longTimes
 /** The longest rest before an owner's next read. Because of it, reads of over 300 ms get more than a quarter. */
 const mostRestMs = 1000
-/** After another owner's request, an owner counts as not alone for this long. */
+/** For how long after another owner's request an owner does not count as alone. */
 const companyMs = 1000
-/** How soon a read is cancelled again when it went on with its next statement. */
+/** How soon the next cancel follows, if a read has gone on to its next statement. */
 const endAgainMs = 20
 /** How often idle owners are looked for. */
 const sweepAfterMs = 5_000
@@ -30,7 +33,7 @@ interface Slot {
 /** The application or operator whose reads these are. */
 interface Owner {
   running: number
-  /** When the owner has paid the cost of its reads so far, by this process's monotonic clock. */
+  /** When the cost of the owner's reads so far is paid, by this process's monotonic clock. */
   dueAt: number
   /** Calls for the owner's next read at that time. */
   timer: ReturnType<typeof setTimeout> | undefined
@@ -69,7 +72,7 @@ export class Reads {
     return count
   }
 
-  /** Takes note of a request, a read or not: an owner that is alone needs no rests. */
+  /** Records who makes a request, also one that does not read: an owner without others needs no rests. */
   note(caller: string): void {
     if (caller === this.lastCaller) return
     this.lastCaller = caller
@@ -149,12 +152,15 @@ export class Reads {
       }
       owner.waiting.add(go)
       this.queue.add(owner)
-      // An export has one signal for all of its reads.
+      // The listener is removed when the read begins, because an export uses one signal for all of its reads.
       signal.addEventListener('abort', leave, { once: true })
     })
   }
 
-  /** Removes each owner that has neither cost left nor a waiting read. One that only pauses between two reads has cost, and stays. */
+  /**
+   * Removes each owner that has neither cost left nor a waiting read. An owner that only pauses between two reads still
+   * has cost, and stays.
+   */
   private forgetIdle(): void {
     const newSince = performance.now() - aheadMs
     for (const [name, { running, waiting, dueAt }] of this.owners) {
@@ -176,7 +182,7 @@ export class Reads {
     }
   }
 
-  /** Cancels one statement of a read after the other, until the read has ended and its connection is idle. */
+  /** Cancels the statements of a read, one after the other, until the read has ended and its connection is idle. */
   private async end({ connection }: Slot, isDone: () => boolean): Promise<void> {
     if (connection === undefined) return
     while (!isDone() || connection.query !== null) {

@@ -67,7 +67,9 @@ export async function installRoutines(sql: Sql, routines: readonly Routine[]): P
   })
 }
 
-/** Records once an hour that this process uses its routines; one that could not for two days creates them again. */
+/**
+ * Records once an hour that this process uses its routines. A process that could not for two days creates them again.
+ */
 export async function keepRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   const names = textArray(routines.map(({ name }) => name))
   const mine = 'name = any($1::text[])'

@@ -39,7 +39,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
     if (!isTold) log.warn({ place, reason, seconds }, 'waiting for the database, which cannot be used yet')
     isTold = true
   }
-  // From a host that has vanished nothing comes until the driver gives up.
+  // A host that has vanished sends nothing, so the driver fails only after its own timeout.
   const telling = setTimeout(tell, 1000, 'no answer')
   try {
     for (;;) {
@@ -108,7 +108,7 @@ async function requireSettings(sql: Sql): Promise<void> {
   if (first === undefined) return
   const statements = missing.map(({ role, name, value }) => `alter role ${role} set ${name} = ${value};`)
   throw new UserError(
-    `Sessions lack settings that were asked for, as behind a pooler; have it reconnect after: ${statements.join(' ')}`,
+    `Sessions lack settings that the service asked for, perhaps because a pooler drops them. Run these statements, and let the pooler reconnect: ${statements.join(' ')}`,
   )
 }
 
@@ -122,7 +122,7 @@ export interface SchemaOptions {
   /** Opens a pool of one connection. */
   openAlone: () => Sql
   migrationsFolder: string
-  /** Installs what the schema holds beside its tables. */
+  /** Installs what the schema needs besides its tables. */
   install: () => Promise<void>
   log: Pick<Logger, 'info'>
   /** The version to migrate to; by default the newest that this program knows. */
@@ -146,7 +146,7 @@ export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<v
   }
 }
 
-/** Why the service cannot use a database, and the statement that mends it. */
+/** Why the service cannot use a database, and the statement that corrects it. */
 export interface Remedy {
   what: string
   statement: string
@@ -165,7 +165,7 @@ export async function findReadOnly(sql: Sql): Promise<Remedy | undefined> {
     where current_setting('transaction_read_only')::bool`
   if (row === undefined) return undefined
   return {
-    what: `The database ${row.database} takes no writes of the user ${row.name}, as default_transaction_read_only is on`,
+    what: `The database ${row.database} takes no writes from the user ${row.name}, because default_transaction_read_only is on`,
     statement: `alter database ${row.database} reset default_transaction_read_only`,
   }
 }
@@ -176,7 +176,9 @@ export async function requireForecourt(sql: Sql, target: Target): Promise<void> 
   if (row?.found === null) throw new UserError(`There is no Forecourt database in ${placeOf(target)}.`)
 }
 
-/** The right that the user lacks, and on what; undefined when it is none of the usual ones. */
+/**
+ * The right that the user lacks, with the statement that grants it; undefined if none of the usual rights is missing.
+ */
 export async function findMissingRight(sql: Sql): Promise<Remedy | undefined> {
   const [row] = await sql`
     select quote_ident(current_user) as name, quote_ident(current_database()) as database,

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { UserError } from '../runtime/user-error.ts'
 
-/** The driver's `ssl` option. With a word the driver verifies nothing of the server; with an object, what that says. */
+/**
+ * The driver's `ssl` option. With a word, the driver does not verify the server; with an object, it verifies as the
+ * object says.
+ */
 export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions
 
 /**

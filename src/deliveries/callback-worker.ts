@@ -36,7 +36,7 @@ const dueLookMs = 1_000
 /** Looks for work may take at most this share of the time. */
 const lookShare = 1 / 50
 const longestRestMs = 3_000
-/** How many endpoints one step of `walk` checks: beside each look for due endpoints, and during a whole walk. */
+/** How many endpoints one step of `walk` checks. */
 const walkRows = 100
 const wholeWalkRows = 1_000
 const renewEveryMs = 8_000
@@ -58,10 +58,16 @@ export class CallbackWorker {
   private readonly rests = new Rests()
   /** Applications for which this process has committed events since its last look. */
   private withNewEvents = new Set<string>()
-  /** Applications whose endpoints were leased or locked then: the next look for due endpoints tries them again. */
+  /**
+   * Applications whose endpoints were leased or locked at the last look; the next look for due endpoints tries them
+   * again.
+   */
   private busy = new Set<string>()
   private dueLookAt = Number.NEGATIVE_INFINITY
-  /** The last application that the walk has checked; a whole walk goes through all endpoints without a pause. */
+  /**
+   * The last application that the walk has checked. While `isWholeWalk`, the walk goes through all endpoints without a
+   * pause.
+   */
   private walkedTo = ''
   private isWholeWalk = true
   private forgetEvents = () => {}
@@ -101,7 +107,7 @@ export class CallbackWorker {
     metrics.gauge({ name: 'forecourt_callback_senders', help, merged: 'sum' }, () => this.senders.size)
   }
 
-  /** While the settings pause callbacks, nothing is sent, but replays still set deliveries waiting. */
+  /** While the settings pause callbacks, nothing is sent, but replays still make deliveries due. */
   start(): void {
     this.replays.start()
     if (this.options.config.callbacks === 'paused') return
@@ -197,7 +203,8 @@ export class CallbackWorker {
     }
     const restMs = Math.min((performance.now() - startedAt) / lookShare, longestRestMs)
     if (!isDueLook) return Math.max(newEventsLookMs, restMs)
-    // Random, or one process could always look just before another and claim every endpoint that is handed over.
+    // A random time: otherwise one process could always look just before another, and claim every endpoint that is
+    // released.
     this.dueLookAt = startedAt + Math.max(dueLookMs * (0.5 + Math.random()), restMs)
     return newEventsLookMs
   }
@@ -267,7 +274,7 @@ export class CallbackWorker {
       for (const sender of senders)
         if (owned.get(sender.appId) !== false) sender.renew(askedAt, owned.has(sender.appId))
     } catch {
-      // The next renewal may succeed: leases outlast several.
+      // A failed renewal is ignored: a lease outlasts several of them.
     }
   }
 }

@@ -58,7 +58,8 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
           const [first] = addresses
           if (first === undefined) throw new NameFault('ENOTFOUND')
           if (addresses.some(({ address }) => isRefused(address))) throw new PrivateAddress()
-          // Outside the promise, whose `catch` would take the connection's own exception for the look-up's.
+          // Called outside the promise, whose `catch` would otherwise treat an exception of the connection as one of
+          // the look-up.
           setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
         })
         .catch((error: NodeJS.ErrnoException) => callback(error, ''))

@@ -151,6 +151,6 @@ export const testDelivery = operation({
   data: DeliveryRecord,
   refusals: ['applicationNotFound', 'callbackMissing', 'tooManyRequests'],
   idempotent: true,
-  // The longest attempt, and some time for the database.
+  // The longest attempt, and some time for the database's part.
   answerTimeoutMs: 18_000,
 })

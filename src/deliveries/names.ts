@@ -8,7 +8,7 @@ export interface NamesOptions {
   /** Name servers to ask in the place of the system's. */
   nameServers?: string[]
   hostsFile?: string
-  /** How long a name that was not found is not looked up again. */
+  /** For how long a name that was not found is not looked up again. */
   forgetMs?: number
 }
 
@@ -133,7 +133,7 @@ export function readHosts(text: string): Map<string, LookupAddress[]> {
   return hosts
 }
 
-/** Looks up the addresses of both families. Throws `NameFault` when there is none in time. */
+/** Looks up the addresses of both families. Throws `NameFault` if no address arrives in time. */
 function ask(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   return new Promise((resolve, reject) => {
     const found: LookupAddress[] = []

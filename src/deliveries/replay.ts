@@ -22,7 +22,7 @@ export interface ActorAndAddress {
 
 /**
  * Makes one delivery due, or the first events of a range; the steps of a long range follow in the background. Returns
- * how many will be sent again, and for a used idempotency key the stored response. Throws 10007 while a range is under
+ * how many will be sent again, or, for a used idempotency key, the stored response. Throws 10007 while a range is under
  * way, 10008, 10042, 60003, 10001 for a range of too many events, and 10002 and 10005 when the caller lost its access
  * meanwhile.
  */

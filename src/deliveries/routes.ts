@@ -53,7 +53,10 @@ export function deliveryRoutes(parts: Parts): Handler[] {
   const isPaused = config.callbacks === 'paused'
   const readPage = deliveryPages(parts)
 
-  /** Runs at most one test and one replay of an application at a time: each may take long. Throws 10007 for another. */
+  /**
+   * Runs at most one test and one replay of an application at a time: each may take long. Throws 10007 for a second
+   * one.
+   */
   async function runAlone<Answer>(what: 'test' | 'replay', appId: string, run: () => Promise<Answer>): Promise<Answer> {
     const claim = `${what} ${appId}`
     if (!(await peers.claim(claim))) throw tooSoon(1_000)

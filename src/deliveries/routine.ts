@@ -22,13 +22,16 @@ export interface Claim {
 
 /**
  * For a routine: locks an application's endpoint if it meets the condition, and sets `found`. It does not wait for a
- * row that a request (a replay, say) has locked, because the other endpoints of the call would wait too.
+ * row that a request (for example a replay) has locked, because then the other endpoints of the call would wait too.
  */
 const tryLockSql = (application: string, condition: string) =>
   `perform 1 from callback_endpoint where app_id = ${application} and ${condition} for update skip locked;`
 
 const leaseEndSql = `now() + interval '${leaseSeconds} seconds'`
-/** Whether the log holds events after `through_event_id`. No join: a planner could choose a costly order for it. */
+/**
+ * Whether the log holds events after `through_event_id`. It has no join, for which the planner could choose an
+ * expensive order.
+ */
 const hasNewEventsSql = (endpoint: string) =>
   `(select id from ${eventsAfterSql(`${endpoint}.app_id`, `${endpoint}.through_event_id`, '1')}) is not null`
 const firstDueSql = `(select d.next_attempt_at from delivery d
@@ -124,8 +127,9 @@ export async function claimEndpoints(
 }
 
 /**
- * Checks `limit` endpoints after application `after` for new events that no process knows of: one was killed between
- * its commit and its look, say. Returns them, and where the next step begins; '' after the last endpoint.
+ * Checks `limit` endpoints after application `after` for new events that no process knows of, for example because a
+ * process was killed between its commit and its next look. Returns them, and where the next step begins; '' after the
+ * last endpoint.
  */
 export async function findForgotten(
   sql: Sql,
@@ -300,14 +304,16 @@ export interface Outcome {
   attemptLog: string
 }
 
-/** How far an endpoint got, and the outcomes of its deliveries on the way. */
+/** How far an endpoint has got, and the outcomes of the deliveries since its last progress. */
 export interface Progress extends Claim {
-  /** How long no attempt is to be made; 0 for an endpoint that does not keep failing. */
+  /** How long the endpoint is held: no attempts are made; 0 if it is not held. */
   heldMs: number
   /** Why the latest attempt failed; null after a success. */
   failingReason: string | null
   stoppedReason: string | null
-  /** The configuration that was sent to. Failures and a stop do not count for a newer one. */
+  /**
+   * The version of the configuration that was used. Its failures and its stop do not count for a newer configuration.
+   */
   version: string
   isReleased: boolean
   outcomes: Outcome[]
@@ -400,8 +406,8 @@ export const writeProgressRoutine = routine(
 export type WriteResult = { version: string; hasNewEvents: boolean } | 'busy' | 'lost'
 
 /**
- * Stores the progress of endpoints, of each all or nothing. An endpoint is `lost` when another process has its lease,
- * and `busy` while a request (a replay, say) has locked it.
+ * Stores the progress of endpoints: for each of them all of it or nothing. An endpoint is `lost` when another process
+ * has its lease, and `busy` while a request (a replay, say) has locked it.
  */
 export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<WriteResult[]> {
   const endpoints = progress.map((one) => ({

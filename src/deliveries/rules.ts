@@ -16,7 +16,10 @@ const shortestHoldMs = 2_000
 const longestHoldMs = 300_000
 /** Failures in a row after which an endpoint is held for the longest time. */
 const failuresUntilLongest = failuresUntilHeld + Math.ceil(Math.log2(longestHoldMs / shortestHoldMs))
-/** Attempts in one visit to an endpoint that has failed for long: enough for ten attempts for an event a second. */
+/**
+ * The number of attempts in one visit to an endpoint that has failed for long: enough for ten attempts of each event,
+ * at one event a second.
+ */
 const longVisitAttempts = 4_000
 
 export const statuses = { waiting: 1, delivered: 2, dead: 3 } as const
@@ -71,8 +74,8 @@ export function holdMs(failures: number, { retryAfterMs }: AttemptResult, scale:
 }
 
 /**
- * How many attempts of a visit may fail before the visit ends. Few while the endpoint may recover soon; later enough
- * that every delivery gets its attempts in time.
+ * How many attempts of a visit may fail before the visit ends. Few at first, while the endpoint may recover soon; later
+ * so many that every delivery gets its attempts in time.
  */
 export function failuresOfVisit(failures: number): number {
   if (failures < failuresUntilHeld) return failuresUntilHeld - failures
@@ -80,8 +83,8 @@ export function failuresOfVisit(failures: number): number {
 }
 
 /**
- * How many retries are sent for each new event. An event has up to nine retries, so with nine an endpoint that fails
- * for long takes only as many new events as it can also retry.
+ * How many retries are sent for each new event. An event has up to nine retries, so an endpoint that fails for long,
+ * with nine retries for each new event, begins only as many events as it can also retry.
  */
 export function retriesPerEvent(failures: number): number {
   return failures < failuresUntilLongest ? 1 : maxAttempts - 1
@@ -122,7 +125,7 @@ export interface Order {
 
 /**
  * Yields retries and new events in turn, each in its own order. When one list ends the other continues alone, unless
- * the first may have more entries in the database. An event that the callback did not ask for uses no turn.
+ * the first may have more entries in the database. An event that the callback did not ask for does not count as a turn.
  */
 export function* interleave<Item extends { data: string | null }>(
   retries: readonly Item[],
@@ -164,7 +167,7 @@ export function replayConflicts(body: ReplayRequest, { from, before }: TimeRange
     : []
 }
 
-/** Finds the members that a replay request lacks, after those given were checked. */
+/** Finds the members that are missing from a replay request, given the members that it has. */
 export function replayGaps(body: ReplayRequest): FieldFault[] {
   const [timeFrom, timeTo] = [given(body.timeFrom), given(body.timeTo)]
   if (given(body.id) !== null || (timeFrom !== null && timeTo !== null)) return []

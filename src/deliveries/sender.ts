@@ -50,7 +50,7 @@ export interface SenderTools {
   /** The most events that one sender may hold in memory. */
   mostRead(): number
   isStopping(): boolean
-  /** Whether other endpoints wait for a sender, so that one that has run for long ends. */
+  /** Whether other endpoints wait for a sender; then a sender that has run for long ends. */
   isCrowded(): boolean
 }
 
@@ -84,15 +84,21 @@ const failingMs = 300_000
 export class Sender {
   readonly appId: string
   readonly beganAt = performance.now()
-  /** The lease's end on this process's monotonic clock, from before its request: never later than the database's. */
+  /**
+   * When the lease ends, by this process's monotonic clock. It is counted from before the request, so it is never later
+   * than in the database.
+   */
   leaseUntil: number
   private readonly tools: SenderTools
   private through: number
-  /** Failures in a row; once the endpoint has been held, a whole visit counts as one. */
+  /** Failures in a row. Once the endpoint has been held, a whole visit counts as one failure. */
   private failures: number
   /** How many attempts may still fail before this visit ends. */
   private failuresLeft: number
-  /** Counts the turns of retries and new events. Visits may be short, so each begins at a random turn. */
+  /**
+   * Counts the turns of retries and new events. It begins at a random turn, because a visit may be too short for a
+   * whole round.
+   */
   private position = Math.floor(Math.random() * 1000)
   private version = ''
   /** The configuration was saved since it was read. */

@@ -44,7 +44,7 @@ export function newCallbackSecret(): string {
   return `${secretPrefix}${randomBytes(32).toString('base64')}`
 }
 
-/** A secret as `composeRequest` takes it, from one given with or without its prefix; undefined if it is no base64. */
+/** A secret as `composeRequest` takes it, from one given with or without its prefix; undefined if it is not base64. */
 export function readCallbackSecret(given: string): string | undefined {
   const base64 = given.replace(secretPrefix, '')
   return /^[A-Za-z0-9+/]{2,}={0,2}$/.test(base64) ? secretPrefix + base64 : undefined

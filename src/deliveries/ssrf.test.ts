@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { type CallbackClient, type CallbackClientOptions, openCallbackClient, type Resolve } from './client.ts'
 import { NameFault } from './names.ts'
 
-// No callback reaches a private address, and the address that was checked is the one that is connected to.
+// No callback reaches a private address, and a connection goes to the very address that was checked.
 
 const privateWords = 'the address is private, local or reserved'
 
@@ -147,7 +147,10 @@ const privateHosts = [
   '8.8.8.8%2f@localhost',
 ]
 
-/** On Linux all of 127.0.0.0/8 is loopback, so one address can stand for public ones and another for the rest. */
+/**
+ * On Linux all of 127.0.0.0/8 is loopback, so the test can treat one of its addresses as public and the others as
+ * private.
+ */
 const publicAddress = '127.0.0.1'
 const privateAddress = '127.0.0.2'
 const isPrivate = (address: string) => address !== publicAddress
@@ -286,7 +289,7 @@ describe('a resolver that changes its answer', () => {
     const through = client({ isPrivate, resolve })
     const url = `http://rebind.example.com:${port}/`
     expect((await send(through, url)).error).toBeNull()
-    // The connection is kept, and with it the address that was checked.
+    // The connection stays open, to the address that was checked.
     expect((await send(through, url)).error).toBeNull()
     expect([asked.length, connections]).toEqual([1, [publicAddress]])
     for (const server of servers) server.closeAllConnections()

@@ -86,7 +86,9 @@ export interface DeliveryFilter extends PageQuery {
   time: TimeRange
 }
 
-/** The columns of a delivery as operations return it. The next attempt has no time while callbacks are paused. */
+/**
+ * The columns of a delivery as operations return it. While callbacks are paused, the time of the next attempt is null.
+ */
 function shownColumns(sql: Statements, appIds: readonly string[] | null, isPaused: boolean) {
   // A waiting delivery is attempted when it is due and its endpoint is not held.
   const nextAttempt = sql`(
@@ -112,7 +114,7 @@ export async function requireDelivery(
 export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPaused: boolean, showMoment: ShowMoment) {
   const { appIds, status, types, eventId, time } = filter
   const conditions = [
-    // A literal, so that even a generic plan can use the partial indexes of undelivered rows.
+    // The status is a literal, so that even a generic plan can use the partial indexes of undelivered rows.
     status === null ? sql`` : sql.unsafe(`and status = ${status}`),
     types === null ? sql`` : sql`and type in ${sql(types)}`,
     eventId === null ? sql`` : sql`and id = ${eventId} and type <> ${testType}`,
@@ -134,7 +136,7 @@ export async function findWaiting(sql: Sql, appIds: readonly string[] | null, sh
     where e.app_id = ${appId} and c.app_id = ${appId} and e.stopped_at is null`
   if (endpoint === undefined) return { waitingEvents: 0, waitingSince: null, heldUntil: null }
   const { through_event_id: through, types, held_until: heldUntil } = endpoint
-  // A statement of its own, so that the planner knows behind which event the others wait.
+  // A statement of its own, so that the planner knows the event after which the others wait.
   const [waiting] = await sql.unsafe<[{ count: number; since: Date | null }]>(
     `select count(*)::int as count, min(time) as since
     from ${eventsAfterSql('$1', '$2', String(mostWaitingCounted))} where type = any($3::text[])`,
@@ -238,7 +240,7 @@ export interface ReplayRange {
   status: number | null
 }
 
-/** The columns that make a delivery due at a moment, with all its attempts before it. */
+/** The columns that make a delivery due at a moment, with its full number of attempts. */
 const setDueSql = (moment: string) =>
   `status = ${statuses.waiting}, attempts = 0, next_attempt_at = ${moment}, finished_at = null`
 
@@ -268,7 +270,7 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
 
 /** The events of a range whose types the callback asks for now. */
 function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId, status }: ReplayRange) {
-  // A literal, so that even a generic plan can use the partial index of undelivered rows.
+  // The status is a literal, so that even a generic plan can use the partial index of undelivered rows.
   const delivered = tx`
     join delivery d on d.app_id = ${appId} and d.id = v.id and d.status = ${tx.unsafe(String(status))}`
   return tx`
@@ -277,7 +279,10 @@ function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId
       and v.id between ${firstId} and ${lastId} and v.time >= ${from} and v.time < ${before}`
 }
 
-/** How many events one transaction makes due: few, so that neither the endpoint nor the database is held up. */
+/**
+ * How many events one transaction makes due: few, so that neither the endpoint's row nor the database is blocked for
+ * long.
+ */
 const stepEvents = 200
 /** How many replays under way a step tries, to find one that no other process has locked. */
 const mostTried = 10
@@ -340,7 +345,7 @@ export interface Backlog {
   /** Events of endpoints that are sent to, and of those held after failures; each counted up to 100,000. */
   on: number
   held: number
-  /** How long the oldest of them has waited. */
+  /** How long the oldest of these events has waited. */
   lagSeconds: number
 }
 
@@ -394,7 +399,10 @@ export async function millisecondsSinceTest(sql: Sql, appId: string): Promise<nu
   return row?.ms
 }
 
-/** Prunes at most `limit` deliveries older than `days`; one that still waits only when it is overdue by `days`. */
+/**
+ * Prunes at most `limit` deliveries older than `days`; a delivery that still waits is pruned only when it is overdue by
+ * `days`.
+ */
 export async function deleteOldDeliveries(sql: Statements, limit: number, days: number): Promise<number> {
   const bound = sql`now() - ${days} * interval '1 day'`
   const isOld = sql`created_at < ${bound} and (status <> ${statuses.waiting} or next_attempt_at < ${bound})`

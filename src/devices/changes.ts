@@ -11,7 +11,7 @@ import { findDevices, saveChangedDevices } from './store.ts'
 /** The result of changes before they are written. */
 interface PlannedChanges {
   outcomes: ChangeOutcome<Device>[]
-  /** A device for each change that has an effect, in order; of a device that changes twice, two. */
+  /** The device after each change that has an effect, in order; a device that changes twice is here twice. */
   steps: { device: Device; actor: string }[]
 }
 
@@ -39,9 +39,9 @@ export function planDeviceChanges(
 }
 
 /**
- * Changes devices of an application in a transaction that holds its lock: reads them by their serials, writes those that
- * differ in one statement, and an event for each change in another. What changes nothing writes nothing. Returns one
- * outcome for each change, in order: 20002, 10009, or the device.
+ * Changes devices of an application in a transaction that holds its lock: reads them by their serials, writes those
+ * that differ in one statement, and an event for each change in another. A change without effect writes nothing.
+ * Returns one outcome for each change, in order: 20002, 10009, or the device.
  */
 export async function changeDevices(
   tx: Statements,

@@ -30,7 +30,7 @@ import {
   textOneOf,
 } from '../vocabulary/values.ts'
 
-/** The document's defaults (§4.2). They apply even if the given district lies in another province. */
+/** The defaults of the customer's document (§4.2). They apply even if the given district lies in another province. */
 export const defaultProvinceCode = '360000'
 export const defaultCityCode = '360100'
 
@@ -257,7 +257,7 @@ export const pageDevices = operation({
     runStatus: optional(RunStatus),
     siteId: optional(described(integer(1), 'Only devices that stand at this site.')),
     isPlaced: optional(
-      textOneOf(['true', 'false'], 'true: only devices that stand at a site; false: only those that stand nowhere.'),
+      textOneOf(['true', 'false'], 'true: only devices that stand at a site; false: only those that stand at no site.'),
     ),
     ...timeRange,
     lastReportFrom: optional(

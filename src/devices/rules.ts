@@ -56,7 +56,7 @@ export function deviceTag(device: TaggedMembers): string {
   return etagOfText(`${appId}\n${deviceNo}\n${boundAt.getTime()}\n${deviceName}\n${tag ?? ''}\n${place}`)
 }
 
-/** The members of a registration, with the document's defaults for those left out. */
+/** The members of a registration, with the defaults of the customer's document for the members that are left out. */
 export function membersOf(body: DeviceRegistration, boundAt: Date): TaggedMembers {
   // Member by member: spreading objects costs as much as the digest of a tag.
   return {
@@ -106,7 +106,7 @@ export function showDevice(device: Device, showMoment: ShowMoment): DeviceRecord
     runStatus: device.runStatus,
     version: device.version,
     deviceNumber: 1,
-    // The document's name for the address (§2.3).
+    // The customer's document uses this name for the address (§2.3).
     deviceBattery: {
       cityCode,
       cityName: divisionName(cityCode),

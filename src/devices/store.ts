@@ -15,8 +15,8 @@ export async function requireDeviceOf(
 ): Promise<Device> {
   const [only, ...others] = appIds ?? []
   if (only !== undefined && others.length === 0) return requireDevice(sql, only, deviceNo)
-  // Two statements, because on a cluster binding and device lie on different nodes. Without a device the binding is looked
-  // up again: the device changed its owner between the two, and is with another one now.
+  // Two statements, because on a cluster binding and device lie on different nodes. If no device is found, it changed
+  // its owner between the two statements, and the binding is looked up again.
   for (let last: string | undefined; ; ) {
     const [binding] = await sql`
       select app_id, bound_at::text as bound_at from device_binding
@@ -81,9 +81,9 @@ const saveChangedSql = `update device set ${changeableColumns.map((column, place
   where app_id = $1 and bound_at = $2::text::timestamptz and device_no = $3`
 
 /**
- * Writes the members that an update can change. The transaction must hold the application's lock. One by one, by the
- * whole key, without a wait between them: for a join of the list and the table, a planner without statistics reads the
- * list again for each device of the application.
+ * Writes the members that an update can change. The transaction must hold the application's lock. Each device is
+ * updated by its whole key, in statements that are sent without waiting for each other: for a join of the list and the
+ * table, a planner without statistics reads the list again for each device of the application.
  */
 export async function saveChangedDevices(tx: Statements, appId: string, devices: readonly Device[]): Promise<void> {
   await Promise.all(

@@ -33,7 +33,10 @@ export interface Binaries {
   version: string
 }
 
-/** Root-owned folders, in order of preference, for what a project in a closed folder cannot keep in itself. */
+/**
+ * Folders owned by root, in order of preference, for files that cannot be in a project whose folder is closed to other
+ * users.
+ */
 export const defaultSystemFolders = ['/var/lib/forecourt', '/var/tmp/forecourt']
 
 const parts = ['bin', 'lib', 'share']
@@ -100,8 +103,8 @@ function makeLinks(folder: string, links: Link[]): boolean {
 }
 
 /**
- * The first of these folders that is root's alone to write and open to this user. Another user could have made it
- * before us, with other programs in it, above all under /var/tmp.
+ * The first of these folders that only root can write to and that this user can enter. Another user could have created
+ * it first, with other programs in it, above all under /var/tmp.
  */
 export function systemFolder(candidates: string[], user: ServerUser): string {
   const found = candidates.find((folder) => {
@@ -122,7 +125,7 @@ export function systemFolder(candidates: string[], user: ServerUser): string {
   return realpathSync(found)
 }
 
-/** Creates a folder that every user can enter, whatever the umask is. */
+/** Creates a folder that every user can enter, under any umask. */
 export function makeOpenFolder(folder: string): void {
   if (existsSync(folder)) return
   mkdirSync(folder, { recursive: true })
@@ -138,7 +141,8 @@ function readable(folder: string, name: string, user: ServerUser): boolean {
 
 /**
  * Copies the programs to such a folder, once for each version. The copy gets its name once all of it is on the disk, so
- * that a process that dies half-way leaves no half copy, and the second of two at once uses the first one's.
+ * that a process that dies half-way leaves no partial copy; of two processes at once, the second uses the copy of the
+ * first.
  */
 function copied({ folder, version }: Binaries, home: string): string {
   const target = join(home, `postgresql-${version}`)
@@ -169,7 +173,7 @@ function removeAbandoned(home: string, prefix: string): void {
 function copyTree(from: string, to: string): void {
   const link = lstatSync(from).isSymbolicLink() ? readlinkSync(from) : '/'
   const stats = statSync(from)
-  // A link to its neighbour, as libraries have them, stays one. What any other leads to is copied itself.
+  // A link to a file beside it stays a link, as libraries have them; the target of any other link is copied.
   if (!link.includes('/')) symlinkSync(link, to)
   else if (stats.isDirectory()) copyFolder(from, to)
   else copyFile(from, to, (stats.mode & 0o100) === 0 ? 0o644 : 0o755)

@@ -59,7 +59,10 @@ function outsideCluster(systemFolders: string[], user: ServerUser): string {
   return join(clusters, randomBytes(8).toString('hex'))
 }
 
-/** Refuses a cluster that its user cannot enter any more, because the project moved into a closed folder say. */
+/**
+ * Refuses a cluster that its user cannot enter any more, for example because the project was moved into a closed
+ * folder.
+ */
 export function requireReachable({ cluster, user }: Place): void {
   const closed = user && closedFolder(cluster, user)
   if (closed)
@@ -79,14 +82,14 @@ export function socketFolder({ cluster, user, record }: Place): string {
   const { port } = record
   const plain = /^[\w./@+-]+$/.test(cluster)
   if (plain && Buffer.byteLength(socketPath(cluster, port)) <= longestSocketPath) return cluster
-  // The same folder as before while it is there, so that open pools find a restarted server again.
+  // The folder stays the same while it exists, so that open pools find a restarted server again.
   if (isPrivate(record.socketDir, user) && !isTaken(socketPath(record.socketDir, port))) return record.socketDir
   const folder = mkdtempSync(join(temporaryFolder(user), 'forecourt-'))
   give(folder, user)
   return folder
 }
 
-/** The system's own, unless it is too long as well or closed to the user. */
+/** The system's folder for temporary files, unless its path is too long or the user cannot enter it. */
 function temporaryFolder(user: ServerUser | undefined): string {
   const fits = (folder: string) => folder.length < 60 && existsSync(folder) && !(user && closedFolder(folder, user))
   return realpathSync([tmpdir(), '/var/tmp'].find(fits) ?? '/tmp')
@@ -110,7 +113,9 @@ function isPrivate(folder: string, user: ServerUser | undefined): boolean {
   return stats.isDirectory() && stats.uid === (user?.uid ?? process.getuid?.()) && (stats.mode & 0o777) === 0o700
 }
 
-/** Whether another live server has its socket here: that of the original when this data folder is a copy. */
+/**
+ * Whether another live server has its socket here: so it is if this data folder is a copy, whose original still runs.
+ */
 function isTaken(socket: string): boolean {
   const path = `${socket}.lock`
   return existsSync(path) && findProcess(Number.parseInt(readFileSync(path, 'utf8'), 10)) !== undefined

@@ -22,8 +22,8 @@ import { sync } from './record.ts'
 import type { ServerUser } from './user.ts'
 
 /**
- * Makes the cluster under another name and renames it when initdb has put all of it on the disk: a folder that has the
- * cluster's name is whole, so nothing that has it is ever deleted.
+ * Makes the cluster under another name and renames it when initdb has put all of it on the disk: a folder with the
+ * cluster's name is complete, so a folder with that name is never deleted.
  */
 export async function makeCluster(place: Place, binFolder: string): Promise<void> {
   const making = `${makingPrefix(place.cluster)}${randomBytes(8).toString('hex')}`
@@ -42,7 +42,7 @@ export async function makeCluster(place: Place, binFolder: string): Promise<void
   }
 }
 
-/** Removes what first starts that were killed have left beside the cluster. */
+/** Removes what killed first starts have left beside the cluster. */
 export async function removeHalfMade(cluster: string): Promise<void> {
   const parent = dirname(cluster)
   if (!existsSync(parent)) return
@@ -73,7 +73,7 @@ export async function endOrphansIn(cluster: string): Promise<void> {
   await killProcessesIn(cluster)
 }
 
-/** What they did not commit is lost, as it is when a server is killed. */
+/** Uncommitted work is lost, as when a server is killed. */
 async function killProcessesIn(folder: string): Promise<void> {
   const left = postgresProcessesIn(folder)
   for (const one of left) signal(one, 'SIGKILL')
@@ -91,7 +91,10 @@ export function requireSameMajor({ cluster }: Place, version: string): void {
   )
 }
 
-/** How a program of PostgreSQL is run: as its user, in a folder that the user can enter, with nothing of ours. */
+/**
+ * How a program of PostgreSQL is run: as its own user, in a folder that this user can enter, and without this process's
+ * environment.
+ */
 export function runAs(user: ServerUser | undefined) {
   return {
     cwd: '/',

@@ -24,7 +24,7 @@ export interface EmbeddedDatabase {
   connection: Connection
   /** The same for the role with which requests are served. */
   serviceConnection: Connection
-  /** The database has never been handed out before. */
+  /** Whether this is the first start: the database has never been used before. */
   firstStart: boolean
   pid: number
   /** False when the server was ended from outside. To start it again is safe, and open pools reconnect. */
@@ -95,7 +95,10 @@ async function start(dataDir: string, log: Log, options: EmbeddedOptions): Promi
   return handle(place, server, firstStart)
 }
 
-/** The server that is still running, if it is as we would start it and answers; any other is stopped. */
+/**
+ * Returns the server that is still running, if it was started as this version would start it and answers; stops any
+ * other server.
+ */
 async function adopt(place: Place, processes: number, log: Log): Promise<ProcessId | undefined> {
   const server = findServer(place.cluster)
   if (!server) return undefined
@@ -104,10 +107,10 @@ async function adopt(place: Place, processes: number, log: Log): Promise<Process
     (await becomesReady(server, place.cluster, log)) &&
     (await answers(place.record))
   ) {
-    log('The embedded database was still running and goes on.')
+    log('The embedded database was still running, and is used as it is.')
     return server
   }
-  log('The embedded database was still running, but not in order, and is started again.')
+  log('The embedded database was still running, but not in order, and is restarted.')
   await stopServer(server, place.cluster)
   return undefined
 }
@@ -150,7 +153,10 @@ export function connectionTo({ socketDir, port, user, password }: EmbeddedRecord
   return { host: socketDir, port, user, password, database: name }
 }
 
-/** Makes the database and the service's role at the first start, and makes sure that it lets us in at the others. */
+/**
+ * Creates the database and the service's role at the first start; at later starts, makes sure that the service can
+ * connect.
+ */
 async function ensureDatabase({ cluster, record }: Place): Promise<void> {
   try {
     if (record.complete) await run(record, database, 'select 1')

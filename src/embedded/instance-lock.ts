@@ -29,7 +29,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): void }>
   return { release: () => release(path, mine) }
 }
 
-/** The process that has claimed the data folder and lives; undefined for none. */
+/** The living process that has claimed the data folder; undefined if there is none. */
 export function lockHolder(dataDir: string): number | undefined {
   const holder = read(join(resolve(dataDir), 'forecourt.lock'))
   return holder !== undefined && isRunning(holder) ? holder.pid : undefined
@@ -38,8 +38,9 @@ export function lockHolder(dataDir: string): number | undefined {
 /**
  * Takes the lock. Returns the live holder, or undefined when the lock is now this process's.
  *
- * A stale lock may be replaced only by the process that holds the lock on replacing exactly that one, and only while it
- * is still there. Otherwise two processes that see the same stale lock could each remove the other's new one.
+ * To replace a stale lock, a process must first take a second lock, which is for replacing exactly that one, and find
+ * the stale lock still there. Otherwise two processes that see the same stale lock could each remove the other's new
+ * one.
  */
 function claim(path: string, mine: Holder): Holder | undefined {
   for (;;) {

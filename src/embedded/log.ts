@@ -13,7 +13,7 @@ export function openServerLog(cluster: string, user: ServerUser | undefined): nu
   return file
 }
 
-/** Empties the log when it is large. The server opens it for appending, so it goes on at the new end. */
+/** Empties the log when it is large. The server appends to the file, so it continues at the new end. */
 export function keepLogSmall(cluster: string, user: ServerUser | undefined): void {
   const file = openServerLog(cluster, user)
   try {

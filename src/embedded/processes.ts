@@ -103,7 +103,7 @@ function startedByProc(pid: number): string | undefined {
 
 let knownBootId: string | undefined
 
-// Some sandboxes have no boot id; ticks have to do there.
+// Some sandboxes have no boot id; then the ticks alone must do.
 function bootId(): string {
   try {
     knownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

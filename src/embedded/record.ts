@@ -8,7 +8,7 @@ export interface EmbeddedRecord {
   /** The cluster's folder: relative in the file where it lies in the data folder, so that a project can be moved. */
   cluster: string
   socketDir: string
-  /** Only names the socket's file: nothing listens on the network. */
+  /** Only part of the name of the socket's file: the server does not listen on the network. */
   port: number
   /** The owner of the schema, and the cluster's superuser. */
   user: string
@@ -16,7 +16,10 @@ export interface EmbeddedRecord {
   /** The role that serves requests: no superuser, and only with the rights that `grantService` gives. */
   serviceUser: string
   servicePassword: string
-  /** Whether the first start has finished: after it, a missing cluster is lost, and not just unfinished. */
+  /**
+   * Whether the first start has finished. Afterwards, a missing cluster has been lost; before, it was only not
+   * finished.
+   */
   complete: boolean
 }
 

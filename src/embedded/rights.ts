@@ -1,9 +1,9 @@
 import type { Statements } from '../database/open.ts'
 
 /**
- * Gives the service's role what requests and upkeep need, and nothing else: history can be read and added to, through
- * its two tables and never in a partition, and goes only by `keep_history`. The owner calls it when the schema is up to
- * date.
+ * Grants the service's role what requests and upkeep need, and nothing else: it can read and add history through the
+ * two tables and never in a partition, and remove history only by `keep_history`. The owner calls it when the schema is
+ * up to date.
  */
 export async function grantService(owner: Statements, role: string): Promise<void> {
   await owner.unsafe(`

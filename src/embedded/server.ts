@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, fstatSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { connect } from 'node:net'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../database/system-fault.ts'
@@ -42,13 +43,13 @@ export function findServer(cluster: string): ProcessId | undefined {
   return pid > 0 && isPostgresIn(pid, cluster) ? findProcess(pid) : undefined
 }
 
-/** Whether a server was started just as we would start it, in the same place and with the same settings. */
+/** Whether a server was started with the arguments that this version would use, in the same place. */
 export function isAsWeStartIt(place: Place, processes: number): boolean {
   const given = serverArguments(place, processes).map((argument) => ` "${argument}"`)
   return readIfThere(join(place.cluster, 'postmaster.opts')).trimEnd().endsWith(given.join(''))
 }
 
-/** Waits as long as it takes: after a crash, going through the log of changes can last. False when it ends instead. */
+/** Waits without a limit, because recovery after a crash can take long. Returns false if the server ends instead. */
 export async function becomesReady(
   server: ProcessId,
   cluster: string,
@@ -76,7 +77,7 @@ export async function stopServer(server: ProcessId, cluster: string): Promise<vo
     ['SIGQUIT', 6000],
   ] as const) {
     signal(server, name)
-    // A stopped process would not hear the other signal.
+    // A stopped process would not receive the other signal.
     signal(server, 'SIGCONT')
     if (await goneWithin(server, timeoutMs)) return
   }
@@ -85,7 +86,9 @@ export async function stopServer(server: ProcessId, cluster: string): Promise<vo
   await endOrphansIn(cluster)
 }
 
-/** Makes sure that nothing of an earlier server is alive, and that nothing dead is taken for it. */
+/**
+ * Makes sure that no process of an earlier server is alive, and that no file of a dead one looks like a live server.
+ */
 async function clearRemains(place: Place): Promise<void> {
   const { cluster, user, record } = place
   await endOrphansIn(cluster)
@@ -93,7 +96,8 @@ async function clearRemains(place: Place): Promise<void> {
   if (await somebodyAnswers(socket)) {
     throw new UserError(`Another server, in another container perhaps, already runs the database in ${cluster}.`)
   }
-  // PostgreSQL removes these files itself, unless another process has the same number: it takes that for a server.
+  // PostgreSQL removes these files itself, unless another process has got the same number: then PostgreSQL believes
+  // that a server runs.
   if (findStrayPid(cluster)) {
     rmSync(join(cluster, 'postmaster.pid'), { force: true })
     rmSync(`${socket}.lock`, { force: true })
@@ -112,7 +116,10 @@ function findStrayPid(cluster: string): boolean {
   }
 }
 
-/** A socket's path crosses the borders of containers that share the folder, which the numbers of processes do not. */
+/**
+ * Containers that share the folder can reach each other's sockets, although they cannot see each other's process
+ * numbers.
+ */
 async function somebodyAnswers(path: string): Promise<boolean> {
   const socket = connect(path)
   try {
@@ -130,6 +137,16 @@ const connectionsOfProcess = 32
 /** Connections for the start, for operators with psql, and for a second service while a database is moved. */
 const otherConnections = 40
 
+/**
+ * An eighth of the memory that this machine or container has, from 128 MB to 8 GB. Every create touches the indexes of bindings
+ * and the newest partitions of history: what of them is no shared buffer is read from the system each time. The server takes
+ * the memory as it fills, so that a small registry has no more than before.
+ */
+function sharedBufferMegabytes(): number {
+  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY
+  return Math.round(Math.min(8192, Math.max(128, Math.min(totalmem(), limit) / 8 / 1024 ** 2)))
+}
+
 function serverArguments({ cluster, record }: Place, processes: number): string[] {
   const settings = {
     listen_addresses: '',
@@ -141,14 +158,15 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
     autovacuum: 'on',
     jit: 'off',
     max_connections: String(Math.max(100, otherConnections + processes * connectionsOfProcess)),
-    shared_buffers: '256MB',
-    // Fewer checkpoints mean fewer whole pages in the log of changes. Compressing these stays off: this build only has
-    // pglz, which saves a fifth of the bytes and costs as much processor time as all else of a create (docs/deployment.md).
+    shared_buffers: `${sharedBufferMegabytes()}MB`,
+    // Fewer checkpoints mean fewer whole pages in the log of changes. Compression of these pages stays off: this build
+    // only has pglz, which saves a fifth of the bytes and costs as much processor time as all else of a create
+    // (docs/deployment.md).
     max_wal_size: '4GB',
     min_wal_size: '256MB',
     checkpoint_timeout: '15min',
     wal_compression: 'off',
-    // Failed statements are for Forecourt to log. Their text and details hold secrets and people's data.
+    // Forecourt logs failed statements itself: their text and details hold secrets and people's data.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',

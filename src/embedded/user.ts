@@ -9,7 +9,7 @@ export interface ServerUser {
   gid: number
 }
 
-/** `postgres` where the system has that user, else `nobody`; undefined when the process is not root's. */
+/** `postgres` where the system has that user, else `nobody`; undefined unless the process runs as root. */
 export function serverUser(): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const users = systemUsers()
@@ -40,7 +40,9 @@ export function clusterUser(cluster: string): ServerUser | undefined {
   return own === 0 ? { name, uid, gid } : undefined
 }
 
-/** The first folder on the way to `path`, itself included, that this user cannot enter; undefined when all are open. */
+/**
+ * The first folder on the path, including `path` itself, that this user cannot enter; undefined if they can enter all.
+ */
 export function closedFolder(path: string, user: ServerUser): string | undefined {
   const real = realpathSync(path)
   return withAncestors(real).find((folder) => !allows(statSync(folder), user, execute))
@@ -49,7 +51,10 @@ export function closedFolder(path: string, user: ServerUser): string | undefined
 export const read = 4
 export const execute = 1
 
-/** Whether the mode bits give this user all of `wanted`. The first class that fits decides, as in the kernel. */
+/**
+ * Whether the mode bits give this user all of `wanted`. The first class that the user belongs to decides, as in the
+ * kernel.
+ */
 export function allows(stats: Stats, user: ServerUser, wanted: number): boolean {
   const shift = stats.uid === user.uid ? 6 : stats.gid === user.gid ? 3 : 0
   return ((stats.mode >> shift) & wanted) === wanted

@@ -224,10 +224,15 @@ function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: strin
     and ${typeOf(sql, true)} in (${sql.unsafe(types.join(', '))})`
 }
 
-/** The type of an event; beside a subject an expression, for which a planner cannot choose the index of types. */
+/**
+ * SQL: the type of an event. With a subject it is an expression, so that the planner cannot choose the index of types.
+ */
 const typeOf = (sql: Sql, hasSubject: boolean) => (hasSubject ? sql`type || ''` : sql`type`)
 
-/** Conditions on the events' time, and on ids, which are indexed and follow time; an upper one for one application. */
+/**
+ * Conditions on the events' time, and on their ids, which are indexed and grow with time. The upper bound of ids is
+ * only for one application.
+ */
 export async function eventTimeConditions(
   sql: Sql,
   appIds: readonly string[] | null,
@@ -244,7 +249,9 @@ export async function eventTimeConditions(
   ]
 }
 
-/** Ids are in the order of commits, times are those at which changes were composed: how far they may differ. */
+/**
+ * Ids are in the order of commits, times are set when a change is composed: this is how far the two orders may differ.
+ */
 const slackMs = 120_000
 
 /**

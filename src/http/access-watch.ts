@@ -2,10 +2,16 @@ import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import type { Reply } from './answer.ts'
 import { isStreamed, type Streamed } from './message.ts'
 
-/** The interval of checks; callers are known for 0.9 s, so an upload ends within a second of its access. */
+/**
+ * The interval of checks; callers are kept in memory for 0.9 s, so an upload ends within a second after its caller has
+ * lost access.
+ */
 const lookAgainMs = 100
 
-/** Closes a streamed response whose caller lost access: a reader that stalls asks for no page that could be refused. */
+/**
+ * Closes a streamed response whose caller has lost access. It is needed for a reader that stalls: it never asks for the
+ * next page, which would be refused.
+ */
 export function endWithAccess({ answer }: Reply, still: () => Promise<void>): void {
   const { body } = answer
   if (!isStreamed(body)) return
@@ -22,7 +28,10 @@ export function endWithAccess({ answer }: Reply, still: () => Promise<void>): vo
   }
 }
 
-/** Checks again and again whether a caller still has access. While the database is away, access stays. */
+/**
+ * Checks again and again whether a caller still has access. While the database is unavailable, the caller keeps its
+ * access.
+ */
 export function watchAccess(
   still: () => Promise<void>,
   onLoss: (refusal: Refusal) => void,

@@ -22,13 +22,13 @@ export class Reply {
   }
 }
 
-/** A file that is made while it is sent, under a name for who keeps it. */
+/** A file that is produced while it is sent, with the name under which the caller saves it. */
 export function fileReply(body: Streamed | string, mediaType: string, fileName: string): Reply {
   const headers = { 'content-type': mediaType, 'content-disposition': `attachment; filename="${fileName}"` }
   return new Reply({ status: 200, headers, body })
 }
 
-/** An answer that an earlier request with the same key had. */
+/** The stored response of an earlier request with the same key. */
 export class Replayed {
   readonly outcome: unknown
   constructor(outcome: unknown) {
@@ -36,7 +36,7 @@ export class Replayed {
   }
 }
 
-/** The answer of what an operation has come to. */
+/** Renders the outcome of an operation as a response. */
 export function render(outcome: unknown): HttpAnswer {
   if (outcome instanceof Reply) return outcome.answer
   if (outcome instanceof Replayed) {
@@ -54,7 +54,7 @@ export function render(outcome: unknown): HttpAnswer {
   }
 }
 
-/** The answer of a refusal; `members` stand beside those of the envelope. */
+/** Renders a refusal as a response. `members` are added to the members of the envelope. */
 export function renderRefusal(
   refusal: Refusal,
   language: keyof Reason,
@@ -77,7 +77,8 @@ export function renderRefusal(
 
 /** Large enough to be worth compressing, and not compressed beforehand. */
 export function isLarge({ body, headers }: HttpAnswer): boolean {
-  // No character takes more than three bytes a unit, and most answers are too short to be counted.
+  // A character takes at most three bytes for each UTF-16 unit, so most responses are known to be short without being
+  // counted.
   if (headers['content-encoding'] !== undefined) return false
   if (isStreamed(body)) return true
   if (body.length * 3 < leastCompressed) return false

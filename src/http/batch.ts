@@ -16,7 +16,7 @@ interface Batch<Row> {
   name: string
   /** Throws 10001. */
   readRow(row: unknown): Row
-  /** Carries one row out, at most once for its key: answers what the operation of one would, as JSON text. */
+  /** Carries out one row, at most once for its key. Returns the response of the operation for one row, as JSON text. */
   write(row: Row, key: RequestKey | undefined): Promise<string>
 }
 
@@ -42,7 +42,7 @@ interface RowOutcome {
 /** The refusals of a caller that has lost its access. */
 const losses: ReadonlySet<RefusalName | undefined> = new Set(['tokenInvalid', 'applicationFrozen'])
 const isUnknown = ({ refused }: RowOutcome) => refused === 'unavailable'
-/** The row has no outcome, so a retry may still decide it. */
+/** Whether the row has no outcome yet, so that a retry may still decide it. */
 const isUndecided = (outcome: RowOutcome) => isUnknown(outcome) || losses.has(outcome.refused)
 
 /**
@@ -70,7 +70,7 @@ export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: 
     throw error
   })
   const answer = answerOf(outcomes)
-  // A retry shall decide the rows that have no outcome.
+  // Nothing is stored for the key, so that a retry decides the rows without an outcome.
   if (outcomes.some(isUndecided)) return new JsonText(answer)
   const first = await settleKey(sql, keyed, answer)
   idempotency.isReplayed = first !== undefined
@@ -82,8 +82,9 @@ function answerOf(outcomes: RowOutcome[]): string {
 }
 
 /**
- * The key of a row. A caller's own keys hold no space, so the two can never be mistaken for each other. What a retry wrote
- * late is kept longer than the batch's key, and is not of the next batch with it.
+ * The key of a row. A caller's own keys hold no space, so the two can never be mistaken for each other. The batch's
+ * beginning is part of it: rows that a retry wrote late are stored longer than the batch's key, and must not count for
+ * a later batch with the same key.
  */
 const keyOfRow = ({ key, attempt }: RequestKey, index: number) => `batch ${key} ${attempt?.begunAt.getTime()} ${index}`
 
@@ -93,7 +94,7 @@ async function writeRows<Row>(
   { rows, name, readRow, write }: Batch<Row>,
 ): Promise<RowOutcome[]> {
   const language = preferredLanguage(header('accept-language'))
-  /** Once the caller has lost its access, the rows that are left need not ask. */
+  /** Set once the caller has lost its access: the remaining rows are refused without a try. */
   let lost: Refusal | undefined
 
   async function writeRow(row: unknown, index: number): Promise<RowOutcome> {
@@ -119,7 +120,7 @@ async function writeRows<Row>(
     await pause()
     const portion = rows.slice(from, from + rowsInLane)
     outcomes.push(...(await Promise.all(portion.map((row, index) => writeRow(row, from + index)))))
-    // A row that was waited for in vain may have been written.
+    // A row whose wait has timed out may have been written.
     if (from === 0 && outcomes.every(isUndecided)) throw outcomes.some(isUnknown) ? unavailable() : lost
   }
   return outcomes

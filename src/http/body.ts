@@ -52,7 +52,7 @@ export class BodyReader {
   /** Bytes of the bodies that are larger than ordinary ones. */
   private readonly large = new BodyBudget(128 * 1024 * 1024)
 
-  /** A fifth of the requests that may be under way stays free of those that only wait for their bodies. */
+  /** A fifth of the requests that may be under way is kept free of requests that only wait for their bodies. */
   constructor(maxInFlight: number) {
     this.ofCallers = new BodyBudget(Math.ceil(maxInFlight * 0.8))
   }
@@ -79,7 +79,9 @@ export class BodyReader {
   }
 }
 
-/** How slowly a file may come: once it has been waited for `patienceMs`, `leastBytes` in each `everyMs` of waiting. */
+/**
+ * How slow a file may be: after a total wait of `patienceMs`, `leastBytes` must arrive in each `everyMs` of waiting.
+ */
 export interface Pace {
   patienceMs: number
   everyMs: number
@@ -101,7 +103,10 @@ interface FileOwner {
 const holders = ({ actor, appId }: FileOwner) =>
   appId === undefined || actor === `application:${appId}` ? [actor] : [actor, `application:${appId}`]
 
-/** Takes a place for a file. Throws 10007 where its caller or application has its part, and 50003 where all are taken. */
+/**
+ * Takes a place for a file. Throws 10007 if its caller or application has all of its places, and 50003 if no place is
+ * left at all.
+ */
 function takePlace(names: readonly string[]): void {
   const held = Math.max(...names.map((name) => filesOf.get(name) ?? 0))
   if (held >= limits.filesAtOnceOfOne)
@@ -148,7 +153,7 @@ export class FileBody {
   private waitedMs = 0
   private lookedAt = { waitedMs: 0, size: 0 }
 
-  /** Throws 413, 415, and when too many are under way 50003, or 10007 where they are the application's own. */
+  /** Throws 413 and 415, and if too many files are under way 50003, or 10007 if these are the application's own. */
   constructor(
     request: HttpRequest,
     operation: Operation,
@@ -213,7 +218,7 @@ export class FileBody {
     return value
   }
 
-  /** A place is for a file that comes. What is done with a piece does not count as waiting for its sender. */
+  /** Refuses a sender that is too slow for its place. The time in which a piece is processed does not count. */
   private requireSpeed(): void {
     const { waitedMs, size, lookedAt } = this
     const { patienceMs, everyMs, leastBytes } = this.pace
@@ -222,7 +227,10 @@ export class FileBody {
     this.lookedAt = { waitedMs, size }
   }
 
-  /** No race with one promise for the whole file: that would keep every piece until its end. */
+  /**
+   * Each piece is raced on its own: a race with one promise for the whole file would keep every piece in memory until
+   * its end.
+   */
   private arrival(): Promise<IteratorResult<Uint8Array>> {
     return new Promise((resolve, reject) => {
       if (this.givenUp !== undefined) return reject(this.givenUp)
@@ -285,7 +293,7 @@ function requireUncompressed(request: HttpRequest): void {
   throw invalidRequest([{ field: 'Content-Encoding', reason }], 415)
 }
 
-/** A small body is there at once. Throws 10001. */
+/** For a small body, which is read at once. Throws 10001. */
 export function readJson(bytes: Uint8Array): unknown | Promise<unknown> {
   try {
     const value = parseJson(bytes)
@@ -326,7 +334,7 @@ function evicted(): Refusal {
   return closing(unavailable())
 }
 
-/** The rest of the body is not waited for. */
+/** Closes the connection after the refusal, so that the rest of the body need not be read. */
 function closing(refusal: Refusal): Refusal {
   refusal.headers.connection = 'close'
   return refusal

@@ -28,7 +28,7 @@ const missing: HttpAnswer = {
 
 /** The pages that lead on to others. */
 const redirects: Record<string, (request: HttpRequest) => Record<string, string>> = {
-  // Whoever opens the bare address is a person, and is led to the console.
+  // A request for the bare address comes from a person, so it is redirected to the console.
   '/': () => ({ location: '/console' }),
   '/docs': (request) => inOwnLanguage(request),
   '/docs/': (request) => inOwnLanguage(request),

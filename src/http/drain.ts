@@ -6,7 +6,7 @@ import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type S
 
 /**
  * A server that stops listening closes kept-alive connections at once, even while a request arrives on one. So for this
- * long the answers first ask clients to close their connections.
+ * long, while the server still listens, the responses ask clients to close their connections.
  */
 const farewellMs = 400
 /** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
@@ -15,7 +15,7 @@ const drainMs = 5_500
 
 const json = { 'content-type': 'application/json' }
 const oneYear = 'max-age=31536000'
-/** A browser that is led to an answer of the API loads nothing for it and shows it in no frame. */
+/** For a browser that opens a response of the API as a page: it must load nothing, and must not be framed. */
 export const nothingLoaded = "default-src 'none'; frame-ancestors 'none'"
 const { code, en } = refusals.internalFault
 const faultBody = JSON.stringify({ code, msg: en, data: null })

@@ -10,7 +10,7 @@ const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 /** At this quality brotli is as fast as gzip, and its result is smaller. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
-/** Each piece is flushed as it comes: buffering would hide for long that the reader has gone. */
+/** Each piece is flushed at once: buffering would hide for a long time that the reader has gone. */
 const streamOptions = {
   br: { ...brotliOptions, flush: constants.BROTLI_OPERATION_FLUSH },
   gzip: { flush: constants.Z_SYNC_FLUSH },
@@ -25,7 +25,7 @@ export async function compressed(
   return encoding === 'br' ? toBrotli(body, brotliOptions) : toGzip(body)
 }
 
-// An error, or a reader that has gone, ends the pieces too.
+// If the stream fails or its reader goes away, the source of the pieces is ended too.
 function compressedStream(pieces: Streamed, encoding: 'br' | 'gzip'): Streamed {
   const compressor = encoding === 'br' ? createBrotliCompress(streamOptions.br) : createGzip(streamOptions.gzip)
   pipeline(Readable.from(pieces, { objectMode: false }), compressor, () => {})
@@ -53,7 +53,10 @@ export function encodedTagOf(etag: string, encoding: 'br' | 'gzip'): string {
   return `${etag.slice(0, -1)}-${encoding}"`
 }
 
-/** The tag of a record, whichever encoding's tag a caller names. A tag may itself hold a hyphen, but has 22 characters. */
+/**
+ * The tag of a record, without the suffix of an encoding that the caller may have sent. A tag may itself hold a hyphen,
+ * but has 22 characters.
+ */
 export function plainTagOf(etag: string): string {
   return etag.replace(/^"([\w-]{22})-(?:br|gzip)"$/, '"$1"')
 }

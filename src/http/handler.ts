@@ -22,7 +22,7 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   header(name: string): string | null
   /** The caller's address, behind trusted proxies as well. */
   sourceAddress(): string
-  /** Tells of a row that was refused, in a request that as a whole is not. */
+  /** Reports a refused row of a request that is not refused as a whole. */
   noteRefusedRow(refusal: Refusal, subject: string | null): void
 }
 
@@ -39,7 +39,9 @@ export interface FileRequest<Query = unknown> extends OperationRequest<undefined
 
 /** The input of a handler that streams its response: with connections for one read after the other. */
 export interface StreamRequest<Query = unknown> extends OperationRequest<undefined, Query> {
-  /** Reads once its turn has come. Throws 10002, 10003 and 10005 when the caller has lost its access meanwhile. */
+  /**
+   * Runs a read when its turn has come. Throws 10002, 10003 and 10005 when the caller has lost its access meanwhile.
+   */
   readNext<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer>
 }
 
@@ -48,9 +50,12 @@ export interface Handler {
   run(
     request: OperationRequest & { sql?: Sql; file?: FileBody; readNext?: StreamRequest['readNext'] },
   ): Promise<unknown>
-  /** Whether it is given a connection to read with. */
+  /** Whether the handler gets a connection to read with. */
   reads?: boolean
-  /** Checks what no schema can say: members that depend on each other or on a setting. Those that are `faulty` are left out. */
+  /**
+   * Checks what a schema cannot express: members that depend on each other or on a setting. It gets the body without
+   * its `faulty` members.
+   */
   check?: (body: Record<string, unknown>, faulty: readonly string[]) => FieldFault[]
   /** Adds to the body of each of the operation's refusals, where a standard asks for members of its own. */
   refusalMembers?: (refusal: Refusal) => Record<string, unknown>
@@ -75,7 +80,7 @@ export function handle<Body extends TObject, Query extends TObject, Data extends
 
 /**
  * Joins an operation and the function that reads its response from the database. An application runs few reads at once;
- * the read of a client that has disconnected or was answered already is cancelled.
+ * the read is cancelled when the client has disconnected or has already got a response.
  */
 export function read<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,

@@ -3,14 +3,15 @@ import type { Socket } from 'node:net'
 
 /**
  * Limits the connections of a Node server. Past `most`, the server closes the connection that has been without a
- * request for longest, for a new one. So a client that opens thousands without a request loses its own; to refuse the
- * newest would keep others out. Where every connection has a request, the new one is refused.
+ * request for longest, for a new one. So a client that opens thousands of connections without a request loses its own
+ * ones, while refusing the newest would keep other clients out. If every connection has a request, the new one is
+ * refused.
  */
 export function boundConnections(server: Server, most: number): void {
   let open = 0
   /** The longest idle first. */
   const idle = new Set<Socket>()
-  /** Unanswered requests by connection: a client may send the next one before the answer. */
+  /** How many requests of each connection have no response yet: a client may send the next one early. */
   const unanswered = new WeakMap<Socket, number>()
   server.on('connection', (socket: Socket) => {
     open++

@@ -28,20 +28,20 @@ export function parseJson(bytes: Uint8Array): unknown | Promise<unknown> {
   return value
 }
 
-/** A list as the member of a body, where it was written, and where it can be cut. */
+/** A list that is a member of the body: its place in the text, and where it can be cut. */
 interface List {
   start: number
   end: number
   cuts: number[]
 }
 
-/** Members counted by depth; for small bodies, which are read without a pause. */
+/** Members counted by depth. Shared by small bodies, which are read without a pause. */
 const membersAtDepth = new Int32Array(limits.jsonDepth + 1)
 
 /** Scans the bytes of a JSON text before it is parsed, for its cost and for places to cut it. */
 class Scan {
   members = 0
-  /** The longest list that is a member of the whole: what makes a body large. */
+  /** The longest list that is a member of the body: it is what makes a body large. */
   list: List | undefined
   private at = 0
   private depth = 0
@@ -60,7 +60,10 @@ class Scan {
     membersAtDepth[0] = 0
   }
 
-  /** Scans up to about there. Returns whether the end is reached. Throws `JsonFault` at the first limit passed. */
+  /**
+   * Scans up to about this position. Returns whether the end is reached. Throws `JsonFault` at the first limit that is
+   * exceeded.
+   */
   read(until: number): boolean {
     const { bytes } = this
     let at = this.isInText ? this.endOfText(this.at, until) : this.at
@@ -99,7 +102,7 @@ class Scan {
     return at >= bytes.byteLength
   }
 
-  /** Reads on in a text, behind its end or to about there: a long one takes several slices. */
+  /** Continues within a text, to its end or to about this position: a long text takes several slices. */
   private endOfText(from: number, until: number): number {
     const { bytes } = this
     let at = from
@@ -149,7 +152,9 @@ class Scan {
   }
 }
 
-/** Reads a large body without holding the event loop: its list is cut, and each piece is parsed in a turn of its own. */
+/**
+ * Reads a large body without blocking the event loop: its list is cut, and each piece is parsed in a turn of its own.
+ */
 async function parseLarge(body: Uint8Array): Promise<unknown> {
   const bytes = withoutOuterSpace(body)
   const pause = yielder()
@@ -167,7 +172,7 @@ async function parseLarge(body: Uint8Array): Promise<unknown> {
     requireOnce(membersOf(value), scan)
     return value
   }
-  // The list's place is kept by an element that no body can know.
+  // A random element marks the list's place: no body can contain it.
   const mark = randomUUID()
   const around = [bytes.subarray(0, list.start), Buffer.from(JSON.stringify(mark)), bytes.subarray(list.end)]
   const whole = parsePiece(Buffer.concat(around))
@@ -175,7 +180,7 @@ async function parseLarge(body: Uint8Array): Promise<unknown> {
   if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return whole
   let kept = membersOf(whole)
   const elements = Object.values(whole).find((value) => Array.isArray(value) && value[0] === mark)
-  // A later member of the same name has taken its place.
+  // A later member with the same name has replaced the list.
   if (elements === undefined) throw new JsonFault(twice)
   elements.length = 0
   let start = list.start
@@ -220,7 +225,7 @@ function parsePiece(bytes: Uint8Array): unknown {
   }
 }
 
-/** A parser keeps one member of each name; what the text has beyond that was named twice. */
+/** A parser keeps one member of each name; if the text has more members, a name was used twice. */
 function requireOnce(kept: number, written: Scan): void {
   if (kept !== written.members) throw new JsonFault(twice)
 }

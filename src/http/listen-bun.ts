@@ -64,7 +64,7 @@ function toReadable(pieces: Streamed, cut: AbortSignal | undefined): ReadableStr
           if (done) controller.close()
           else controller.enqueue(value)
         } catch {
-          // Bun would print an error that it is given; it is in the log.
+          // Called without the error, which Bun would print; it is in the log already.
           controller.error(undefined)
         }
       },
@@ -108,7 +108,7 @@ class BunRequest implements HttpRequest {
   }
 
   body(limitBytes: number): Promise<Uint8Array> {
-    // With a checked length the runtime reads the body at once; without one, every piece is counted.
+    // With a valid length the runtime reads the body in one step; without one, every piece is counted.
     if (this.request.headers.get('content-length') !== null) {
       return (this.request as unknown as { bytes(): Promise<Uint8Array> }).bytes()
     }

@@ -10,7 +10,9 @@ import { forwardedScheme, type Listener, splitTarget, trustedHeader, urlOf } fro
 import { BodyTooLarge, type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import { Pieces } from './pieces.ts'
 
-/** The response to what Node cannot parse or waits for in vain: it never becomes a request. */
+/**
+ * The response to a request that Node cannot parse, or whose head does not arrive in time. It never reaches a handler.
+ */
 function malformed(status: string, reason: string): string {
   const { code, en } = refusals.invalidRequest
   const body = JSON.stringify({ code, msg: en, data: { errors: [{ field: 'request', reason }] } })
@@ -30,11 +32,11 @@ function malformed(status: string, reason: string): string {
 
 const nodeOptions = {
   keepAliveTimeout: 60_000,
-  // A body's time is the handler's business, which answers in the envelope; a head's is not.
+  // The handler limits the time of a body, and responds with the envelope; Node limits only the time of a head.
   requestTimeout: 0,
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
-  // As Bun does: a header that is allowed once then shows when it was sent twice.
+  // As on Bun: if a header that is allowed once is sent twice, this shows it.
   joinDuplicateHeaders: true,
 }
 
@@ -76,7 +78,7 @@ export async function listenOnNode(
 
 function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpAnswer): void {
   const { body, headers } = answer
-  // A body that was not read (refused before, or too large) would be taken for the next request's head.
+  // A body that was not read (because it was refused or too large) would be read as the head of the next request.
   if (!incoming.complete) headers.connection = 'close'
   // For a 304 this would be the length of a body that is not sent.
   if (answer.status !== 304 && !isStreamed(body)) headers['content-length'] = String(Buffer.byteLength(body))
@@ -187,7 +189,7 @@ function mostConnections(): number {
   try {
     allowed = readFileSync('/proc/self/limits', 'utf8')
   } catch {
-    // Not Linux: the number below is all there is.
+    // Only Linux has that file; elsewhere the number below must do.
   }
   const files = Number(/^Max open files\s+(\d+)/m.exec(allowed)?.[1] ?? Number.POSITIVE_INFINITY)
   return Math.max(64, Math.min(16_384, files - limits.openFilesKept))

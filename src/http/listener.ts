@@ -10,7 +10,7 @@ export interface Listener {
   stop(): Promise<void>
 }
 
-/** The address at which a port is asked. */
+/** The URL at which a host and a port are reached. */
 export function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -17,7 +17,10 @@ export interface HttpRequest {
   stream(): AsyncIterable<Uint8Array>
 }
 
-/** An answer that is made while it is sent, no faster than its caller takes it. Where it throws, the connection breaks. */
+/**
+ * A response that is produced while it is sent, no faster than the caller reads it. If it throws, the connection is
+ * closed.
+ */
 export type Streamed = AsyncIterable<Uint8Array>
 
 export interface HttpAnswer {
@@ -26,7 +29,7 @@ export interface HttpAnswer {
   /** Each becomes a `Set-Cookie` header of its own. */
   cookies?: string[]
   body: string | Uint8Array | Streamed
-  /** When it is aborted, the connection of a streamed body is closed, also where its reader takes nothing. */
+  /** When this is aborted, the connection of a streamed body is closed, even if its reader reads nothing. */
   cut?: AbortSignal
 }
 

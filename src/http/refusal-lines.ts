@@ -6,7 +6,7 @@ import type { Refusal, RefusalName } from '../vocabulary/refusals.ts'
 
 const windowMs = 60_000
 
-/** The refusals that can mean an attack and that neither events nor the refusal log record. */
+/** The refusals that can be signs of an attack, and that are recorded neither as events nor in the refusal log. */
 const kinds: Partial<Record<RefusalName, { level: 'info' | 'warn'; line: string; rest: string }>> = {
   clientInvalid: {
     level: 'warn',

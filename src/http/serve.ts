@@ -35,11 +35,11 @@ export interface RefusedWrite {
   refusal: Refusal
   operation: Operation
   requestId: string
-  /** The caller; undefined when the request was refused before its caller was known. */
+  /** The caller; undefined if the request was refused before its caller was known. */
   caller: Caller | undefined
   /** The body as it was sent, possibly faulty; undefined when it was not read. */
   body: unknown
-  /** The record that a row is about; for a whole request its body names it. */
+  /** The record that a refused row is about; null or absent for a whole request, whose body names it. */
   subject?: string | null
 }
 
@@ -98,7 +98,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
     const requestId = requestIdOf(request)
     const route = routes.get(request.path)?.get(request.method === 'HEAD' ? 'GET' : request.method)
 
-    // One promise for a request: each further one would cost as much as the routing.
+    // One promise for each request: every further one would cost as much as the routing.
     return new Promise((resolve, reject) => {
       let isAnswered = false
       const pending: Pending = {
@@ -116,7 +116,8 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         isAnswered = true
         options.deadlines.leave(pending)
         answer.headers['x-request-id'] = requestId
-        // An answer can hold secrets, set-up links, names and telephone numbers of people, for its caller alone.
+        // A response can hold secrets, set-up links, and names and telephone numbers of people. Only its caller may
+        // store it.
         answer.headers['cache-control'] ??= 'no-store'
         if (pending.caller?.kind === 'application') options.addRateHeaders(pending.caller, answer.headers)
         observe(route, answer.status, code, requestId, performance.now() - startedAt)
@@ -148,7 +149,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 
       if (isForTwoHosts(request)) return refuse(twoHosts())
       if (route === undefined) return refuse(unknownTarget(routes.get(request.path)))
-      // Probes are answered however busy the service is.
+      // Probes get a response even if the service is overloaded.
       const isProbe = !request.path.startsWith('/api/')
       if (inFlight.isFull && !isProbe) return refuse(unavailable())
       const place = isProbe ? 0 : 1
@@ -209,7 +210,7 @@ function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route
       handler,
       secrets: secretsOf(data),
       readBody: body === undefined ? undefined : validator(body, 'body', handler.check),
-      // Probes and pages beside the API take what their callers add.
+      // Probes, and pages outside the API, accept any query members.
       readQuery: takesAnyQuery
         ? (sent) => sent
         : query !== undefined || path.startsWith('/api/')
@@ -345,7 +346,7 @@ async function answerFile(
   const still = () => requireStill(route, request, options, askedAt, caller, named)
   const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
   const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
-  // A sender who lets long pauses must end as well.
+  // Access is checked while the file arrives, because a sender that pauses for long must be ended too.
   const looking = watchAccess(still, (refusal) => file.end(refusal))
   try {
     const outcome = await run({ ...asked, idempotency, file })
@@ -395,7 +396,7 @@ async function requireStill(
 ): Promise<void> {
   if (performance.now() - admittedAt <= tokenTrustedForMs || operation.callers.length === 0) return
   const now = permitted(operation, await options.authenticate(request))
-  // The applications that a JSON body is about are its handler's to look at.
+  // The handler itself checks the applications that a JSON body names.
   if (operation.method === 'GET' || operation.takes !== undefined) requireStillActingFor(before, now, named)
 }
 

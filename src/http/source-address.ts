@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Network } from '../config.ts'
 import type { HttpRequest } from './message.ts'
 
-/** These networks, to be asked for an address. */
+/** Makes a list of networks, which can be asked whether it contains an address. */
 export function listOf(networks: readonly Network[]): BlockList {
   const list = new BlockList()
   for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
@@ -43,7 +43,7 @@ export function sourceFinder(
       isTold = true
       log.warn(
         { peer },
-        'X-Forwarded-For comes from an address that is no trusted proxy, so every caller behind it counts as one: name it in FORECOURT_TRUSTED_PROXIES if it is yours',
+        'X-Forwarded-For comes from an address that is not a trusted proxy, so all callers behind it count as one: if it is your proxy, name it in FORECOURT_TRUSTED_PROXIES',
       )
     }
     return address

@@ -67,7 +67,7 @@ function isText(mediaType: string): boolean {
   return /^text\/|[/+](json|javascript|xml)\b/.test(mediaType)
 }
 
-/** Nearly as small as could be, in a tenth of the time: it is done on the thread that answers. */
+/** Nearly the best compression, in a tenth of the time, because it runs on the thread that handles requests. */
 function compress(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   if (encoding === 'gzip') return gzipSync(bytes)
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })

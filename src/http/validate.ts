@@ -39,9 +39,9 @@ export interface Validator<Value> {
 }
 
 /**
- * Makes the check of one schema. A request that fits passes the compiled schema; one that does not is walked member by
- * member, so that up to a thousand faulty fields are reported. Returns declared members only, so that no store ever
- * receives a member that no contract names. Throws 10001.
+ * Makes the check of one schema. A valid request passes the compiled schema; an invalid one is walked member by member,
+ * so that up to a thousand faulty fields are reported. Returns declared members only, so that no store ever receives a
+ * member that no contract names. Throws 10001.
  */
 export function validator<Schema extends TSchema>(
   schema: Schema,
@@ -123,7 +123,7 @@ function memberPicker(properties: Record<string, TSchema>): Pick {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
     const record = value as Record<string, unknown>
-    // Most bodies hold nothing else, and looking costs less than copying.
+    // Most bodies have no other members, and checking this costs less than a copy.
     if (nested.length === 0 && holdsOnly(record, members)) return value
     const picked: Record<string, unknown> = {}
     for (const [member, pick] of members) {
@@ -138,7 +138,7 @@ function holdsOnly(record: Record<string, unknown>, members: ReadonlyMap<string,
   return true
 }
 
-/** Runs the further check on the members that fit their schemas, at any depth; a member is reported once. */
+/** Runs the operation's own check on the members that match their schemas, at any depth. A member is reported once. */
 function furtherFaults(value: unknown, misfits: FieldFault[], check: FurtherCheck) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   if (misfits.length === 0) return check(value as Record<string, unknown>, [])
@@ -149,7 +149,7 @@ function furtherFaults(value: unknown, misfits: FieldFault[], check: FurtherChec
 
 const isWithin = (field: string, other: string) => field.startsWith(`${other}.`) || field.startsWith(`${other}[`)
 
-/** The part of a value without faulty members, at any depth, and without lists that have an item that is no record. */
+/** The part of a value without faulty members, at any depth. Lists with an item that is not a record are left out. */
 function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unknown {
   if (faulty.has(path)) return undefined
   if (Array.isArray(value)) {
@@ -164,7 +164,7 @@ function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unk
   return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }
 
-/** Said after each limits.validatedAtOnce of a long list, for those who pause there. */
+/** Yielded after every `limits.validatedAtOnce` items of a long list, so that the caller can pause there. */
 const portionIsOver = Symbol('a limits.validatedAtOnce is over')
 
 type Faults = Generator<FieldFault | typeof portionIsOver, void>
@@ -230,7 +230,7 @@ function sizeReason(shape: Shape): Reason {
 
 /**
  * Reads a query string for a schema: members that the schema calls integers become numbers. Throws 10001, also for
- * members that the schema doesn't declare: a misspelt filter must not answer everything.
+ * members that the schema doesn't declare: with a misspelt filter the response would contain everything.
  */
 export function queryReader<Schema extends TObject>(schema: Schema): (query: string) => Static<Schema> {
   const checks = new Map<TSchema, Check>()

@@ -66,14 +66,16 @@ export class ParentChannel implements Peers {
     this.replies.delete(id)
   }
 
-  /** Answers a question. Without an answer to give it sends none, and the asker goes on without it. */
+  /**
+   * Answers a question. If the answerer fails, an empty answer is sent, and the asking process continues without it.
+   */
   private async answer(id: number, { topic, question }: Question): Promise<void> {
     const answered = async () => this.answerers.get(topic)?.(question as never)
     send({ kind: 'answer', id, answer: await answered().catch(() => undefined) })
   }
 }
 
-/** A parent that is gone hears nothing, and this process ends with it. */
+/** If the parent is gone, nobody receives the message, and this process is about to end. */
 function send(message: ToParent, whenSent = () => {}): void {
   process.send?.(message, undefined, undefined, whenSent)
 }

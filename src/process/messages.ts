@@ -4,7 +4,10 @@ import type { Topic, WorkerStatus } from '../runtime/peer-processes.ts'
 
 // The messages between the parent and its workers.
 
-/** All that a worker needs to serve. It reads no setting itself, so that all are alike, also those of later. */
+/**
+ * All that a worker needs to serve. A worker reads no settings itself, so that all workers are alike, also those that
+ * start later.
+ */
 export interface ServeOrder {
   config: Config
   target: Target

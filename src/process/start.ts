@@ -37,7 +37,7 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
  */
 export function runService(environment: Record<string, string | undefined>): Promise<void> {
   const life = new Lifetime()
-  // The command that started it on Bun (bin/forecourt.js) was killed, and can pass on no signal.
+  // The command that started this process on Bun (bin/forecourt.js) was killed, and can no longer pass on a signal.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   return life.run(
     () => start(readConfig(environment), findUnknownSettings(environment), life),
@@ -53,7 +53,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   life.onStop(() => log.flush())
   life.endAtUncaught(log)
 
-  // Whoever started the service may close its standard output after the ready line.
+  // The process that started the service may close its standard output after the ready line.
   process.stdout.on('error', () => {})
 
   const isEmbedded = config.databaseUrl === undefined
@@ -95,8 +95,9 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   // In one write, so that a program that waits for the first line has the others too.
   process.stdout.write(`Forecourt is ready at ${url}\n${setUp ?? ''}${demo?.commands(url) ?? ''}`)
   if (config.trustedProxies === undefined && !isLoopback(config.host)) {
-    const remedy = 'name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one'
-    log.warn({ host: config.host }, `the service listens beyond this machine: ${remedy}`)
+    const remedy =
+      'name the proxies in front of it in FORECOURT_TRUSTED_PROXIES, or every caller seems to have the proxy’s address'
+    log.warn({ host: config.host }, `other machines reach the service, and it trusts no proxy: ${remedy}`)
   }
   // After the start: a start that fails logs only its reason.
   for (const { name, nearest } of unknown) log.warn(`${name} is not a setting; the nearest one is ${nearest}`)
@@ -137,7 +138,7 @@ export async function prepareDatabase(
   signal: AbortSignal,
 ): Promise<boolean> {
   const database = new Database(target, config.statementTimeoutMs)
-  // A migration takes as long as it takes.
+  // A migration may take any time.
   const open = (connections: number) => database.open(connections, { longestStatementMs: Number.POSITIVE_INFINITY })
   const owner = open(2)
   const install = async () => {
@@ -163,7 +164,8 @@ async function startEmbedded(config: Config, life: Lifetime, log: (message: stri
   const startOnce = () => startEmbeddedDatabase(config.dataDir, log, { processes: config.workers })
   let database = await startOnce()
   let restart: Promise<void> | undefined
-  // A database that died (killed for its memory, say) comes back at the same address, and the pools find it there.
+  // A database that has ended (for example killed for its memory) is started again at the same address, where the pools
+  // find it.
   const watch = setInterval(() => {
     if (database.isRunning() || restart !== undefined) return
     log('the embedded database has ended; it is started again')

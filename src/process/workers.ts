@@ -6,7 +6,7 @@ import { Claims, type Topic, type WorkerStatus } from '../runtime/peer-processes
 import { UserError } from '../runtime/user-error.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 
-/** How long an answer is waited for; a process that is stopped gives none. */
+/** How long to wait for an answer of a process; a stopped process gives none. */
 const answerWithinMs: Record<Topic, number> = { rate: 250, access: 900, metrics: 3_000 }
 /** A worker that lived this long was healthy; after a shorter life its replacement waits, longer each time. */
 const inOrderMs = 10_000
@@ -29,8 +29,8 @@ interface Asked {
 }
 
 /**
- * The parent's part: starts the workers, starts another for each that ends, carries their questions to and fro, and
- * keeps what only one place can. It serves nothing itself.
+ * The parent's part: starts the workers, starts another for each that ends, passes on the questions between them, and
+ * holds the state that must be in one place. It serves no requests itself.
  */
 export class Workers {
   private readonly order: ServeOrder
@@ -57,7 +57,7 @@ export class Workers {
     // just died would hang without an answer.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     cluster.setupPrimary({ exec: file, serialization: 'advanced' })
-    // Whatever ends this process, also what does not wait for them.
+    // Kills the workers when this process ends for any reason, also where it does not wait for them.
     process.on('exit', () => {
       for (const { worker } of this.members) worker.process.kill('SIGKILL')
     })
@@ -120,7 +120,7 @@ export class Workers {
     const { signal } = this.stopping
     await pause(pauseMs, undefined, { signal }).catch(() => {})
     if (signal.aborted) return
-    // When it ends, the next one is started.
+    // The replacement's own end starts the next one.
     await this.launch().catch((error: Error) => this.log.error(`worker could not start: ${error.message}`))
   }
 
@@ -182,7 +182,10 @@ export class Workers {
     })
   }
 
-  /** The sums over all workers, ended ones included; one that does not answer counts with its last figures. */
+  /**
+   * The metrics of all workers, including the counters of ended ones. A worker that does not answer counts with its
+   * last figures.
+   */
   private async metrics(): Promise<string> {
     const answers = await this.gather({ topic: 'metrics', question: null }, this.serving)
     for (const [member, answer] of answers) member.metrics = answer as MetricsSnapshot

@@ -46,7 +46,7 @@ const tags = {
   ),
   placements: tag(
     'Placements',
-    'Which device stands at which site, as which lane and since when. A device stands at one site at most.',
+    'Which device stands at which site, in which lane and since when. A device stands at one site at most.',
     integrators,
   ),
   events: tag('Events', 'The feed of an application’s events: everything that changed, in order.', integrators),

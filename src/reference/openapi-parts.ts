@@ -37,7 +37,7 @@ export const fixedResponses = {
   NotModified: { description: 'The content still has the `ETag` that `If-None-Match` names.' },
   Received: {
     description:
-      'The callback was received. This response must come within 15 s. 410 says that the callback is gone for good.',
+      'The callback was received. This response must come within 15 s. 410 says that the receiver wants no more callbacks.',
   },
 }
 
@@ -111,7 +111,7 @@ export function headersOf(names: readonly string[]): { headers?: Json } {
     : { headers: Object.fromEntries(names.map((name) => [headerNames[name] ?? name, refTo('headers', name)])) }
 }
 
-/** A reference to a part that the document holds once. */
+/** A reference to a component of the document. */
 export function refTo(kind: string, name: string): Json {
   return { $ref: `#/components/${kind}/${name}` }
 }

@@ -16,24 +16,24 @@ import {
 } from './openapi-parts.ts'
 import { type Glossary, type Json, SchemaPublisher } from './published-schema.ts'
 
-/** What an OpenAPI document tells of. */
+/** What an OpenAPI document is made from. */
 export interface Api {
   description: string
   operations: readonly Operation[]
   /** The path at which applications obtain access tokens. */
   tokenPath: string
-  /** What the service sends of itself to callbacks: the data of each type of event. */
+  /** What the service sends to callbacks: the data of each type of event. */
   webhooks: readonly Webhook[]
   /** The operations' groups, in the order of the reference. */
   tags: Readonly<Record<string, Tag>>
-  /** What members mean that stand under one name in many records. */
+  /** The meanings of members that have the same name in many records. */
   glossary: Glossary
 }
 
 interface Webhook {
   type: string
   summary: string
-  /** What its data is called, in all types of event that tell of the same. */
+  /** The name of the data, for all types of event about the same kind of record. */
   record: string
   data: TSchema
 }
@@ -41,7 +41,7 @@ interface Webhook {
 interface Tag {
   name: string
   description: string
-  /** Whose operations these are, as the reference sets them apart. */
+  /** The part of the reference that the operations belong to: for integrators, or for operators. */
   group: string
 }
 
@@ -91,7 +91,7 @@ class DocumentWriter {
       ],
       tags: listed.map(({ name, description }) => ({ name, description })),
       'x-tagGroups': groupsOf(listed),
-      // Of what applications may do; other operations name their own.
+      // The security of operations that applications may call; other operations state their own.
       security: [{ accessToken: [] }, ...ofOperators],
       paths,
       components: {
@@ -102,7 +102,7 @@ class DocumentWriter {
         responses: { ...this.responses, ...fixedResponses },
         schemas: this.schemas.inOrderOfUse(envelopeSchemas),
       },
-      // Behind the schemas that they name, which makes the document smaller.
+      // Placed after the schemas that they refer to, which makes the document smaller.
       webhooks,
     }
   }
@@ -141,14 +141,16 @@ class DocumentWriter {
       summary: wordsOf(id),
       description: summary,
       tags: [this.tagOf(operation)],
-      // Other operations are open to operators as a rule, and to whom applications admit.
+      // All other operations are open to operators, and to applications if the operation admits them.
       ...(operation.roles === undefined ? {} : { 'x-roles': rolesOf(operation) }),
       ...securityOf(operation),
       ...(parameters.length > 0 && { parameters }),
       ...(body === undefined ? {} : { requestBody: this.requestBody(operation, body) }),
       ...(takes === undefined ? {} : { requestBody: fileBody(takes) }),
       responses: {
-        ...(operation.redirects ? { 303: { description: 'The browser goes on.' } } : { 200: this.success(operation) }),
+        ...(operation.redirects
+          ? { 303: { description: 'A redirect for the browser.' } }
+          : { 200: this.success(operation) }),
         ...(operation.cached && { 304: refTo('responses', 'NotModified') }),
         ...this.refusals(operation),
       },
@@ -217,7 +219,7 @@ class DocumentWriter {
     }
   }
 
-  /** The envelope of a success. One of a record that several operations answer has a name. */
+  /** The envelope of a success. If several operations return the same record, its envelope has a name. */
   private answer(data: Json, beside: TObject | undefined): Json {
     const besides = beside === undefined ? {} : (this.schemas.publish(beside).properties as Json)
     const record = String(data.$ref).split('/').at(-1) ?? ''
@@ -244,11 +246,11 @@ class DocumentWriter {
     ])
   }
 
-  /** Any refusal with a status that the operation does not name, so that a client which validates takes each of them. */
+  /** Any refusal with a status that the operation does not name, so that a client which validates accepts it. */
   private rejected(): Json {
     const { components } = this.schemas
     const others = refusalNames.filter((name) => name !== 'invalidRequest')
-    // By its code a client knows what the data is.
+    // A client finds out by the code what the data is.
     components.InvalidRequest ??= this.refusalSchema(['invalidRequest'], undefined)
     components.OtherRefusal ??= this.refusalSchema(others, undefined)
     const schema = { anyOf: [refTo('schemas', 'InvalidRequest'), refTo('schemas', 'OtherRefusal')] }
@@ -261,7 +263,7 @@ class DocumentWriter {
     return refTo('responses', 'Rejected')
   }
 
-  /** The answer of a status, once for all operations that can give the same refusals with it. */
+  /** The response of a status, shared by all operations that can give the same refusals with it. */
   private refusal(status: number, names: RefusalName[], beside: TObject | undefined): Json {
     const joined = nameOfAll(names.map(capitalised))
     const name = `${shortNames[joined] ?? joined}${beside === undefined ? '' : 'OfOAuth'}`
@@ -284,7 +286,7 @@ class DocumentWriter {
     return { allOf: [refTo('schemas', 'Refusal'), own, ...oauth] }
   }
 
-  /** An event is one of several by its type, each with the record that it tells of, as its callback has it. */
+  /** Describes events as a union by type. Each type has the same record as its callback. */
   private tellEvents(): void {
     const { components } = this.schemas
     const { Event } = components
@@ -325,7 +327,7 @@ class DocumentWriter {
     }
   }
 
-  /** What is sent of one kind of record, for all types of event that tell of it. */
+  /** The body of the callbacks about one kind of record, for all types of event about it. */
   private callbackBody({ record, data }: Webhook): Json {
     const types = this.api.webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
     const name = `${record}Callback`
@@ -364,7 +366,7 @@ function fileBody(takes: readonly string[]): Json {
   return { required: true, content: Object.fromEntries(takes.map((type) => [type, { schema: { type: 'string' } }])) }
 }
 
-/** The data of refusals that name members of the body: always, or where it is about one. */
+/** The data of refusals that name faulty members: present always, or only if the refusal is about members. */
 function dataOf(names: RefusalName[], faults: Json): Json {
   if (names.every((name) => name === 'invalidRequest')) return { data: faults }
   const isAboutSome = names.some((name) =>
@@ -398,7 +400,7 @@ function envelope(data: Json, beside: Json): Json {
 
 const refusalNames = Object.keys(refusals) as RefusalName[]
 
-/** Of answers that most operations give. */
+/** Short names of responses that most operations give. */
 const shortNames: Record<string, string> = {
   InvalidRequest: 'Invalid',
   NotPermittedOrApplicationFrozenOrSecondFactorSetUpRequired: 'Forbidden',
@@ -411,7 +413,7 @@ const shortNames: Record<string, string> = {
   InternalFault: 'Fault',
 }
 
-/** Of ApplicationNotFound and DeviceNotFound: ApplicationOrDeviceNotFound. */
+/** Joins names: ApplicationNotFound and DeviceNotFound become ApplicationOrDeviceNotFound. */
 function nameOfAll(names: readonly string[]): string {
   const isAll = names.length > 1 && names.every((name) => name.endsWith('NotFound'))
   return names
@@ -419,7 +421,7 @@ function nameOfAll(names: readonly string[]): string {
     .join('Or')
 }
 
-/** Puts parameters that several operations take into the components. Answers these. */
+/** Moves parameters that several operations share into the components. Returns these components. */
 function shareParameters(paths: Record<string, Record<string, Json>>): Record<string, Json> {
   const uses = new Map<string, { parameter: Json; lists: Json[][] }>()
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {

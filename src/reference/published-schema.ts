@@ -58,7 +58,7 @@ export class SchemaPublisher {
     const shape = this.valueOf(name, schema as Shape)
     const published = this.withExample(name, this.use(shape))
     if (nameKey in shape && shape.anyOf?.some(isNull)) return published
-    // A member that is called as its value is needs no further words.
+    // A member that has the same name as its value's schema needs no further description.
     if (shape[nameKey]?.toLowerCase() === name.toLowerCase() && published.description === undefined) return published
     const description = ownDescription(shape) ?? this.glossary[name]?.means ?? published.description
     if (description !== undefined) return { ...published, description }
@@ -66,7 +66,7 @@ export class SchemaPublisher {
     return told === undefined || published.$ref !== undefined ? published : { ...published, description: told }
   }
 
-  /** A text of an answer, as the value that it is. */
+  /** The schema of a text in a response: the glossary's, if the text has no rules of its own. */
   private valueOf(name: string, shape: Shape): Shape {
     const value = this.glossary[name]?.value as Shape | undefined
     const [text, other] = shape.anyOf ?? [shape]
@@ -75,7 +75,7 @@ export class SchemaPublisher {
     return isNull(other) ? { ...shape, anyOf: [value, other] } : shape
   }
 
-  /** An example of what an answer holds, which no rule of a request describes. */
+  /** Adds an example to a value in a response, which has no rules of a request that would describe it. */
   private withExample(name: string, published: Json): Json {
     const { type, description: _, format: __, ...rules } = published
     const types = [type].flat()
@@ -87,9 +87,9 @@ export class SchemaPublisher {
     return published
   }
 
-  /** A member of a query, which holds no null, with its description apart. */
+  /** A member of a query: it is never null, and its description is published separately. */
   publishParameter(name: string, schema: TSchema): { description: unknown; schema: Json } {
-    // An empty query member need not be sent.
+    // `""` is not published for a query member: an empty one can simply be left out.
     this.isOfQuery = true
     const published = this.publishMember(name, schema)
     this.isOfQuery = false
@@ -123,7 +123,7 @@ export class SchemaPublisher {
     )
   }
 
-  /** A value of a member: the example of its name, that of its kind of value, or the least that fits. */
+  /** A value of a member: the example for its name, the example for its kind of value, or the smallest valid value. */
   exampleOf(name: string, schema: TSchema | Shape): unknown {
     const shape = schema as Shape
     // The name decides more than the kind of value: a province's code is no district's.
@@ -145,7 +145,7 @@ export class SchemaPublisher {
     if (name === undefined) return this.write(shape)
     const declared = namedSchemas.get(name) as Shape
     if (this.components[name] === undefined) {
-      // Before its members, so that its place is that of its first use.
+      // The place is taken before the members are published, so that components are in the order of their first use.
       this.components[name] = {}
       this.components[name] = this.write(declared)
     }
@@ -167,8 +167,8 @@ export class SchemaPublisher {
     const published = Object.fromEntries(
       keywords.filter(([keyword]) => !keyword.startsWith('x-')).map((entry) => this.keyword(entry)),
     )
-    // Without the format generators choose 32 bits, which ids of events exceed: an integer is small only where a bound
-    // says so.
+    // Without the format, generators choose 32 bits, which are too few for ids of events. Only an integer with a bound
+    // is small.
     return isUnbounded(shape) ? { ...published, format: 'int64' } : published
   }
 
@@ -185,8 +185,8 @@ export class SchemaPublisher {
   }
 
   /**
-   * Where null is allowed, `""` stands for it; the document's description says so once. A text's own rules allow it.
-   * Beside an integer it would make the member one of two types, which most languages have no name for.
+   * Where null is allowed, `""` stands for it; the document's description says so once. For a text, its own rules allow
+   * `""`. For an integer, it would make the member a union of two types, which most languages cannot express.
    */
   private writeUnion({ description }: Shape, options: readonly Shape[]): Json {
     const told = description === undefined ? {} : { description }
@@ -204,7 +204,7 @@ export class SchemaPublisher {
     const [first = {}] = published
     const reference = takesEmpty ? this.componentOf(first) : undefined
     if (reference?.type === 'string' && refusesEmpty(reference)) {
-      // Its own rules, and not the name of others.
+      // The schema's own keywords, without its reference.
       const { $ref: _, ...own } = first
       return this.writeNullable({ ...withEmpty(reference), ...own }, told)
     }
@@ -240,7 +240,7 @@ function withEmpty(published: Json): Json {
 
 const isUnbounded = ({ type, maximum }: Shape) => type === 'integer' && maximum === undefined
 const isNull = (shape: Shape) => shape.type === 'null'
-/** A text of which nothing else is said. */
+/** A text without any further rule. */
 const isAnyText = (shape: Shape) => shape.type === 'string' && Object.keys(shape).length === 1
 
 /** A part of a joined schema: the first part, which has a name, says that it is an object. */

@@ -40,7 +40,7 @@ const RegionRecord = named(
     name: Type.String({ examples: ['东湖区'] }),
     level,
     parentCode: nullable(Type.String()),
-    fullName: Type.String({ description: 'the names from the province down, as they stand in an address' }),
+    fullName: Type.String({ description: 'the names from the province down, as written in an address' }),
   }),
 )
 export type RegionRecord = Static<typeof RegionRecord>

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 
 /** The national division table: 6-digit codes in ascending order, from provinces to districts. */
-// The package's own entry point carries helpers and a nested copy that nobody here needs.
+// The package's own entry point loads helpers and a second copy of the table, which are not needed here.
 export const divisions: readonly { code: string; name: string }[] = createRequire(import.meta.url)('lcn/data/data.json')
 const namesByCode = new Map(divisions.map(({ code, name }) => [code, name]))
 

@@ -9,8 +9,8 @@ export interface Deadline {
 
 const precisionMs = 250
 /**
- * How many expire in one turn of the event loop. Bun ends a pending body inside the resolution of the answer before it,
- * a stack level each: some four thousand in one turn end the process.
+ * How many expire in one turn of the event loop. Bun ends each pending body within the resolution of the response
+ * before it, which adds a stack level each time: some four thousand in one turn would end the process.
  */
 const mostInOneTurn = 100
 
@@ -20,7 +20,7 @@ const mostInOneTurn = 100
  * Precision is a quarter of a second.
  */
 export class Deadlines {
-  /** The list is a ring, and begins and ends here. */
+  /** The deadlines form a ring, which begins and ends at this one. */
   private readonly ends: Deadline
   private next: ReturnType<typeof setTimeout> | undefined
 

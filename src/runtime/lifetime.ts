@@ -1,9 +1,14 @@
 import type { Logger } from 'pino'
 
-/** A supervisor kills what does not end within 10 s; a database that is left then is adopted at the next start. */
+/**
+ * A supervisor kills what does not end within 10 s; the next start then takes over the database that is still running.
+ */
 const stopWithinMs = 9_500
 
-/** A process from its start to its end: whatever it started is stopped once, in reverse order, for any cause. */
+/**
+ * A process from its start to its end: each part that it started is stopped once, in reverse order, for every reason of
+ * the end.
+ */
 export class Lifetime {
   private readonly stops: (() => unknown)[] = []
   private readonly ending = new AbortController()
@@ -38,7 +43,7 @@ export class Lifetime {
 
   /**
    * An uncaught exception leaves the process in an unknown state, so it ends and its supervisor starts it again. An
-   * unhandled rejection is one piece of work that failed, and the rest goes on.
+   * unhandled rejection is one piece of work that failed, and the process continues.
    */
   endAtUncaught(log: Logger): void {
     process.on('unhandledRejection', (error) => {

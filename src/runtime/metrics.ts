@@ -15,7 +15,7 @@ const signInOutcomes = ['succeeded', 'refused', 'locked'] as const
 /** The classes of most database failures: of SQLSTATE, and `connection`. */
 const databaseFailures = ['connection', '08', '40', '53', '57', '58']
 
-/** The most applications with a label of their own; the others are counted together, so that a scrape stays small. */
+/** The most applications with a label of their own; the others are counted together, so that the metrics stay small. */
 const mostNamed = 50
 
 /** Metrics of the process under the names that every Prometheus client uses; both runtimes have these. */
@@ -31,7 +31,7 @@ const processMetrics = [
 /** All metrics of a process as they are at a moment. */
 export type MetricsSnapshot = readonly { name: string; type: unknown }[]
 
-/** Metrics of several processes as those of one: counts are summed, and so are gauges of a process. */
+/** Merges the metrics of several processes: counts are summed, and so are the gauges of a process. */
 export function mergeMetrics(snapshots: readonly MetricsSnapshot[]): Registry {
   return AggregatorRegistry.aggregate([...snapshots])
 }
@@ -78,7 +78,7 @@ export class Metrics {
   })
   private readonly attempts = new Histogram({
     name: 'forecourt_callback_attempt_duration_seconds',
-    help: 'Time from a callback’s beginning to its answer, by what became of its delivery.',
+    help: 'Time from the start of a callback to its response, by the outcome of its delivery.',
     labelNames: ['outcome'],
     buckets: latencyBuckets,
     registers: [this.registry],
@@ -104,7 +104,7 @@ export class Metrics {
   })
   private readonly loopDelay = new Histogram({
     name: 'forecourt_event_loop_delay_seconds',
-    help: `How late the event loop was, looked at each ${loopLookMs} ms.`,
+    help: `How late the event loop was, measured every ${loopLookMs} ms.`,
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers: [this.registry],
   })
@@ -134,15 +134,15 @@ export class Metrics {
       registers: [registry],
     }).set(about, 1)
     const standard = new Registry()
-    // Its own measure of the event loop is not used: `forecourt_event_loop_delay_seconds` is the same on both runtimes,
-    // and can be summed.
+    // The library's own measure of the event loop is not used: `forecourt_event_loop_delay_seconds` is the same on both
+    // runtimes, and can be summed.
     collectDefaultMetrics({ register: standard, eventLoopMonitoringPrecision: 60_000 })
     for (const name of processMetrics) {
       const metric = standard.getSingleMetric(name)
       if (metric !== undefined) registry.registerMetric(metric)
     }
     const startedAt = Math.round(Date.now() / 1000 - process.uptime())
-    const help = 'When the process started, in Unix time; of several the youngest.'
+    const help = 'When the process started, in Unix time; of several processes, the newest.'
     this.gauge({ name: 'process_start_time_seconds', help, merged: 'max' }, () => startedAt)
     let dueAt = performance.now() + loopLookMs
     const timer = setInterval(() => {
@@ -154,7 +154,7 @@ export class Metrics {
     return () => clearInterval(timer)
   }
 
-  /** Lets the counts of an operation begin at 0, for success and for each refusal that it can give. */
+  /** Makes the counts of an operation begin at 0, for success and for each refusal that it can give. */
   expect(operation: string, codes: Iterable<number>): void {
     for (const code of codes) this.childOf(operation, code)
   }
@@ -211,7 +211,7 @@ export class Metrics {
     this.attemptChildren[status - 1]?.observe(seconds)
   }
 
-  /** A value that is read when it is asked for; none while it is not known. */
+  /** A value that is read at each scrape; absent while it is unknown. */
   gauge({ name, help, merged }: GaugeOptions, read: () => number | undefined | Promise<number | undefined>): void {
     new Gauge({
       name,
@@ -226,7 +226,7 @@ export class Metrics {
     })
   }
 
-  /** Values by a label that are read when they are asked for; none while they are not known. */
+  /** Values by a label that are read at each scrape; absent while they are unknown. */
   gaugeBy(label: string, { name, help, merged }: GaugeOptions, read: () => Readings | Promise<Readings>): void {
     new Gauge({
       name,

@@ -15,14 +15,14 @@ export type Topic = keyof Topics
 export interface WorkerStatus {
   serving: number
   wanted: number
-  /** All have served at once; before that, the service is still starting. */
+  /** Whether all processes have served at the same time; before that, the service is still starting. */
   isStarted: boolean
 }
 
 /** The other processes of this service on this machine. */
 export interface Peers {
   readonly workers: WorkerStatus
-  /** Asks all others. Who does not answer soon is left out. */
+  /** Asks all other processes. A process that does not answer soon is left out. */
   ask<Name extends Topic>(topic: Name, question: Topics[Name]['question']): Promise<Topics[Name]['answer'][]>
   /** How this process answers the others. */
   onAsked<Name extends Topic>(topic: Name, answer: Answerer<Name>): void

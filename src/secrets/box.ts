@@ -4,7 +4,7 @@ const algorithm = 'aes-256-gcm'
 const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
-/** Opened secrets that are kept, so that a busy callback is not decrypted again for each of its reads. */
+/** How many opened secrets are kept, so that a busy callback's secret is not decrypted at each of its reads. */
 const maxOpened = 10_000
 
 /** Reads a key from a line of its file: base64 or hexadecimal; undefined for anything else. */
@@ -74,7 +74,7 @@ export class SecretBox {
     return secret
   }
 
-  /** As `open`, of a text that is not opened again: nothing is kept. */
+  /** As `open`, for a text that is opened once: the result is not kept. */
   openOnce(owner: string, sealed: string): string {
     const keyId = keyIdOf(sealed)
     const [text = '', named = algorithm] = sealed

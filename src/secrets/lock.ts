@@ -4,11 +4,11 @@ import { SecretBox } from './box.ts'
 const saltBytes = 16
 /** The sealed key is bound to this text, as a secret is to its application. */
 const purpose = 'the key for secrets'
-/** 128 MiB and a good third of a second a guess; r = 8 and p = 1. */
+/** The cost of a guess: 128 MiB and a good third of a second; r = 8 and p = 1. */
 const dearCost = 2 ** 17
 /** The highest accepted cost. An altered database could otherwise exhaust the memory of the process that opens it. */
 const mostCost = 2 ** 20
-/** Texts without a head are of the first version, whose cost was this. */
+/** The cost of the first version, whose texts have no head. */
 const costWithoutHead = 2 ** 14
 
 /** Encrypts a key with a password, as `scrypt$N:SALT:SEALED` (salt in base64); `unlockKey` decrypts it. */

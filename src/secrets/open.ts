@@ -16,15 +16,15 @@ export interface SecretsOptions {
   /** The database's password: all processes know it, and no dump holds it. */
   password: string
   log: Pick<Logger, 'info' | 'warn'>
-  /** Keys, in base64, that open what must be sealed again with the newest key: those of a restored backup. */
+  /** Keys of a restored backup, in base64: they open secrets that must be sealed again with the newest key. */
   alsoHeld?: readonly string[]
 }
 
 /**
  * Opens the box for callback secrets, with the keys of the setting's file or of a file that is created in the data
  * folder. Processes without a file of their own share a key through the database, locked with its password. Throws when
- * a key that the database needs is missing: the process could not sign what others sealed, nor they what it sealed.
- * Seals again what an older key sealed.
+ * a key that the database needs is missing: this process could not open what others have sealed, nor they what it
+ * seals. Seals again what an older key sealed.
  */
 export async function openSecrets(sql: Statements, options: SecretsOptions, isRetry = false): Promise<SecretBox> {
   const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
@@ -33,7 +33,7 @@ export async function openSecrets(sql: Statements, options: SecretsOptions, isRe
   const box = new SecretBox([first, ...others, ...alsoHeldBy(options)])
   const missing = (await neededKeys(sql)).find((keyId) => !box.keyIds.includes(keyId))
   if (missing !== undefined) {
-    // Another process may have been quicker to note a key of its own, which can be shared.
+    // Another process may have stored a key of its own first, which this one can share.
     if (options.keyFile === undefined && !isRetry) return openSecrets(sql, options, true)
     throw missingKey(missing, `which ${path} does not hold`)
   }
@@ -62,11 +62,11 @@ export async function requireKeys(sql: Statements, options: Omit<SecretsOptions,
   throw missingKey(missing, isThere ? `which ${path} does not hold` : `and ${path} is not there`)
 }
 
-/** Sees to it that the data folder's file holds the key that the database's processes share. */
+/** Makes sure that the data folder's file holds the key that the database's processes share. */
 async function prepareKeyFile(sql: Statements, options: SecretsOptions, path: string): Promise<void> {
   const { dataDir, password } = options
   const alsoHeld = alsoHeldBy(options).map(idOfKey)
-  // In this order: a key that another process stores meanwhile is then found to be shared.
+  // In this order, so that a key that another process stores meanwhile is found to be the shared one.
   const needed = (await neededKeys(sql)).find((keyId) => !alsoHeld.includes(keyId))
   const noted = await findNotedKey(sql)
   const isThere = existsSync(path)
@@ -117,7 +117,7 @@ function missingKey(keyId: string, where: string): UserError {
   )
 }
 
-/** The keys of a file, one a line. The first is written with. */
+/** The keys of a file, one on each line. The first key encrypts. */
 function readKeyFile(path: string): [Buffer, ...Buffer[]] {
   let text: string
   try {
@@ -137,7 +137,7 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
   return [first, ...others]
 }
 
-/** Writes the file as a whole and durably, or leaves it to another process that is quicker to make it. */
+/** Writes the file as a whole and durably, unless another process has written it first. */
 function writeKeyFile(dataDir: string, path: string, lines: string[]): void {
   const draft = `${path}.${process.pid}`
   try {

@@ -13,7 +13,7 @@ export async function keysOfSecrets(sql: Statements): Promise<string[]> {
   return rows.map((row) => row.key_id)
 }
 
-/** The needed keys: the one that seals now, and those of secrets that were sealed before. */
+/** The needed keys: the key that seals now, and the keys of secrets that were sealed earlier. */
 export async function neededKeys(sql: Statements): Promise<string[]> {
   const noted = await findNotedKey(sql)
   return [...new Set([...(noted === undefined ? [] : [noted.keyId]), ...(await keysOfSecrets(sql))])]
@@ -25,7 +25,7 @@ export interface NotedKey {
   lockedKey: string | null
 }
 
-/** The key that is written with; undefined before the first one. */
+/** The key that encrypts now; undefined before the first one. */
 export async function findNotedKey(sql: Statements): Promise<NotedKey | undefined> {
   const [row] = await sql`select key_id, locked_key from secrets_key`
   return row === undefined ? undefined : { keyId: row.key_id, lockedKey: row.locked_key }
@@ -40,7 +40,7 @@ export async function noteKey(sql: Statements, box: SecretBox, lockedKey: string
   return noted.count > 0
 }
 
-/** Few enough that no step holds up those who save a configuration. */
+/** Few rows, so that no step blocks requests that save a configuration. */
 const stepRows = 200
 
 interface SealedRow {

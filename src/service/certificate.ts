@@ -6,8 +6,8 @@ import type { Certificate } from './findings.ts'
 const timeoutMs = 3_000
 
 /**
- * Makes the function that reads until when the certificate of the public address lasts, whoever shows it: mostly a
- * proxy. Undefined where the service has no address of its own, or one without TLS.
+ * Makes the function that reads until when the certificate of the public address is valid, mostly that of a proxy.
+ * Undefined where the service has no address of its own, or one without TLS.
  */
 export function certificateReader({ publicUrl }: Pick<Config, 'publicUrl'>): (() => Promise<Certificate>) | undefined {
   const url = publicUrl === undefined ? undefined : new URL(publicUrl)

@@ -58,7 +58,7 @@ export const getOpenApi = operation({
   cached: true,
 })
 
-/** What a service can find about itself and what it stands on. */
+/** What a service can report about itself, its database and its disk. */
 const findingCodes = [
   'asRoot',
   'backup',
@@ -97,7 +97,7 @@ const findingCodes = [
 ] as const
 export type FindingCode = (typeof findingCodes)[number]
 
-/** What asks for attention in the records that the platform keeps. */
+/** Codes for what needs attention in the platform's own records. */
 const recordCodes = [
   'actFailed',
   'callbackDead',

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { readRecord } from '../embedded/record.ts'
 
 /**
- * When a disk asks for attention. `forecourt doctor`, the overview, the page “Service” and the alert rules all judge by
+ * When a disk needs attention. `forecourt doctor`, the overview, the page “Service” and the alert rules all judge by
  * these (`test/monitoring.test.ts` reads the rules).
  */
 export const diskBounds = {
@@ -21,7 +21,7 @@ export interface DiskSpace {
 
 export type DiskJudgement = 'diskOk' | 'diskFull' | 'diskFullSoon' | 'diskLittle'
 
-/** What there is to say of a disk at a growth, which is null while it is not known. */
+/** Judges a disk by its free space and its growth, which is null while it is unknown. */
 export function judgeDisk(
   { freeBytes }: DiskSpace,
   bytesPerDay: number | null,
@@ -33,11 +33,13 @@ export function judgeDisk(
   return { code: 'diskOk', days }
 }
 
-/** Whose disk a service sees: the embedded database's; of a database elsewhere only that of the data folder. */
+/** Whose disk a service sees: the embedded database's disk, or, if the database is elsewhere, the data folder's. */
 export const diskOwner = ({ databaseUrl }: Pick<Config, 'databaseUrl'>) =>
   databaseUrl === undefined ? 'database' : 'data_folder'
 
-/** Makes the function that reads the free space of the service's disk. The folder is looked up once, now. */
+/**
+ * Makes the function that reads the free space of the service's disk. The folder is found once, when this is called.
+ */
 export function diskReader({
   databaseUrl,
   dataDir,

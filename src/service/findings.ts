@@ -8,9 +8,10 @@ import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { FindingCode, FindingRecord } from './contract.ts'
 import { type DiskSpace, diskBounds, judgeDisk } from './disk.ts'
 
-// What a service says of itself: codes with values, of which `forecourt doctor` and the console make sentences.
+// The findings of a service about itself: codes with values, which `forecourt doctor` and the console turn into
+// sentences.
 
-/** A certificate that ends sooner asks for attention; the alert rule has the same. */
+/** A certificate that expires sooner needs attention; the alert rule has the same number. */
 const certificateDays = 14
 const clocksApartMs = 1_000
 
@@ -34,7 +35,7 @@ export function showFinding({
   return { code, status, values: given.map(([name, value]) => ({ name, value: String(value) })) }
 }
 
-/** The database's server, as far as it decides whether acknowledged writes last and whether there is room for all. */
+/** Judges the database's server: whether acknowledged writes are durable, and whether it has enough connections. */
 export function judgeHealth(health: DatabaseHealth, config: Pick<Config, 'workers' | 'databaseUrl'>): Finding[] {
   const { version, roundTripMs, autovacuum } = health
   return [
@@ -80,7 +81,7 @@ export function judgeClock({ clockAheadMs, roundTripMs }: DatabaseHealth): Findi
   return warn(clockAheadMs > 0 ? 'clockAhead' : 'clockBehind', { seconds: (apart / 1000).toFixed(1) })
 }
 
-/** Of a database elsewhere this service sees no disk. */
+/** This service cannot see the disk of a database elsewhere. */
 export function judgeSpace(space: DiskSpace | undefined, bytesPerDay: number | null): Finding {
   if (space === undefined) return ok('diskElsewhere')
   const { code, days } = judgeDisk(space, bytesPerDay)

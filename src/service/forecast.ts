@@ -15,8 +15,8 @@ export interface Known {
 const forecastDays = 365
 
 /**
- * Returns the function of the bytes of a database after so many days. What is kept for some days grows until the first of
- * them are over, and then no more; all else goes on as in the last week.
+ * Returns the function of the bytes of a database after so many days. What is kept for some days grows until the first
+ * of them are over, and then no more; all other tables grow as in the last week.
  */
 function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number) => number {
   const growing = tables.flatMap(({ bytes: held, keptDays }) => {
@@ -25,7 +25,7 @@ function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number
   })
   const ofHistory = growing.reduce((sum, { perDay }) => sum + perDay, 0)
   const perDay = Math.max(0, bytesPerDay)
-  // The last week was quieter than the time before it: then history grows no faster than all together.
+  // If the last week was quieter than the time before, history is assumed to grow no faster than the whole database.
   const share = ofHistory > perDay ? perDay / ofHistory : 1
   const rest = perDay - ofHistory * share
   return (days) =>
@@ -43,7 +43,7 @@ export function forecastYear(known: Known): { days: number; bytes: number }[] {
   })
 }
 
-/** After how many days so much room is used up; null when it lasts for the year. */
+/** After how many days this much space is used up; null if the disk is large enough for the year. */
 export function daysUntilFull(known: Known, freeBytes: number): number | null {
   const bytesAfter = growthOf(known)
   for (let days = 1; days <= forecastDays; days++) if (bytesAfter(days) - known.bytes > freeBytes) return days

@@ -17,7 +17,7 @@ interface Parts {
   pools: Record<string, Sql> & { background: Sql }
   isDistributed: boolean
   readsWaiting(): number
-  /** The time after which a scrape goes on without the database's figures. */
+  /** How long a scrape waits for the database's figures before it responds without them. */
   timeoutMs: number
 }
 
@@ -38,7 +38,7 @@ export function registerServiceGauges(parts: Parts): void {
     'state',
     {
       name: 'forecourt_database_connections',
-      help: 'Connections of this process’s pools to the database, by what they do.',
+      help: 'Connections of this process’s pools to the database, by state.',
       merged: 'sum',
     },
     lately(() => connectionStates(pools.background), { freshMs: 500, timeoutMs }),
@@ -66,7 +66,7 @@ export function registerServiceGauges(parts: Parts): void {
     { name: 'forecourt_database_size_bytes', help: 'Size of the database, over all of its nodes.', merged: 'first' },
     async () => (await size())?.bytes ?? undefined,
   )
-  const growth = 'By how much the database grows in a day, of the last week; none in the first hours.'
+  const growth = 'The growth of the database per day, over the last week; absent in the first hours.'
   metrics.gauge(
     { name: 'forecourt_database_growth_bytes_per_day', help: growth, merged: 'first' },
     async () => (await size())?.bytesPerDay ?? undefined,
@@ -103,7 +103,7 @@ function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: bo
     { name: 'forecourt_database_writable', help: 'Whether the database takes writes.', merged: 'min' },
     () => passed('writable'),
   )
-  const nodes = 'Whether every node of the cluster answers and takes our connections; none where there is no cluster.'
+  const nodes = 'Whether every node of the cluster answers and takes our connections; absent without a cluster.'
   metrics.gauge({ name: 'forecourt_nodes_ok', help: nodes, merged: 'min' }, () =>
     isDistributed ? passed('nodes') : undefined,
   )
@@ -121,14 +121,14 @@ function showDisk(metrics: Metrics, config: Pick<Config, 'databaseUrl' | 'dataDi
       return found && { [diskOwner(config)]: read(found) }
     })
   const of = 'the disk of the embedded database, or of the data folder.'
-  show('forecourt_disk_free_bytes', `Free on ${of}`, ({ freeBytes }) => freeBytes)
+  show('forecourt_disk_free_bytes', `Free bytes on ${of}`, ({ freeBytes }) => freeBytes)
   show('forecourt_disk_size_bytes', `Size of ${of}`, ({ sizeBytes }) => sizeBytes)
 }
 
 /** Shows nothing when no backup was ever taken: not every installation uses `forecourt backup`. */
 function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   const last = lately(() => findLastBackups(sql), { freshMs: 500, timeoutMs })
-  const taken = 'The moment of the last backup that was taken, in Unix time; none where there was none.'
+  const taken = 'The time of the last backup, in Unix time; absent if none was taken.'
   metrics.gauge({ name: 'forecourt_backup_last_success_timestamp_seconds', help: taken, merged: 'first' }, async () =>
     inSeconds((await last())?.takenAt),
   )
@@ -136,7 +136,7 @@ function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
     { name: 'forecourt_backup_last_size_bytes', help: 'Size of the last backup that was taken.', merged: 'first' },
     async () => (await last())?.bytes ?? undefined,
   )
-  const failed = 'Whether the last backup could not be taken; none where none was ever tried.'
+  const failed = 'Whether the last backup failed; absent if none was tried.'
   metrics.gauge({ name: 'forecourt_backup_failed', help: failed, merged: 'first' }, async () => {
     const found = await last()
     return found && Number(found.failedAt !== null)
@@ -153,7 +153,7 @@ function showFleet(metrics: Metrics, sql: Sql, timeoutMs: number): void {
     })
   show(
     'forecourt_devices',
-    'Devices by what they are; a faulty one is online or offline too.',
+    'Devices by state; a faulty one is online or offline too.',
     ({ devices, devicesOnline, devicesFaulty }) => ({
       online: devicesOnline,
       offline: devices - devicesOnline,
@@ -162,7 +162,7 @@ function showFleet(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   )
   show(
     'forecourt_applications',
-    'Applications by what they are; a frozen one is online or offline too.',
+    'Applications by state; a frozen one is online or offline too.',
     ({ applications, applicationsOffline, applicationsFrozen }) => ({
       online: applications - applicationsOffline,
       offline: applicationsOffline,

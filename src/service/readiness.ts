@@ -33,21 +33,21 @@ interface Check {
  */
 export const isReady = (checks: readonly Check[]) => checks.every(({ name, ok }) => ok || name === 'nodes')
 
-/** How long one look into the database answers further probes, over however many connections. */
+/** How long one read of the database serves for further probes, over any number of connections. */
 export const heldMs = 50
-/** The nodes change seldom, and each look needs a new connection of each. */
+/** The nodes change rarely, and each check opens a new connection to each of them. */
 const nodesHeldMs = 10_000
 
-/** Well before the request itself is given up: a probe that fails must say which check did. */
+/** A good while before the request itself times out, because a failing probe must say which check failed. */
 export function probeMs({ statementTimeoutMs }: Pick<Config, 'statementTimeoutMs'>): number {
   return Math.min(2000, statementTimeoutMs / 2)
 }
 
 export function readinessOf(parts: Parts): Readiness {
   const { sql, background, inFlight, peers, config, schemaVersion, isDistributed, arePricesWritten } = parts
-  // One after the other: a refused write closes its connection, and other queries on it with it.
+  // The statements run one after the other: a refused write closes its connection, and would fail other queries on it.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
-  // Anybody may ask, as often as they like, and tokens and sign-ins are on these connections too.
+  // The result is shared: anybody may ask, as often as they like, and tokens and sign-ins use the same connections.
   const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)), heldMs)
   const lookAtNodes = shared(() => inTime(areNodesFit(background, config.workers), false, probeMs(config)), nodesHeldMs)
   return async () => {
@@ -57,7 +57,7 @@ export function readinessOf(parts: Parts): Readiness {
       { name: 'writable', ok: canWrite === true },
       { name: 'migrations', ok: version === schemaVersion },
       { name: 'capacity', ok: !inFlight.isFull },
-      // Only until all have started: later, the others serve while one is started again.
+      // This fails only until all workers have started once: later, the others serve while one is started again.
       { name: 'workers', ok: peers.workers.isStarted },
       { name: 'prices', ok: arePricesWritten() },
       ...(isDistributed ? [{ name: 'nodes', ok: areFit } as const] : []),

@@ -2,11 +2,11 @@ import { tryLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 
-/** Days of sizes that are kept to compute the growth. */
+/** How many days of sizes are kept, from which the growth is computed. */
 const keptDays = 32
-/** Growth is computed over the last of them: long enough for a week's rhythm. */
+/** The growth is computed over this many of the last days, which include a whole week. */
 const growthDays = 8
-/** A shorter time says nothing of a day's growth. */
+/** A shorter time does not allow a growth per day. */
 const leastHours = 12
 
 export interface DatabaseSize {
@@ -14,7 +14,7 @@ export interface DatabaseSize {
   bytes: number | null
   /** Growth in the last week, or in the known part of it; null while too little is known. */
   bytesPerDay: number | null
-  /** When upkeep noted the size last, and with it that it runs; null before its first round. */
+  /** When upkeep stored the size last, which also shows that upkeep runs; null before its first round. */
   notedAt: Date | null
 }
 
@@ -49,7 +49,7 @@ export async function noteDatabaseSize(sql: Sql, isDistributed: boolean): Promis
 
 function bytesNow(sql: Statements, isDistributed: boolean) {
   if (!isDistributed) return sql`pg_database_size(current_database())`
-  // The result of a node that is away is the text of an error.
+  // A node that is away returns the text of an error as its result.
   return sql`(
     select case when bool_and(success) then sum(case when success then result::bigint end)::bigint end
     from run_command_on_all_nodes('select pg_database_size(current_database())'))`

@@ -15,18 +15,21 @@ interface Parts {
   showMoment: ShowMoment
 }
 
-/** What a service stands on beside what it serves. Everything is remembered for a while. */
+/**
+ * What a service depends on: disk, database size, backups and certificate. Every value is kept for a while before it is
+ * read again.
+ */
 export interface Surroundings {
   /** The embedded database's disk; undefined for a database elsewhere, and while the disk does not answer. */
   disk(): Promise<DiskSpace | undefined>
   /** Undefined while the database does not answer. */
   size(): Promise<DatabaseSize | undefined>
-  /** Of disk, backups and certificate, as far as they are known. */
+  /** Findings about disk, backups and certificate, as far as these are known. */
   findings(): Promise<Finding[]>
 }
 
 const freshMs = 500
-/** A proxy that does not answer is waited for in the background. */
+/** How long the certificate's date is kept; a proxy that does not respond is waited for in the background. */
 const certificateFreshMs = 600_000
 const certificateMs = 500
 

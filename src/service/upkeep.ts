@@ -22,7 +22,7 @@ import { noteDatabaseSize } from './store.ts'
 const everyMs = 60_000
 /** Counting ten million devices takes some seconds. */
 const countEveryMs = 5 * 60_000
-/** Few enough that no step holds up creates. */
+/** Few enough rows that no step blocks creates. */
 const stepRows = 2000
 
 /**
@@ -113,10 +113,11 @@ function actors(
   ] satisfies Actor[]
 }
 
-/** How a partition's outcome is logged. A dropped one is no news, and a busy one is tried again in a minute. */
+/** How a partition's outcome is logged. A dropped one is not logged, and a busy one is tried again in a minute. */
 const historyLines: Partial<Record<KeptPartition['outcome'], string>> = {
   held: 'history is kept for longer than its days: a callback has not taken it, or will try it again',
-  'dropped although needed': 'history was dropped a week after its days, though a callback had not taken all of it',
+  'dropped although needed':
+    'history was dropped a week after its days, although a callback had not been sent all of it',
 }
 
 async function keepAndTellHistory(sql: Sql, log: Logger): Promise<void> {

@@ -37,7 +37,7 @@ export async function ruleChecker(
 /** The result of changes before they are written. */
 interface PlannedChanges {
   outcomes: ChangeOutcome<Site>[]
-  /** A site for each change that has an effect, in order; of a site that changes twice, two. */
+  /** The site after each change that has an effect, in order; a site that changes twice is here twice. */
   steps: { site: Site; record: SiteRecord; actor: string }[]
   /** The sites as they were. */
   before: ReadonlyMap<number, Site>
@@ -45,7 +45,10 @@ interface PlannedChanges {
 
 const idsOf = (changes: readonly Change<SiteUpdate>[]) => [...new Set(changes.map(({ body }) => body.id))]
 
-/** Reads the sites of changes and applies these, in order; writes nothing. Refuses with 30002, 10009, 40002 and 40003. */
+/**
+ * Reads the sites of these changes and applies the changes in order; writes nothing. Refuses with 30002, 10009, 40002
+ * and 40003.
+ */
 export async function planSiteChanges(
   tx: Statements,
   appId: string,
@@ -80,9 +83,9 @@ export async function planSiteChanges(
 }
 
 /**
- * Changes sites of an application in a transaction that holds its lock, once the prices that are due are written down: reads them by their ids, writes those that differ
- * in one statement, and an event for each change in another. What changes nothing writes nothing. Returns one outcome for
- * each change, in order.
+ * Changes sites of an application in a transaction that holds its lock, after the price changes that are due were
+ * written: reads the sites by their ids, writes those that differ in one statement, and an event for each change in
+ * another. A change without effect writes nothing. Returns one outcome for each change, in order.
  */
 export async function changeSites(
   tx: Statements,

@@ -36,7 +36,10 @@ export interface Site extends SiteMembers {
   createdAt: Date
 }
 
-/** Reads the body of a save. The document's names mislead: "rushing" is slow charging, "placeholder" is occupancy. */
+/**
+ * Reads the body of a save. The names of the customer's document mislead: "rushing" is slow charging, "placeholder" is
+ * occupancy.
+ */
 export function readSite(body: SiteRegistration): SiteMembers {
   const coordinates = given(body.coordinates)
   const { longitude, latitude } = readCoordinates(coordinates)
@@ -73,7 +76,7 @@ export function changeSite(site: Site, change: SiteUpdate): Site {
   return { ...site, ...readSite({ ...showWithoutId(appId, site, ''), ...change, appId }) }
 }
 
-/** The record without its id, which the database assigns; members in the document's order (§2.2). */
+/** The record without its id, which the database assigns; members in the order of the customer's document (§2.2). */
 export function showWithoutId(appId: string, site: SiteMembers, createTime: string): Omit<SiteRecord, 'id'> {
   return {
     appId,
@@ -125,7 +128,7 @@ export interface RuleFault {
   refusal: 'billingRuleNotFound' | 'billingRuleWrongType'
 }
 
-/** The faults of named rules that have not the type of their field (contract §4.1). An unknown rule has type null. */
+/** The faults of named rules whose type is not that of their field (contract §4.1). An unknown rule has type null. */
 export function ruleFaults(
   named: NamedRules,
   types: { fast: number | null; slow: number | null; occupancy: number | null },
@@ -141,7 +144,9 @@ export function ruleFaults(
   })
 }
 
-/** The refusal for these faults: unknown rules before those of a wrong type. It names every field with that fault. */
+/**
+ * The refusal for these faults: unknown rules come before rules of a wrong type. It names every field with that fault.
+ */
 export function ruleRefusal(faults: RuleFault[]): Refusal {
   const refusal = faults.some((fault) => fault.refusal === 'billingRuleNotFound')
     ? 'billingRuleNotFound'

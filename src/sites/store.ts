@@ -72,7 +72,8 @@ export async function requireSite(sql: Statements, appId: string, id: number): P
 /** The application's sites with these ids. */
 export async function findSites(sql: Statements, appId: string, ids: readonly number[]): Promise<Map<number, Site>> {
   if (ids.length === 0) return new Map()
-  // Each by its whole key: for a list of ids, a planner without statistics reads all sites of the application.
+  // Each site is looked up by its whole key: given a list of ids, a planner without statistics reads all sites of the
+  // application.
   const rows = await sql.unsafe(
     `select s.* from unnest($2::bigint[]) as i (id)
     cross join lateral (select ${siteColumnsSql} from site where app_id = $1 and id = i.id limit 1) as s`,
@@ -83,8 +84,8 @@ export async function findSites(sql: Statements, appId: string, ids: readonly nu
 }
 
 /**
- * The hash of the index `site_by_content`. It covers all members: over a few only, all sites that share those would be
- * compared with each other. Longitude and latitude are in it as `coordinates`.
+ * The hash of the index `site_by_content`. It covers all members: with only a few of them, all sites that share those
+ * would be compared with each other. Longitude and latitude are in it as `coordinates`.
  */
 const contentHashSql = (row: string) => {
   const hashed = members.filter(({ column }) => !['app_id', 'longitude', 'latitude'].includes(column))
@@ -92,9 +93,9 @@ const contentHashSql = (row: string) => {
 }
 
 /**
- * Finds the application's sites with exactly the same members as these: the smallest id, by place in `sites`. Looks up
- * each one by itself, for which there is only one plan: a join would read the whole table while it has no statistics.
- * `id + 0` keeps the planner from searching for the smallest id along the primary key.
+ * Finds the application's sites with exactly the same members as these: for each place in `sites` the smallest id. Each
+ * site is looked up on its own, for which there is only one plan: a join would read the whole table while it has no
+ * statistics. `id + 0` keeps the planner from searching for the smallest id along the primary key.
  */
 export async function findEqualSites(
   sql: Statements,
@@ -128,9 +129,9 @@ const saveChangedSql = `update site set ${changeable.map(({ column }, place) => 
   where app_id = $1 and id = $2`
 
 /**
- * Writes the members that an update can change. The transaction must hold the application's lock. One by one, by the
- * whole key, without a wait between them: for a join of the list and the table, a planner without statistics reads the
- * list again for each site of the application.
+ * Writes the members that an update can change. The transaction must hold the application's lock. Each site is updated
+ * by its whole key, in statements that are sent without waiting for each other: for a join of the list and the table, a
+ * planner without statistics reads the list again for each site of the application.
  */
 export async function saveChangedSites(tx: Statements, appId: string, sites: readonly Site[]): Promise<void> {
   await Promise.all(
@@ -145,8 +146,8 @@ const saveRulesSql = `update site set fast_rule_id = $3::bigint, slow_rule_id = 
   where app_id = $1 and id = any($2::bigint[])`
 
 /**
- * Writes the billing rules of very many sites, with one statement for all that have the same. The transaction must hold
- * the application's lock.
+ * Writes the billing rules of very many sites, with one statement for all sites that get the same rules. The
+ * transaction must hold the application's lock.
  */
 export async function saveRulesOfSites(tx: Statements, appId: string, sites: readonly Site[]): Promise<void> {
   const groups = new Map<string, { rules: (number | null)[]; ids: number[] }>()
@@ -164,7 +165,7 @@ export async function saveRulesOfSites(tx: Statements, appId: string, sites: rea
 }
 
 /**
- * Removes sites with the history of their prices; they leave their price changes. The transaction must hold the
+ * Removes sites with their price history, and takes them out of their price changes. The transaction must hold the
  * application's lock.
  */
 export async function removeSites(tx: Statements, appId: string, ids: readonly number[]): Promise<void> {
@@ -196,7 +197,7 @@ export interface SiteConditions {
   districtCode: string | null
   /** Sites that name this rule in any of the three rule fields. */
   billingRuleId: number | null
-  /** Whether a device stands at the site. */
+  /** Whether a device is placed at the site. */
   hasDevices: boolean | null
   created: TimeRange
   bbox: Box | null
@@ -218,7 +219,7 @@ function placeConditions(sql: Statements, { provinceCode, cityCode, districtCode
   ]
 }
 
-/** The ids of the application's sites that fit, in order, at most `limit`. */
+/** The ids of the application's sites that match the filter, in order, at most `limit`. */
 export async function findSiteIds(
   sql: Statements,
   appId: string,
@@ -230,7 +231,7 @@ export async function findSiteIds(
   return rows.map((row) => row.id)
 }
 
-/** SQL: the conditions of a filter, behind others. */
+/** SQL: the conditions of a filter, to follow other conditions. */
 export function siteConditions(sql: Statements, filter: SiteConditions) {
   const { siteName, contacts, hasDevices, created, bbox } = filter
   const device = sql`

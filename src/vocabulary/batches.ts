@@ -3,8 +3,8 @@ import { limits } from './limits.ts'
 import { refusals } from './refusals.ts'
 import { described, FieldFaults, named, namedSchemas, nameOf, nullable, oneOf, shownKey } from './values.ts'
 
-// What batches take and answer, whatever their rows are. Pages are apart, so that the console’s first load is without the
-// texts of all refusals.
+// The request and response schemas of batches of any kind of row. Pages are in a file of their own, so that the
+// console’s first load does not contain the texts of all refusals.
 
 /** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
 export function batchOf(row: TSchema, description?: string) {
@@ -15,7 +15,7 @@ export function batchOf(row: TSchema, description?: string) {
   })
 }
 
-/** Has no 0, so that in typed languages the code shows which of the two outcomes a row had. */
+/** The type excludes 0, so that in typed languages the code tells which of the two outcomes a row had. */
 const RefusalCode = named(
   'RefusalCode',
   described(oneOf(...Object.values(refusals).map(({ code }) => code)), 'The code of a refusal.'),
@@ -30,8 +30,8 @@ const namesOfRows = {
 
 /**
  * The answer of every batch: one outcome a row, in order, each with the member that names the row. It is published as
- * one of two records by `code`, the row that was carried out and the one that was refused. `title` is the name of the
- * records, where that of the row's record is another batch's already.
+ * one of two records by `code`, the row that was carried out and the one that was refused. `title` names the records,
+ * if another batch already uses the name of the row's record.
  */
 export function outcomesOf<const Name extends keyof typeof namesOfRows, Schema extends TSchema>(
   name: Name,

@@ -104,7 +104,7 @@ export const eventWords = {
     en: 'Price change in force',
     zh: '价格变更生效',
     happens: {
-      en: 'A price change took effect, and the rule or all of its sites have been told',
+      en: 'A price change took effect, and the events of the rule or of all its sites have been written',
       zh: '价格变更已生效，相关规则或全部站点的事件均已发出',
     },
   },
@@ -185,8 +185,8 @@ export const platformEventWords = {
   'site.erased': { en: 'Personal data of deleted sites erased', zh: '清除已删除站点的个人信息' },
   'import.created': { en: 'Import begun', zh: '开始导入' },
   'import.cancelled': { en: 'Import cancelled', zh: '取消导入' },
-  'act.created': { en: 'Act on everything that matches begun', zh: '开始批量操作' },
-  'act.cancelled': { en: 'Act on everything that matches cancelled', zh: '取消批量操作' },
+  'act.created': { en: 'Bulk act begun', zh: '开始批量操作' },
+  'act.cancelled': { en: 'Bulk act cancelled', zh: '取消批量操作' },
 } as const satisfies Record<string, Words>
 
 export type PlatformEventType = keyof typeof platformEventWords

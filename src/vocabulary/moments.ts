@@ -3,17 +3,21 @@ import { given } from './values.ts'
 /** Shows an instant as `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
 export type ShowMoment = (instant: Date) => string
 
-/** Reads a moment of the service's time zone, or of RFC 3339; of a repeated one its first occurrence, or its last. */
+/**
+ * Reads a moment of the service's time zone, or of RFC 3339; if the clocks repeat it, its first or its last occurrence.
+ */
 export type ReadMoment = (text: string, occurrence?: Occurrence) => Date
 
 /** The instants that a time filter admits; null where it has no bound. */
 export interface TimeRange {
   from: Date | null
-  /** The first instant that does not fit any more. */
+  /** The first instant after the range. */
   before: Date | null
 }
 
-/** Reads the members of a time filter. What is given as the end counts whole: its second, or its millisecond. */
+/**
+ * Reads the members of a time filter. The end of the range includes the whole second, or millisecond, that is given.
+ */
 export type ReadTimeRange = (filter: { timeFrom?: string | null; timeTo?: string | null }) => TimeRange
 
 /** Makes the function that shows instants in one time zone. */
@@ -23,7 +27,8 @@ export function momentFormat(timeZone: string): ShowMoment {
     dateStyle: 'short',
     timeStyle: 'medium',
   })
-  // Formatting costs more than all else that composes a record, and a busy second asks for it thousands of times.
+  // Kept, because formatting costs more than the rest of a record, and a busy service asks for the same second
+  // thousands of times.
   let lastSecond = Number.NaN
   let lastShown = ''
   return (instant) => {
@@ -43,8 +48,9 @@ const dayMs = 86_400_000
 
 /**
  * Makes the function that reads a moment, as `momentText` allows it, as the instant that is shown as it, to the second.
- * A moment that the clocks repeat is its first occurrence unless the last is asked for. One that they skip is the
- * instant of the skip, so that a range from or to it holds what is shown after or before it.
+ * For a moment that the clocks repeat, it returns the first occurrence unless the last is asked for. For a moment that
+ * they skip, it returns the instant of the skip, so that a range from or to that moment holds what is shown after or
+ * before it.
  */
 export function momentReader(timeZone: string): ReadMoment {
   const show = momentFormat(timeZone)
@@ -77,7 +83,7 @@ export function timeRangeReader(readMoment: ReadMoment): ReadTimeRange {
   }
 }
 
-/** The first instant behind a change of the clocks, by halves, to the second. */
+/** The first instant after a change of the clocks, found by bisection, to the second. */
 function changeBetween(before: number, behind: number, offsetAt: (instant: number) => number): number {
   const offsetBefore = offsetAt(before)
   let [low, high] = [before, behind]

@@ -14,19 +14,21 @@ export interface Operation<
   group: string
   /** What it does, and what its callers need to know. */
   summary: string
-  /** A body that works, beyond the members that are required: these have examples of their own. */
+  /** Members to add to the example of a body, if one with only the required members would not be accepted. */
   example?: Record<string, unknown>
   path: string
   body?: Body
   query?: Query
   data: Data
-  /** Where `data` is a union: which of it each of these members of the query asks for. */
+  /** If `data` is a union: which of its schemas a member of the query asks for. */
   answersBy?: Record<string, TSchema>
   /** The refusals beyond those that every operation of its kind can give. */
   refusals: readonly RefusalName[]
   /** Refusals whose status differs here from the table of refusals; several where it depends on what is refused. */
   statuses?: Partial<Record<RefusalName, number | readonly number[]>>
-  /** Takes an `Idempotency-Key` (contract §4.3): a write that would have another effect, or answer, a second time. */
+  /**
+   * Takes an `Idempotency-Key` (contract §4.3): for a write that, if repeated, would have another effect or response.
+   */
   idempotent?: boolean
   /** Answers the record's `ETag`. */
   tagged?: boolean
@@ -36,16 +38,16 @@ export interface Operation<
   conditional?: boolean
   /** The largest body in bytes, where it is not 64 KiB. */
   maxBodyBytes?: number
-  /** How long its answer may take, where that is not the statement timeout's business. */
+  /** How long the response may take, if not as long as a statement. */
   answerTimeoutMs?: number
   /** Accepts the form media type too (the token operations). */
   takesForm?: boolean
-  /** Members that a standard puts beside those of the envelope: of the answer, and of its refusals. */
+  /** Members that a standard adds to those of the envelope: in the response, and in its refusals. */
   beside?: { answer: TObject; refusal: TObject }
   answers?: string | readonly string[]
   /** Answers 303 in place of 200, with a `Location`. */
   redirects?: boolean
-  /** Is given the query as it was sent: another system says what is in it. */
+  /** Takes any query members, because another system composes the query. */
   takesAnyQuery?: boolean
   /** The media types of a body that is a file, taken as it arrives. */
   takes?: readonly string[]

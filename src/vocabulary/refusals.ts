@@ -40,7 +40,7 @@ export const refusals = {
     status: 401,
     en: 'The access token, or the session, is missing, malformed, unknown, expired or revoked.',
     zh: '访问令牌或会话缺失、格式错误、未知、已过期或已被撤销。',
-    when: 'The `Authorization` header holds no valid access token, and no session of the console comes from its own site. The answer carries `WWW-Authenticate: Bearer` (RFC 6750).',
+    when: 'The `Authorization` header holds no valid access token, and there is no session of the console, sent from its own site. The answer carries `WWW-Authenticate: Bearer` (RFC 6750).',
     whenZh:
       '`Authorization` 请求头中没有有效的访问令牌，也没有来自控制台本站的会话。响应带有 `WWW-Authenticate: Bearer`（RFC 6750）。',
     todo: {
@@ -89,7 +89,7 @@ export const refusals = {
     status: 409,
     en: 'The application is offline, so it takes no new device.',
     zh: '应用已下线，不能新增设备。',
-    when: 'Create device while the application is offline, and transfer to an application that is.',
+    when: 'Creating a device while the application is offline, or transferring one to an offline application.',
     whenZh: '应用下线期间创建设备，或把设备转移到已下线的应用。',
     todo: {
       en: 'Ask the operator to take the application online. Sites, reads and state reports work meanwhile.',
@@ -141,7 +141,7 @@ export const refusals = {
     when: 'Wrong client id or secret at the token operations.',
     whenZh: '令牌接口收到的客户端标识或密钥有误。',
     todo: {
-      en: 'Check `client_id` (the `appId`) and the secret. After a rotation only the new secret counts, once its overlap is over.',
+      en: 'Check `client_id` (the `appId`) and the secret. After a rotation and its overlap, only the new secret is valid.',
       zh: '检查 `client_id`（即 `appId`）和密钥。密钥轮换且重叠期结束后，只有新密钥有效。',
     },
   },
@@ -197,9 +197,9 @@ export const refusals = {
   confirmationRequired: {
     code: 10035,
     status: 403,
-    en: 'This asks for a proof that is newer than the session has.',
+    en: 'This operation needs a newer proof than the session has.',
     zh: '此操作需要重新验证身份。',
-    when: 'Operators only, in sessions: the last proof of who the person is, is older than `FORECOURT_CONFIRM_SECONDS`.',
+    when: 'Operators only, in sessions: the session’s last proof of the person is older than `FORECOURT_CONFIRM_SECONDS`.',
     whenZh: '仅运营方的会话会遇到：上次身份验证早于 `FORECOURT_CONFIRM_SECONDS`。',
     todo: {
       en: 'Give a new proof by `session/confirm`, and repeat the request.',
@@ -263,7 +263,7 @@ export const refusals = {
     when: 'A one-time set-up link that is unknown, used or older than 24 hours.',
     whenZh: '一次性设置链接未知、已使用或超过 24 小时。',
     todo: {
-      en: 'Ask an admin for a new link. Of the first admin: start the service again, it prints one.',
+      en: 'Ask an admin for a new link. For the first admin: start the service again, which prints one.',
       zh: '请管理员重新生成链接。首位管理员：重启服务，会打印新的链接。',
     },
   },
@@ -272,7 +272,7 @@ export const refusals = {
     status: 404,
     en: 'There is no such session.',
     zh: '会话不存在。',
-    when: 'Operators only: no session that lasts has this id, or it is someone else’s.',
+    when: 'Operators only: no active session has this id, or it is someone else’s.',
     whenZh: '仅运营方会遇到：没有此编号的有效会话，或会话属于他人。',
     todo: {
       en: 'Nothing. The session has ended already, or it is not yours.',
@@ -311,7 +311,7 @@ export const refusals = {
     when: 'Operators only: no such passkey, no code generator, or, for `reset`, nothing of either.',
     whenZh: '仅运营方会遇到：没有此通行密钥或动态验证码；`reset` 的账号没有任何验证因素。',
     todo: {
-      en: 'See what there is by `secondFactor/detail`.',
+      en: 'Read the existing ones by `secondFactor/detail`.',
       zh: '通过 `secondFactor/detail` 查看已有的验证因素。',
     },
   },
@@ -354,9 +354,9 @@ export const refusals = {
   signOnRefused: {
     code: 10062,
     status: 403,
-    en: 'The provider knows you, and you have no access here.',
+    en: 'The provider knows you, but you have no access here.',
     zh: '提供方已确认身份，但你在此没有访问权限。',
-    when: 'Operators only: the provider knows the person, and here is no account, no role, or a disabled account.',
+    when: 'Operators only: the provider knows the person, who has no account here, no role, or a disabled account.',
     whenZh: '仅运营方会遇到：提供方已确认身份，但此处没有账号、没有角色，或账号已停用。',
     todo: {
       en: 'Ask an admin for an account, or for the group at the provider that makes a role here.',
@@ -380,7 +380,7 @@ export const refusals = {
     status: 409,
     en: 'The identity belongs to another account, or the account to another identity.',
     zh: '该身份已属于其他账号，或账号已关联其他身份。',
-    when: 'Operators only: a link of an identity that another account has, or of an account that has another identity.',
+    when: 'Operators only: linking an identity that another account has, or an account that has another identity.',
     whenZh: '仅运营方会遇到：关联的身份已属于其他账号，或账号已关联其他身份。',
     todo: {
       en: 'Unlink the other one first (`signOn/unlink`).',
@@ -392,7 +392,7 @@ export const refusals = {
     status: 409,
     en: 'The sign-on provider decides this.',
     zh: '此项由单点登录提供方决定。',
-    when: 'Operators only: role, password or link of an account that the provider made.',
+    when: 'Operators only: a change of the role, password or link of an account that single sign-on made.',
     whenZh: '仅运营方会遇到：更改由提供方创建的账号的角色、密码或关联。',
     todo: {
       en: 'Change it at the provider. To keep the person out, disable the account.',
@@ -440,10 +440,10 @@ export const refusals = {
     status: 404,
     en: 'There is no such device.',
     zh: '设备不存在。',
-    when: 'The serial number is unknown, or not this caller’s: one answer for both.',
+    when: 'The serial number is unknown, or another application owns it: the answer is the same for both.',
     whenZh: '序列号不存在，或不属于调用方：两种情况响应相同。',
     todo: {
-      en: 'Check the serial, upper and lower case too, and that it was not unbound or moved: `guard/history` shows your own bindings.',
+      en: 'Check the serial, upper and lower case too, and whether it was unbound or moved: `guard/history` shows your own bindings.',
       zh: '检查序列号（区分大小写），以及设备是否已解绑或转移：自己的绑定记录可用 `guard/history` 查询。',
     },
   },
@@ -512,7 +512,7 @@ export const refusals = {
     status: 404,
     en: 'The device stands at no site.',
     zh: '该设备未安放在任何站点。',
-    when: 'The device is the application’s, and no placement of it lasts.',
+    when: 'The device is the application’s, and has no current placement.',
     whenZh: '设备属于该应用，但当前没有安放在任何站点。',
     todo: {
       en: 'Place it by `placement/save`. Where it stood before is in `placement/history`.',
@@ -606,9 +606,9 @@ export const refusals = {
   priceChangeClash: {
     code: 40007,
     status: 409,
-    en: 'Another price change that waits changes the same at the same moment, or too many wait.',
+    en: 'Another waiting price change is for the same rule or sites and the same moment, or too many wait.',
     zh: '另一项等待中的价格变更会在同一时刻更改相同内容，或等待中的变更过多。',
-    when: 'A price change for a moment at which another that waits changes the same; or 32 wait for the billing rule, or 200 for the application.',
+    when: 'A price change for the same rule or sites and the same moment as another that waits; or 32 wait for the billing rule, or 200 for the application.',
     whenZh: '另一项等待中的价格变更会在同一时刻更改相同内容；或该计费规则已有 32 项、该应用已有 200 项变更在等待。',
     todo: {
       en: 'Find what waits by `priceChange/page?status=1`; cancel it, or take another moment.',
@@ -705,17 +705,17 @@ export const refusals = {
 export type RefusalName = keyof typeof refusals
 
 interface RefusalDetails {
-  /** Another status than the table's, where the contract names one for this case. */
+  /** A status other than the table's, if the contract names one for this case. */
   status?: number
   errors?: FieldFault[]
   headers?: Record<string, string>
-  /** The calling application, where a request is refused before its caller is passed on. */
+  /** The calling application, if the request is refused before its caller is known to the handler. */
   appId?: string
   /** The caller's name for the log, where a request is refused before its caller is known. */
   actor?: string
 }
 
-/** A refusal on its way to the caller. `refusals` holds its public words; it never carries inner ones. */
+/** A refusal on its way to the caller. Its public words are in `refusals`; it never carries internal details. */
 export class Refusal extends Error {
   readonly refusal: RefusalName
   readonly status: number

@@ -10,13 +10,13 @@ export type Role = (typeof everyRole)[number]
 /** An operation's declaration of its callers. */
 export interface Admission {
   method: 'GET' | 'POST'
-  /** Nobody listed means that no token is asked for. */
+  /** Empty if the operation needs no token. */
   callers: readonly CallerKind[]
-  /** The operators who may call it, where `rolesOf` would not say so by itself. */
+  /** The roles that may call the operation, if they differ from what `rolesOf` derives. */
   roles?: readonly Role[]
-  /** Asks a session for a proof of its person that is not older than the setting allows (contract §12.4). */
+  /** Requires of a session a proof of its person that is not older than the setting allows (contract §12.4). */
   asksProof?: true
-  /** Open to a session that lacks its second factor: to all of them, or to those that have to set one up. */
+  /** Open to sessions that lack their second factor: to all of them, or only to those that have to set one up. */
   openWithoutFactor?: 'always' | 'toSetUp'
 }
 

@@ -15,7 +15,7 @@ export const lengths = {
 /** The reason that is given when a value does not fit its schema. */
 export const reasonKey = 'x-reason'
 
-/** The schema that the OpenAPI document shows instead, where the service checks otherwise. */
+/** The schema that the OpenAPI document shows, if the service checks in another way. */
 export const shownKey = 'x-shown'
 
 /** The name under which the OpenAPI document shows a schema once, for all its uses. */
@@ -42,7 +42,7 @@ function withExample<Schema extends TSchema>(schema: Schema, example: string): S
   return Object.assign(schema, { examples: [example] })
 }
 
-/** The same value, where it means something of its own. */
+/** The same schema with another description, for a member that has a meaning of its own. */
 export function described<Schema extends TSchema>(schema: Schema, description: string): Schema {
   return Object.create(Object.getPrototypeOf(schema), {
     ...Object.getOwnPropertyDescriptors(schema),
@@ -50,8 +50,8 @@ export function described<Schema extends TSchema>(schema: Schema, description: s
   })
 }
 
-// Patterns as they are published: other tools have no flag `u`, no look-ahead and no \p{…}, but they know lengths. That
-// no text may hold control characters is said once, in the document's description.
+// Patterns as they are published: other tools have no flag `u`, no look-ahead and no \p{…}, but they know lengths. The
+// document's description says once that no text may hold control characters.
 const shownText = (max: number) => ({ type: 'string', minLength: 1, maxLength: max, pattern: String.raw`\S` })
 const shownFreeText = (max: number) => ({ type: 'string', maxLength: max })
 
@@ -71,7 +71,7 @@ export function text(max: number, description?: string) {
   })
 }
 
-/** Text of 1 to `max` characters for an optional member: there, white space alone is a value like any other. */
+/** Text of 1 to `max` characters for an optional member: in it, white space alone is a valid value. */
 export function freeText(max: number, description?: string) {
   return Type.String({
     pattern: `^${storable}{1,${max}}$`,
@@ -272,7 +272,7 @@ export const coordinates = named('Coordinates', withExample(longitudeAndLatitude
 
 const swappedCoordinates = new RegExp(`^(?=.{1,64}$)${latitude} *, *${longitude}$`, 'u')
 
-/** The reason for coordinates that do not fit; it says so when they fit the other way round. */
+/** The reason for invalid coordinates; it says so if they would be valid the other way round. */
 export function coordinatesReason(value: unknown): Reason | undefined {
   if (typeof value !== 'string' || !swappedCoordinates.test(value)) return undefined
   return {
@@ -347,7 +347,8 @@ export const moment = named(
   }),
 )
 
-// The days of a calendar: up to the 28th in every month, the 29th and 30th but for February, the 31st of seven.
+// The days of a year: the 1st to 28th of every month, the 29th and 30th except in February, and the 31st of seven
+// months.
 const dayOfYear = String.raw`((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)`
 const leapYear = String.raw`((19|2\d)(0[48]|[2468][048]|[13579][26])|2[048]00)`
 

@@ -55,7 +55,7 @@ describe('applications', () => {
       await picture(page, 'application-create-refused')
       await page.getByLabel('Callback URL').fill(callbackUrl)
       await page.getByLabel('Callback URL').press('Enter')
-      // It ends on what one sends to the integrator: address, id, secrets, guide and commands with these values.
+      // At the end it shows a sheet for the integrator: address, id, secrets, guide, and commands with these values.
       const sheet = page.getByRole('dialog', { name: `For the integrator of ${name}` })
       await sheet.getByText('This is shown once').waitFor()
       const shown = async (key: string) => (await sheet.getByTestId(`sheet-${key}`).innerText()).trim()
@@ -252,7 +252,7 @@ describe('applications', () => {
     })
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText('The callback did not take the test.').waitFor({ timeout: 20_000 })
-    // The health beside the settings tells of it in words.
+    // The callback's health, next to its settings, shows it in words.
     await page.getByText('1 of 1 attempts failed (100 %)').first().waitFor({ timeout: 20_000 })
     await expectSound(visited, name)
     await picture(page, 'callback')

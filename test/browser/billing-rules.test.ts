@@ -167,7 +167,7 @@ describe('billing rules', () => {
     expect(await cell(page, 'Start', 5).inputValue()).toBe('20:00:00')
     await cell(page, 'Electricity', 5).fill('1.5')
     await page.getByRole('button', { name: 'Remove period 3' }).click()
-    // Before one saves, one sees the old beside the new.
+    // Before saving, the page shows the old prices next to the new ones.
     await page.getByRole('region', { name: 'Old and new prices' }).getByText('No site uses this rule.').waitFor()
     await expectFramed(visited, 'Fast by day')
     await picture(page, 'rule')

@@ -18,7 +18,9 @@ import {
 /** A host name that no DNS server resolves, so that every callback to it fails. */
 const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
 
-/** An application with deliveries: those of events are waiting for another attempt, that of a test is dead. */
+/**
+ * An application with deliveries: the deliveries of events wait for another attempt, the delivery of a test is dead.
+ */
 async function withDeliveries(sites = 2): Promise<TestApplication> {
   const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
   for (let index = 0; index < sites; index++) {
@@ -116,7 +118,7 @@ describe('deliveries', () => {
     await range.getByText(/^\d+ will be sent again\.$/).waitFor()
     await range.getByText(/^Waiting in this range: \d+\.$/).waitFor()
     await range.getByRole('button', { name: 'Close' }).last().click()
-    // A type cannot be sent again as a whole, and the button says so.
+    // All deliveries of one type cannot be sent again as a whole, and the button says so.
     await page.goto(client.url + address(appId, '&type=site.created'))
     const all = page.getByRole('button', { name: 'All 2 that match …' })
     await all.waitFor()

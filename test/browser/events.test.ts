@@ -4,8 +4,9 @@ import { saveBillingRule, updateBillingRule } from '../../src/billing-rules/cont
 import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { updateOperator } from '../../src/people/operators/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, siteBody } from '../harness.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import {
   browserTest,
@@ -42,7 +43,7 @@ describe('events', () => {
     await expectSoundInBothShades(visited, 'Events', 'events')
     await first.getByRole('button', { name: /^Site changed, / }).click()
     const drawer = page.getByRole('dialog')
-    // The change is told in words, and the record's JSON is folded.
+    // The change is shown in words, and the record's JSON is folded.
     const sentences = drawer.getByRole('listitem')
     await sentences.getByText('contact person').waitFor()
     expect(await sentences.allInnerTexts()).toEqual(['contact person Wang Fang → Li Lei'])
@@ -122,7 +123,7 @@ describe('events', () => {
     await open(/^Billing rule created, /)
     await drawer.getByText('The record began with this event').waitFor()
     await close()
-    // Changes of state would drown the rest, so they are shown when they are asked for.
+    // Changes of state would hide the other events, so they are shown only if the user asks for them.
     expect(await page.getByRole('button', { name: /^Device state changed, / }).count()).toBe(0)
     const heights = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
     expect(Math.max(...heights)).toBeLessThanOrEqual(52)
@@ -138,6 +139,23 @@ describe('events', () => {
     await open(/^Billing rule changed, /)
     await drawer.getByRole('listitem').filter({ hasText: 'price of a unit' }).getByText('1.5').waitFor()
     expect(visited.faults).toEqual([])
+  })
+
+  longBrowserTest('of one person or key are found by a picker, also by the name of before', async () => {
+    const person = await newPerson(client, 'operator')
+    await signIn(client, person)
+    const renamed = newSerial('renamed')
+    await client.operate(updateOperator, { id: person.id, name: renamed })
+    const { page, faults } = await visit('/console/events', { role: 'admin' })
+    await page.getByRole('combobox', { name: 'Who', exact: true }).fill(renamed)
+    await page.locator('.ant-select-item-option').getByText(renamed).click()
+    await page.waitForURL(`**actorId=${person.id}*`)
+    // What it did under its former name is there too.
+    await page.getByRole('cell', { name: person.name }).first().waitFor()
+    const trail = await client.operate(pageAudit, { actorId: String(person.id) })
+    expect(trail.data.list.map(({ type }) => type)).toEqual(['session.created'])
+    await page.getByRole('row').nth(2).waitFor({ state: 'detached' })
+    expect(faults).toEqual([])
   })
 
   longBrowserTest('of operators are not for developers, who see their applications’ own', async () => {

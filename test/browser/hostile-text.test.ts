@@ -8,7 +8,7 @@ import { deviceBody, newApplication } from '../harness.ts'
 import { newRule, newSite } from './site-support.ts'
 import { browserTest, client, leadTo, newSerial, visit, whatIsWider } from './support.ts'
 
-/** A name of the greatest length with no place to break it. A page that took it for HTML would run its script. */
+/** A name of the greatest length in which no line can break. A page that treats it as HTML would run its script. */
 const text = (index: number) => `<img/src=x/onerror="document.title='run'">${index}`.padEnd(64, 'W')
 
 browserTest(

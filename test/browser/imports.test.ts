@@ -207,7 +207,7 @@ longBrowserTest('a list is exported with its filters, as the API answers its row
   const asked = { appId: app.appId, deviceNo: prefix }
   const { list } = (await client.operate(pageDevices, asked)).data
   const lines = (await exported('NDJSON')).trim().split('\n')
-  // An export tells the last report as well.
+  // An export also contains the time of the last report.
   expect(lines.map((line) => JSON.parse(line))).toEqual(list.map((device) => ({ ...device, lastReportTime: null })))
   const sheet = await exported('CSV')
   expect(sheet).toStartWith('\ufeff')

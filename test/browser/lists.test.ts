@@ -38,7 +38,7 @@ describe('a list', () => {
       await heading.getByRole('button').click()
       await page.getByRole('link', { name: 'Gate 044' }).waitFor()
       expect(new URL(page.url()).searchParams.get('order')).toBe('desc')
-      // The selection of one page stays on the next; the bar with it stays in view.
+      // A selection on one page is kept on the next page, where its bar stays visible.
       await page.getByRole('checkbox', { name: 'Select all' }).check()
       await page.getByText('20 selected').waitFor()
       await page.evaluate(() => scrollTo(0, 0))
@@ -104,7 +104,7 @@ describe('a list', () => {
           for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value)
         }).observe({ type: 'layout-shift' })
       })
-      // The answer is held up, so that what is shown meanwhile can be seen.
+      // The response is delayed, so that the test sees what is shown meanwhile.
       let answer = () => {}
       await page.route('**/guard/page**', async (route) => {
         await new Promise<void>((resolve) => {

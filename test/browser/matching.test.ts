@@ -52,7 +52,7 @@ describe('acts on everything that matches', () => {
       const moved = await client.operate(pageDevices, { appId: target.appId })
       expect([left.data.total, moved.data.total]).toEqual([0, 2_000])
 
-      // The count is an act of its own, which ended at once; the other one has its page.
+      // The count was a dry run, which has ended; the act itself has the page.
       const { data: acts } = await client.operate(pageActs, { appId: app.appId })
       expect(acts.list.map(({ dryRun, done }) => [dryRun, done])).toEqual([
         [false, 2_000],
@@ -80,7 +80,7 @@ describe('acts on everything that matches', () => {
     await dialog.getByRole('button', { name: 'Go on with 3' }).click()
     await dialog.getByText('70004').waitFor()
     expect((await client.operate(pageDevices, { appId: app.appId })).data.total).toBe(4)
-    // It is counted anew before it can be sent again.
+    // The rows must be counted again before the act can be sent again.
     expect(await dialog.getByRole('button', { name: /^Go on/ }).count()).toBe(0)
   })
 

@@ -27,7 +27,7 @@ describe('overview', () => {
     const { page } = visited
     await page.getByRole('figure', { name: /in the last 24 hours/ }).waitFor({ timeout: 25_000 })
     await expectSoundInBothShades(visited, 'Overview', 'overview')
-    // An hour of the chart leads to what it counts.
+    // An hour of the chart links to the rows that it counts.
     await page
       .getByRole('link', { name: /: \d[\d,]* refused writes$/ })
       .last()

@@ -119,7 +119,7 @@ describe('which devices stand at which site', () => {
     const site = await newSite(app, { siteName: newSerial('Park'), coordinates })
     const deviceNo = await newDevice(app)
     const { headers } = await visit('/console/account', { role: 'operator', viewport: narrow })
-    // The person has a long name, and so have the events.
+    // The person's name is long, and it is in the events.
     const body = { appId: app.appId, deviceNo, siteId: site.id, laneType: 1, laneName: '北门入口一号通道' }
     await client.call(savePlacement, body, { headers })
     const act = {

@@ -109,7 +109,7 @@ describe('prices from a date on', () => {
     expect(change).toMatchObject({ siteCount: 2, status: 1, rules: { fastChargeBillRuleId: rule } })
     expect(new Date(`${change?.effectiveTime.slice(0, 10)}T00:00:00Z`).getUTCDay()).toBe(1)
 
-    // Each site is marked, and tells what follows.
+    // Each site is marked, with the prices that follow.
     await page.getByTitle(`Other prices from ${change?.effectiveTime} on`).nth(1).waitFor()
     await leadTo(page, `/console/sites/${app.appId}/${sites[0]?.id}`)
     await page.getByText(`From ${change?.effectiveTime}`).waitFor()
@@ -159,13 +159,13 @@ describe('prices from a date on', () => {
       const chinese = { role: 'operator', language: 'zh', viewport: narrow } as const
       const visited = await visit(`/console/billing-rules/${app.appId}/${id}`, chinese)
       const { page } = visited
-      // When its moment has come, the page reads again.
+      // At the moment of the change, the page reads its data again.
       await page.getByRole('button', { name: /^撤销 / }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByText('全天 1 个时段，1.00 元/千瓦时').waitFor()
       await dialog.getByLabel('原因').fill('改错了')
       await dialog.getByRole('button', { name: /^撤\s?销$/ }).click()
-      // The reason stands in the dialog too, until the undo is answered.
+      // The dialog shows the reason too, until the undo has succeeded.
       await dialog.waitFor({ state: 'hidden' })
       await page.getByText('改错了').waitFor()
       await expectFramed(visited, 'Line')

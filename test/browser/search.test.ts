@@ -45,7 +45,7 @@ describe('by the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/console/devices/${appId}/${serial}`)
     await dialog.waitFor({ state: 'detached' })
-    // A page by its name, and nothing by Escape.
+    // Finds a page by its name; Escape closes the search without opening anything.
     await page.getByRole('heading', { level: 1, name: /gate/ }).waitFor()
     await page.keyboard.press('/')
     await field.waitFor()
@@ -80,7 +80,7 @@ describe('by the keyboard alone', () => {
     expect(await focused()).toBe('To the table')
     await page.keyboard.press('Enter')
     expect(await focused()).toMatch(/^(North|South) gate$/)
-    // A slash in a field is a slash.
+    // In a text field, a slash is typed and opens nothing.
     await page.getByLabel('Serial number').focus()
     await page.keyboard.type(`${word}/`)
     expect(await page.getByLabel('Serial number').inputValue()).toBe(`${word}/`)
@@ -123,7 +123,7 @@ describe('views', () => {
     await saving.waitFor({ state: 'detached' })
     const [view] = (await client.call(pageViews, {}, { headers })).data.list
     expect(view).toMatchObject({ page: 'devices', name: 'North', query: `appId=${appId}&deviceNo=${word}-A` })
-    // Elsewhere, in another browser say: nothing of it is kept here.
+    // As in another browser, which has stored nothing.
     await page.evaluate(() => localStorage.clear())
     await page.goto(`${client.url}/console/devices?appId=${appId}`)
     await south.waitFor()

@@ -20,6 +20,8 @@ describe('sign-in', () => {
     const visited = await visit('/console/applications')
     const { page } = visited
     await expectSoundInBothShades(visited, 'Sign in', 'sign-in')
+    // This service has no provider and no public address: nothing else is offered.
+    expect(await page.getByRole('button', { name: /passkey|sign-on/i }).count()).toBe(0)
     await page.getByLabel('Name').fill(person.name)
     await page.getByLabel('Password').fill('not the password')
     await page.getByRole('button', { name: 'Sign in' }).click()

@@ -128,7 +128,7 @@ export interface Visit {
   language?: Language
   viewport?: { width: number; height: number }
   isDark?: boolean
-  /** Client of another service than the shared one. */
+  /** The client of the service to use, if it is not the shared one. */
   through?: Client
   /** Whether the test sets the page's time with `page.clock`. */
   hasOwnClock?: boolean

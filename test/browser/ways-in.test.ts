@@ -21,12 +21,12 @@ import {
   visit,
 } from './support.ts'
 
-// The ways into the console: single sign-on, passkeys, codes, and the proofs that acts ask for. They need a service with a
-// provider and an address by name; operators need a second factor there.
+// The ways into the console: single sign-on, passkeys, codes, and the proofs that some operations need. The tests need
+// a service with a provider and a host name; there, operators need a second factor.
 
 let provider: OwnProvider
 let service: Service
-/** The service at its public address, where passkeys are. */
+/** A client for the service's public address, at which passkeys work. */
 let through: Client
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
   provider.stop()
 }, 60_000)
 
-/** An authenticator in the browser, whose person is always there and verified. */
+/** Adds an authenticator to the browser; its person is always present and verified. */
 async function withAuthenticator(page: Page, use: (cdp: CDPSession, id: string) => Promise<void>): Promise<void> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
@@ -58,14 +58,17 @@ async function withAuthenticator(page: Page, use: (cdp: CDPSession, id: string) 
 }
 
 async function enterByPassword({ page }: Visited, { name, password }: Person): Promise<void> {
-  // The page that was left may have a field of this name too.
+  // The page that is being left may also have a field with this name.
   await heading(page, 'Sign in').waitFor()
   await page.getByLabel('Name').fill(name)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-/** Opens a page of a service with single sign-on. The provider's page asks another host for a font, which none needs. */
+/**
+ * Opens a page of a service with single sign-on. The provider's page requests a font from another host, which is
+ * blocked because no test needs it.
+ */
 async function open(path: string, options: Visit = {}): Promise<Visited> {
   const visited = await visit(path, { through, ...options })
   await visited.page.route(/fonts\.googleapis/, (route) => route.fulfill({ contentType: 'text/css', body: '' }))
@@ -78,7 +81,7 @@ async function enterAtProvider(page: Page, login: string): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click()
 }
 
-/** The same where the provider knows already that the person lets the service know them. */
+/** The same, if the person has already allowed the provider to identify them to the service. */
 async function enterAgain(page: Page, login: string): Promise<void> {
   await page.getByPlaceholder('Enter any login').fill(login)
   await page.getByPlaceholder('and password').fill('x')
@@ -92,7 +95,7 @@ async function signOut(page: Page): Promise<void> {
   await page.getByText('Sign out').click()
 }
 
-/** Ends the proofs of a person's sessions, as time does. */
+/** Makes the proofs of a person's sessions too old. */
 async function endProofs(person: { id: number }): Promise<void> {
   await withSql(
     embeddedConnection(service.dataDir),
@@ -100,7 +103,7 @@ async function endProofs(person: { id: number }): Promise<void> {
   )
 }
 
-/** Waits until a session of the browser is asked for a proof. */
+/** Waits until an operation of the browser's session is refused for want of a proof. */
 async function whenProofIsAsked(page: Page): Promise<void> {
   const cookies = await page.context().cookies(through.url)
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
@@ -135,11 +138,19 @@ describe('a passkey', () => {
         codes.getByRole('button', { name: 'Download' }).click(),
       ])
       const text = readFileSync(await file.path(), 'utf8')
+      await codes.getByRole('button', { name: 'Copy' }).click()
+      await page.getByText('Copied.').waitFor()
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text)
+      await page.evaluate(() => {
+        window.print = () => document.body.setAttribute('data-printed', '')
+      })
+      await codes.getByRole('button', { name: 'Print' }).click()
+      await page.locator('body[data-printed]').waitFor()
       for (const code of await kept(page)) expect(text).toContain(code)
       await page.getByRole('cell', { name: 'My laptop', exact: true }).waitFor()
       await page.getByText('10 of 10 left.').waitFor()
 
-      // Else the authenticator signs in as soon as the browser offers to fill the fields.
+      // Otherwise the authenticator would sign in as soon as the browser offers to fill the fields.
       await page.evaluate(() => {
         PublicKeyCredential.isConditionalMediationAvailable = async () => false
       })
@@ -170,20 +181,26 @@ describe('a code generator', () => {
     await page.getByText('You need a second factor here.').waitFor()
     await page.getByRole('button', { name: 'Set up a code generator' }).click()
     const dialog = page.getByRole('dialog', { name: 'Set up a code generator' })
-    await dialog.getByRole('img', { name: 'QR code for the app' }).waitFor()
+    const code = dialog.getByRole('img', { name: 'QR code for the app' })
+    await code.waitFor()
+    // Drawn in the page: nothing was loaded for it.
+    expect(await code.evaluate((picture) => [picture.tagName, picture.querySelectorAll('image, use').length])).toEqual([
+      'svg',
+      0,
+    ])
     await expectSoundInBothShades(visited, 'Your account', 'generator')
     const secret = (await dialog.locator('.mono').first().innerText()).replace(/\s/g, '')
     await dialog.getByLabel('Code of your code generator').fill(codeOf(secret))
     await dialog.getByRole('button', { name: 'Turn it on' }).click()
-    const [code = ''] = await kept(page)
-    // The session is whole, and the person where they wanted to.
+    const [recovery = ''] = await kept(page)
+    // The session is no longer limited, and the page that the person wanted is open.
     await heading(page, 'Sites').waitFor()
 
     await signOut(page)
     await enterByPassword(visited, person)
     await page.getByLabel('Code of your code generator').waitFor()
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
-    await page.getByLabel('Recovery code').fill(code.toUpperCase())
+    await page.getByLabel('Recovery code').fill(recovery.toUpperCase())
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await heading(page, 'Overview').waitFor()
     await leadTo(page, '/console/account')
@@ -200,7 +217,7 @@ describe('single sign-on', () => {
     await begin.click()
     await enterAtProvider(page, newSerial('stranger'))
     const refusal = page.getByRole('alert')
-    await refusal.getByText('The provider knows you, and you have no access here.').waitFor()
+    await refusal.getByText('The provider knows you, but you have no access here.').waitFor()
     await refusal.getByText(/Code 10062 · Request id \S/).waitFor()
     await expectSoundInBothShades(visited, 'Sign in', 'sign-on-refused')
 
@@ -218,12 +235,39 @@ describe('single sign-on', () => {
 })
 
 describe('in the long run', () => {
+  longBrowserTest(
+    'the sign-in page offers sign-on first, then a passkey, then a password, to be filled in',
+    async () => {
+      const { page, faults } = await open('/console/sign-in')
+      const first = page.getByRole('button', { name: 'Acme sign-on' })
+      const then = page.getByRole('button', { name: 'Passkey', exact: true })
+      await then.waitFor()
+      const tops = await Promise.all(
+        [first, then, page.getByLabel('Name'), page.getByLabel('Password')].map(
+          async (part) => (await part.boundingBox())?.y,
+        ),
+      )
+      expect(tops.toSorted((one, other) => Number(one) - Number(other))).toEqual(tops)
+      const filledAs = (label: string) => page.getByLabel(label).getAttribute('autocomplete')
+      expect([await filledAs('Name'), await filledAs('Password')]).toEqual(['username webauthn', 'current-password'])
+      const { name, password } = await newPerson(through, 'viewer')
+      const answer = await through.call(createSession, { name, password })
+      await newGenerator(through, { cookie: (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '' })
+      await page.getByLabel('Name').fill(name)
+      await page.getByLabel('Password').fill(password)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.getByLabel('Code of your code generator').waitFor()
+      expect(await filledAs('Code of your code generator')).toBe('one-time-code')
+      expect(faults).toEqual([])
+    },
+  )
+
   longBrowserTest('a passkey that the browser fills in signs in without a click', async () => {
     const person = await newPerson(through, 'viewer')
     const visited = await open('/console/account')
     const { page } = visited
     await withAuthenticator(page, async () => {
-      // A shell without a window fills nothing in.
+      // A browser without a window has no autofill.
       if (!(await page.evaluate(() => PublicKeyCredential.isConditionalMediationAvailable()))) return
       await enterByPassword(visited, person)
       await page.getByRole('button', { name: 'Add a passkey' }).click()
@@ -255,13 +299,17 @@ describe('in the long run', () => {
     const login = newSerial('duty')
     await page.getByRole('button', { name: 'Acme sign-on' }).click()
     await enterAtProvider(page, login)
-    await page.getByText('This account is linked with Acme sign-on.').waitFor()
+    await page.getByText('Acme sign-on made this account, and decides its role.').waitFor()
     const person = (await through.operate(pageOperators, { name: login })).data.list[0]
     expect(person).toMatchObject({ source: 2, isLinked: true })
     await endProofs({ id: person?.id ?? 0 })
     await whenProofIsAsked(page)
     await page.getByRole('button', { name: 'Set up a code generator' }).click()
     const proof = page.getByRole('dialog', { name: 'Is it you?' })
+    await proof.getByRole('button', { name: 'Acme sign-on' }).waitFor()
+    // The account has no password: none is asked for, and none can be changed.
+    expect(await proof.getByLabel('Password').count()).toBe(0)
+    expect(await page.getByRole('heading', { name: 'Change your password' }).count()).toBe(0)
     const [popup] = await Promise.all([
       page.waitForEvent('popup'),
       proof.getByRole('button', { name: 'Acme sign-on' }).click(),
@@ -273,10 +321,8 @@ describe('in the long run', () => {
     expect(await becomesTrue(() => popup.isClosed())).toBe(true)
     await page.getByRole('button', { name: 'Cancel' }).click()
 
-    // What the provider manages is refused in words.
-    await page.getByRole('button', { name: 'Unlink' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
-    await page.getByRole('alert').getByText('The sign-on provider decides this.').waitFor()
+    // What the provider manages is not offered.
+    expect(await page.getByRole('button', { name: /^(Unlink|Link with)/ }).count()).toBe(0)
     expect(visited.faults).toEqual([])
   })
 

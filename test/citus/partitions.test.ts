@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { Workplace } from '../faults/support.ts'
 import { Cluster, coordinatorUrl, withNode } from './cluster.ts'
 
-// A partition of history is one of every shard, on all nodes. Several at once took longer than a statement may, and a
-// first start failed.
+// A partition of history consists of a partition of every shard, on all nodes. If a first start creates several at
+// once, a statement could take longer than it may, and the start fails.
 
 const place = new Workplace()
 let cluster: Cluster | undefined

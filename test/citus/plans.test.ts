@@ -72,8 +72,8 @@ afterAll(async () => {
 }, 60_000)
 
 /**
- * Whether a statement's text restricts it to one application, by a parameter or by a variable. Who holds a serial lies by
- * serials, so a list of them may lie on several nodes, whoever asks.
+ * Whether a statement's text restricts it to one application, by a parameter or by a variable. Bindings are distributed
+ * by serial, so a list of serials may be on several nodes, even for one application.
  */
 const isOfOne = (text: string) =>
   /app_id = (\$\d+|v_\w+(\.app_id)?)\b/.test(text) && !/from device_binding\b/.test(text)
@@ -92,7 +92,7 @@ const ofMany = [
   /^select split_part\(callback_secret, ':', 1\) as key_id from|from third_party_config where app_id > |^update third_party_config c .* from json_to_recordset/,
   // Rows of all applications that were written before their partition existed.
   /^(select exists \(select 1|delete) from (event|state_change)_default /,
-  // Price changes that are to be written down next.
+  // The price changes that are due next.
   /^select app_id, .* from price_change where applied_at is null and cancelled_at is null order by effective_at/,
   // The audit trail.
   /where \(app_id = '' or starts_with\(actor, 'operator'\)\)/,
@@ -108,13 +108,14 @@ test.if(coordinatorUrl !== undefined)(
     service = await startService({ env })
     await liveOneLife(new Client(service))
     const { seen, wide } = watch
-    // As PostgreSQL ran the statements, including those inside functions.
+    // This checks the statements as PostgreSQL ran them, including those inside functions.
     expect(wide.filter(isOfOne)).toEqual([])
     expect(wide.filter((text) => !ofMany.some((known) => known.test(text)))).toEqual([])
     // A binding and its device may be stored on different nodes.
     expect(wide.filter((text) => /\bdevice_binding\b/.test(text) && /\bdevice\b/.test(text))).toEqual([])
     await expectFewTransactions(watch, new Client(service))
-    // As EXPLAIN shows the statements, which also reveals rows that are first moved to the coordinator.
+    // This checks the statements as EXPLAIN shows them, which also reveals rows that are first moved to the
+    // coordinator.
     sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
     const ofOne = new Map(seen.filter(({ text }) => isOfOne(text)).map((statement) => [statement.text, statement]))
     expect(ofOne.size, 'different statements').toBeGreaterThan(45)
@@ -235,7 +236,7 @@ async function searchesOfOperators({ seen }: StatementWatch, client: Client): Pr
   return seen.slice(before).filter(({ text }) => /strpos\(lower\((device_name|site_name|rule_name)/.test(text))
 }
 
-/** Expects that the nodes compare names, each those that it stores: else all rows would come to the coordinator. */
+/** Expects that each node compares the names that it stores: otherwise all rows would be moved to the coordinator. */
 function expectOnNodes(plan: string, text: string): void {
   const lines = plan.split('\n')
   const depthOf = (line = '') => line.search(/[^ ]/)
@@ -253,7 +254,7 @@ function expectOnNodes(plan: string, text: string): void {
   expect(compared.every(isInTask), `${text}\n${plan}`).toBe(true)
 }
 
-/** On a cluster a transaction costs more than its rows: a batch must be few of them. */
+/** On a cluster a transaction costs more than its rows: a batch must be only a few transactions. */
 async function expectFewTransactions({ seen }: StatementWatch, client: Client): Promise<void> {
   const { appId, token } = await newApplication(client)
   const devices = Array.from({ length: 1000 }, () => deviceBody(appId))
@@ -265,7 +266,7 @@ async function expectFewTransactions({ seen }: StatementWatch, client: Client): 
   const reports = devices.map(({ deviceNo }) => ({ deviceNo, runStatus: 1 }))
   const reported = await client.call(reportDeviceStates, { reports }, { token, headers: key() })
   expect(new Set(reported.data.results.map(({ code }) => code))).toEqual(new Set([0]))
-  // 4 portions; as many again where one is begun before all of its rows are there.
+  // There are 4 portions, and up to 4 more if a portion begins before all of its rows have arrived.
   for (const [at, routine] of routines.entries()) {
     expect(callsOf(routine) - (before[at] ?? 0), routine).toBeLessThanOrEqual(8)
   }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const act = (...args: string[]) => forecourt(['act', ...args, '--app', owner.appId], settings)
 
 test('a dry run counts, another number than expected ends with 3, and an update tells what it did', async () => {
-  // Of a text a number stays text; of a status it is a number.
+  // In a filter of a text, a number stays text; in a filter of a status, it becomes a number.
   const filters = ['--filter', 'tag=7', '--filter', 'status=1']
   const dry = await act('devices', 'update', ...filters, '--set', 'tag=8', '--dry-run', '--json')
   expect({ code: dry.code, ...JSON.parse(dry.stdout) }).toMatchObject({

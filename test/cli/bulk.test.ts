@@ -115,7 +115,7 @@ test('a file that cannot be read to its end is no service that does not answer',
 })
 
 test('Ctrl-C while a file is sent: nothing of it is imported', async () => {
-  // A server between the command and the service shows when the first rows have been sent.
+  // A proxy between the command and the service reports when the first rows have been sent.
   let arrived = () => {}
   const hasArrived = new Promise<void>((resolve) => {
     arrived = resolve

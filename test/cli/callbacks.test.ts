@@ -64,7 +64,7 @@ test('listen posts the events from now on, once and in order, each as its callba
   const { code, stdout } = await listener.end()
   const newest = (await feedOf(app)).at(-1)?.id
   expect(code).toBe(0)
-  expect(stdout).toEndWith(`3 events were posted. To go on from here: --after ${newest}\n`)
+  expect(stdout).toEndWith(`3 events were posted. To continue from here: --after ${newest}\n`)
   expect(stdout).not.toContain(secret)
   expect(serials(received)).toEqual(created)
 
@@ -114,7 +114,7 @@ test('listen waits for a local program that is down or fails, says so once, and 
   const path = '/later'
   const listener = await startListening(app, ['--forward', `http://localhost:${port}${path}`])
   const created = await bed.createDevicesOf(app, 2)
-  await listener.says('is not taken: the connection failed')
+  await listener.says('is not accepted: the connection failed')
   const receiver = await Receiver.start(port)
   try {
     let failures = 0
@@ -151,7 +151,7 @@ longTest(
     const lastId = (await feedOf(app)).at(-1)?.id
     expect(await quiet.end()).toEqual({
       code: 0,
-      stdout: `1 event was posted. To go on from here: --after ${lastId}\n`,
+      stdout: `1 event was posted. To continue from here: --after ${lastId}\n`,
       stderr: '',
     })
   },
@@ -211,7 +211,7 @@ test('listen ends with 3 when its application is frozen, and tells where to go o
   await bed.client.operate(freezeApplication, { appId: app.appId, reason: 'a test' })
   const { code, stdout, stderr } = await listener.ended
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('10005 applicationFrozen: ') })
-  expect(stdout).toContain('1 event was posted. To go on from here: --after ')
+  expect(stdout).toContain('1 event was posted. To continue from here: --after ')
 })
 
 test('what listen cannot do is told before it listens', async () => {

@@ -68,7 +68,9 @@ test('a fleet in real districts whose devices stand at its sites and whose state
   expect((await told())[0]).toMatchObject({ type: 'site.created', responseStatus: null })
 })
 
-/** Each device stands at the site that its name begins with, in the lane that it ends with, since the first run. */
+/**
+ * Expects each device at the site that its name begins with, in the lane that its name ends with, since the first run.
+ */
 async function expectPlaced(appId: string, sites: { id: number; siteName: string }[], devices: number): Promise<void> {
   const { list, total } = (await client.operate(pagePlacements, { appId, pageSize: '100' })).data
   expect(total).toBe(devices)

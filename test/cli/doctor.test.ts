@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import type { Finding } from '../../src/cli/doctor.ts'
+import { examine, type Finding } from '../../src/cli/doctor.ts'
 import { type Host, startPair } from '../faults/replicated.ts'
 import { type OwnDatabase, Workplace } from '../faults/support.ts'
 import { hasOldestPostgres } from '../harness.ts'
+import { type Lies, TestProvider } from '../provider.ts'
 import { forecourt } from './support.ts'
 
 // The findings of `doctor` for a database in order, for one with faults, and without a database.
@@ -123,6 +124,74 @@ test.skipIf(!hasOldestPostgres)('standbys whose state the user may not see are c
   expect(await replicationOf('plain')).toMatchObject({
     status: 'ok',
     message: '1 standby; commits wait for "two", and this user may not see whether it is connected',
+  })
+})
+
+describe('the provider of single sign-on', () => {
+  const provider = new TestProvider()
+  beforeAll(() => provider.start())
+  afterAll(() => provider.stop())
+  const settings = (): Record<string, string> => ({
+    FORECOURT_DATA_DIR: join(place.home, 'none'),
+    FORECOURT_PORT: '0',
+    FORECOURT_PUBLIC_URL: 'https://forecourt.example',
+    FORECOURT_OIDC_ISSUER: provider.issuer,
+    FORECOURT_OIDC_CLIENT_ID: provider.clientId,
+  })
+
+  test('that answers is told with its keys and what must be registered there', async () => {
+    const { code, stdout } = await forecourt(['doctor', '--json'], settings())
+    const { checks } = JSON.parse(stdout) as { checks: Finding[] }
+    expect([code, checks.find(({ name }) => name === 'sign-on')]).toEqual([
+      0,
+      {
+        name: 'sign-on',
+        status: 'ok',
+        message: `${provider.issuer} answers, with 6 keys; its redirect address is https://forecourt.example/api/platform/v1/signOn/callback`,
+        todo: null,
+      },
+    ])
+    expect(provider.asked).toEqual(['/.well-known/openid-configuration', '/keys'])
+  })
+
+  const discovery = '/.well-known/openid-configuration'
+  test.each<[string, Lies, Record<string, string>, RegExp]>([
+    [
+      'is away',
+      {},
+      { FORECOURT_OIDC_ISSUER: 'http://127.0.0.1:1' },
+      /^http:\/\/127\.0\.0\.1:1: .*(ECONNREFUSED|Unable to connect|refused)/,
+    ],
+    [
+      'calls itself otherwise',
+      { discovery: { issuer: 'https://other.example' } },
+      {},
+      /: the provider calls itself https:\/\/other\.example, not http:\/\/127\.0\.0\.1:\d+$/,
+    ],
+    [
+      'has no discovery',
+      { answers: { [discovery]: { status: 404, value: {} } } },
+      {},
+      /: the provider’s discovery answers 404$/,
+    ],
+    ['names no address for tokens', { discovery: { token_endpoint: undefined } }, {}, /has no token_endpoint$/],
+    ['hides its keys', { answers: { '/keys': { status: 403, value: {} } } }, {}, /no keys at \S+\/keys \(403\)$/],
+    ['has none', { answers: { '/keys': { value: { keys: [] } } } }, {}, /answers, with 0 keys$/],
+  ])('that %s fails with what is wrong', async (_, lies, wrong, told) => {
+    provider.lies = lies
+    const findings = await examine({ ...settings(), ...wrong })
+    const found = findings.filter(({ name }) => name === 'sign-on')
+    expect(found).toEqual([
+      { name: 'sign-on', status: 'fail', message: expect.stringMatching(told), todo: expect.stringMatching(/\S\.$/) },
+    ])
+  })
+
+  test('that is not set is not looked at', async () => {
+    provider.asked = []
+    const { FORECOURT_DATA_DIR, FORECOURT_PORT } = settings()
+    const findings = await examine({ FORECOURT_DATA_DIR, FORECOURT_PORT })
+    expect(findings.filter(({ name }) => name === 'sign-on')).toEqual([])
+    expect(provider.asked).toEqual([])
   })
 })
 

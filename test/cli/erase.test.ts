@@ -44,7 +44,7 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
 
   const done = await erase(...one, '--json')
   expect({ code: done.code, ...JSON.parse(done.stdout) }).toEqual({ code: 0, sites: 1, events: 4 })
-  expect(done.stderr).toContain('backups still hold it')
+  expect(done.stderr).toContain('backups still hold them')
   const after = await eventsOf(gone.id)
   const nobody = { contacts: '***', contactsPhone: '***', customerServicePhone: '***' }
   expect(after).toEqual(before.map((event) => ({ ...event, data: { ...(event.data as object), ...nobody } })))
@@ -80,7 +80,7 @@ test('erase by days takes those that were deleted long enough ago, of one applic
   })
   expect(await erase('--days', '0')).toMatchObject({
     code: 0,
-    stdout: 'Erased what 2 events tell of the people of 1 sites.\n',
+    stdout: 'Erased the contacts of 1 sites in 2 events.\n',
   })
 }, 60_000)
 

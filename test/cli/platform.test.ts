@@ -3,9 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createDevice } from '../../src/devices/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
+import { getSession } from '../../src/people/sessions/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
 import { type Client, deviceBody, newApplication, newDataDir, newSerial, newToken, target } from '../harness.ts'
 import { longTest } from '../long.ts'
+import { newGenerator, newPerson, signIn } from '../people.ts'
 import { commandLine, forecourt } from './support.ts'
 
 // The commands that call the API, as a script and as a person use them.
@@ -61,7 +64,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the list of processes')
   expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /m) })
-  // Only for a developer may applications be named, since the other roles see all of them; a developer needs at least
+  // Applications may be named only for a developer, because the other roles see all of them; a developer needs at least
   // one.
   for (const mistaken of [
     ['--role', 'developer'],
@@ -79,6 +82,32 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   expect(listed).toMatchObject({ code: 3, stderr: expect.stringMatching(/^10003 notPermitted: /) })
   const [{ id }] = (await asJson(['key', 'list'])).filter((row: { name: string }) => row.name === name)
   expect(await asJson(['key', 'delete', String(id)])).toMatchObject({ name })
+})
+
+test('a second factor is reset with a reason, and the person comes in by the password alone', async () => {
+  const person = await newPerson(client, 'viewer')
+  const headers = await signIn(client, person)
+  await newGenerator(client, headers)
+  const reset = ['operator', 'reset-second-factor', String(person.id)]
+  const words = 'the phone is lost'
+  expect(await forecourt(reset, settings)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('--reason'),
+  })
+  expect(await forecourt([...reset, '--reason', words], settings)).toEqual({
+    code: 0,
+    stdout: `The account ${person.name} (${person.id}) has no second factor any more, and is signed out.\n`,
+    stderr: '',
+  })
+  const { list } = (await client.operate(pageAudit, { type: 'secondFactor.reset', subject: String(person.id) })).data
+  expect(list.map(({ data }) => data)).toMatchObject([{ operatorId: person.id, reason: words }])
+  expect(await becomesTrue(async () => (await client.call(getSession, {}, { headers })).code === 10002, 1000)).toBe(
+    true,
+  )
+  await signIn(client, person)
+  const again = await forecourt([...reset, '--reason', words], settings)
+  expect(again).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10056 secondFactorNotFound: /) })
 })
 
 test('refusals shows what was refused, why, and as many as are asked for', async () => {
@@ -107,7 +136,7 @@ test('refusals shows what was refused, why, and as many as are asked for', async
     expect.stringMatching(row),
     expect.stringMatching(row),
   ])
-  // As the application itself, which sees its own.
+  // Called as the application itself, which sees only its own refusals.
   const own = await forecourt(['refusals', '--limit', '3', '--json', '--app-id', appId], {
     FORECOURT_URL: client.url,
     APP_SECRET: appSecret,

@@ -62,7 +62,7 @@ test('serve is the service, until its signal; migrate looks at its database whil
     stderr: expect.stringMatching(/^The database is newer than this program.+\n$/),
   })
 
-  // The service goes on running after the process that started it has closed its output.
+  // The service keeps running after the process that started it has closed its output.
   child.stdout?.destroy()
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   child.kill('SIGTERM')

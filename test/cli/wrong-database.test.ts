@@ -70,7 +70,8 @@ describe('there is no Forecourt database', () => {
 })
 
 describe('a database that takes no writes', () => {
-  const what = 'The database read_only takes no writes of the user forecourt, as default_transaction_read_only is on'
+  const what =
+    'The database read_only takes no writes from the user forecourt, because default_transaction_read_only is on'
   const statement = 'alter database read_only reset default_transaction_read_only'
 
   test('fails in doctor, with what to do', async () => {

@@ -126,7 +126,7 @@ for (const { operation, body } of documented) {
   })
 }
 
-/** Operations on the caller's own account or session, which a key has not. */
+/** Operations on the caller's own account or session, which a key does not have. */
 const ofAccounts = new Set(
   [
     ...[confirmSession, unlinkSignOn, getSecondFactors, startTotp, deleteTotp, startPasskey, renewRecoveryCodes],

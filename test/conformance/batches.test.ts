@@ -44,7 +44,7 @@ interface Case {
   faulty: { row: unknown; field: string }
   /** Set when the batch's rows are bare identifiers; otherwise they are bodies of the single operation. */
   isBare?: true
-  /** Members of the batch's body beside the list. */
+  /** Members of the batch's body in addition to the list. */
   beside?(application: TestApplication): Promise<Record<string, unknown>>
 }
 

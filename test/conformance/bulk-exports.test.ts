@@ -56,7 +56,7 @@ test.each([
       listed.push(...list)
       cursor = nextCursor
     }
-    // Of devices an export says when they reported last, too: these never did.
+    // An export of devices also has the time of the last report: null here, because these devices never reported.
     const also = kind === 'devices' ? { lastReportTime: null } : {}
     expect(await rowsOf(kind, asked)).toEqual(listed.map((row) => ({ ...(row as object), ...also })))
   }

@@ -158,7 +158,7 @@ test('a row of cells without end is refused, and one cell too many is told', asy
   expect(expectFaults(endless, ['body']).body).toMatch(/a row of more than 65536 bytes, at line 2/)
   const { lines } = await imported(application, 'devices', `${csvOf('X-2,Gate,360102,115.9,28.6', 'X-3,Gate')}\n`)
   expect(lines.map(({ errors }) => errors?.[0]?.reason)).toEqual([
-    'has more cells than there are columns (4); a cell that holds a comma stands in quotes',
+    'has more cells than there are columns (4); a cell that holds a comma needs quotes',
     'has 2 cells, but there are 4 columns',
   ])
 })

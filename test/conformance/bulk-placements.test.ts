@@ -117,7 +117,7 @@ test('with mode=upsert what the file has not stays, an empty cell clears the nam
   expect(cleared).toMatchObject({ created: 0, updated: 2, existing: 1 })
   expect(expectSuccess(await detail(app, named))).toMatchObject({ siteId: site, laneType: 2, laneName: null })
 
-  // Rows about one device count in their order: the second stays where the first has put it.
+  // Rows about one device take effect in their order: the second row repeats the placement of the first.
   const lines = [
     { deviceNo: nowhere, siteId: site, laneType: 1 },
     { deviceNo: nowhere, laneName: 'West' },

@@ -50,7 +50,7 @@ async function listOf(application: TestApplication, query: Record<string, unknow
   return expectSuccess(await page(application, query)).list
 }
 
-/** An application whose callbacks all fail, with three deliveries: of its configuration and of two devices. */
+/** An application whose callbacks all fail, with three deliveries: for its configuration and for two devices. */
 async function newUnheard(): Promise<TestApplication> {
   const application = await newApplication(client, {
     thirdPartyConfig: { operatorName: 'Operator', callbackUrl: 'https://nowhere.example.com/callback' },

@@ -142,7 +142,7 @@ test('pageDevices skips nothing that is there throughout, while others create an
       else expectSuccess(await createDeviceOf(application, { deviceNo }))
     }
   })()
-  // The devices that existed throughout fit each of these filters.
+  // The devices that existed the whole time match each of these filters.
   for (const filter of [{}, { onlineStatus: 2 }, { bbox: '-180,-90,180,90' }, { hasReported: 'false' }]) {
     const walked = (await walk(askFor(application), filter, 4)).map(({ deviceNo }) => deviceNo)
     expect(walked.filter((deviceNo) => deviceNo.startsWith('L')).sort()).toEqual(lasting.toSorted())

@@ -58,7 +58,7 @@ export async function imported(caller: { token: string }, kind: string, file: Fi
 export const upserted = (caller: { token: string }, kind: string, file: File, type?: string, more: object = {}) =>
   imported(caller, kind, file, type, { mode: 'upsert', ...more })
 
-/** Of each line the outcome, or the code of its refusal. */
+/** For each line its outcome, or the code of its refusal. */
 export const outcomesOf = (lines: readonly Line[]) => lines.map(({ outcome, code }) => (code === 0 ? outcome : code))
 
 export const csvOf = (...rows: string[]) => `${rows.join('\r\n')}\r\n`

@@ -36,7 +36,7 @@ async function newDevice(
 const old = '2026-01-01T00:00:00Z'
 await newDevice(first, 'old', [{ reportTime: old, status: 2 }])
 await newDevice(first, 'half', [{ reportTime: '2026-01-01T01:00:00.500Z', onlineStatus: 2 }], shenzhen)
-// An older report changes nothing about when a device reported last.
+// An older report does not change when a device reported last.
 await newDevice(first, 'spring', [{ reportTime: '2026-03-01T00:00:00Z' }, { reportTime: old }], shenzhen)
 await newDevice(first, 'never', [])
 await newDevice(first, 'now', [{ reportTime: old }, {}])
@@ -57,7 +57,7 @@ const filters: [Filter, string[], string[]][] = [
   [{ lastReportFrom: '2026-01-01 08:00:01' }, ['now', 'spring', 'half'], ['moved']],
   [{ lastReportTo: '2026-01-01 08:00:00' }, ['old'], ['second']],
   [{ lastReportTo: '2026-01-01 07:59:59' }, [], []],
-  // The whole second of the end counts, and of RFC 3339 with a fraction its millisecond.
+  // The end includes its whole second, or, for RFC 3339 with a fraction, its millisecond.
   [{ lastReportTo: '2026-01-01 09:00:00' }, ['half', 'old'], ['second']],
   [{ lastReportTo: '2026-01-01T01:00:00.499Z' }, ['old'], ['second']],
   [{ lastReportTo: '2026-01-01T01:00:00.500Z' }, ['half', 'old'], ['second']],

@@ -15,7 +15,7 @@ import {
 } from './support.ts'
 
 // The service writes creates that arrive at the same time in one transaction. Each must still get its own response,
-// whatever happens to the others.
+// independently of the other requests.
 
 interface Request {
   send: () => Promise<Answer<unknown>>

@@ -86,7 +86,7 @@ const made = {
     )
     return { id: expectSuccess(taken).id }
   },
-  // An application has one act under way, so each is of another.
+  // An application can have only one act under way, so each act is for another application.
   act: async (count: number) => {
     const owner = await newApplication(client)
     for (let made = 0; made < count; made += 300) {
@@ -121,7 +121,7 @@ const model = (async () => {
 
 /** Creates a person with the password that the examples show. */
 async function withPassword() {
-  const person = { name: newSerial('example'), password: 'a password of 12 or more' }
+  const person = { name: newSerial('example'), password: 'a password of 12 characters or more' }
   const { id } = expectSuccess(await client.operate(createOperator, { ...person, role: 'viewer' }))
   return { ...person, id }
 }
@@ -268,7 +268,7 @@ function exampleOf({ requestBody, parameters = [] }: Described): Record<string, 
   return body ?? Object.fromEntries(query)
 }
 
-/** What needs a setting that the service of these tests does not have, and an example that no text could be. */
+/** Examples that need a setting of the service, and an example that no fixed text could be. */
 const needASetting = new Set([
   ...['startPasskey', 'savePasskey', 'deletePasskey', 'startPasskeySession'],
   ...['startSignOn', 'finishSignOn', 'logOutByProvider'],

@@ -163,7 +163,8 @@ test('the deletion of a site with 2,500 devices ends every placement', async () 
   expect((await page(app, { siteId: doomed })).total).toBe(0)
   const told = await history(app, { siteId: doomed, pageSize: 100 })
   expect(told.every(({ removedTime }) => removedTime !== null)).toBe(true)
-  // The first of them, of the first statement, and the last, of the third, are told as any other.
+  // The first device, which the first statement unplaces, and the last, which the third does, have events like any
+  // other.
   for (const deviceNo of [serials[0], serials.at(-1)] as string[]) {
     expect(typesOf(await events(app, deviceNo))).toEqual(['device.bound', 'device.placed', 'device.unplaced'])
   }

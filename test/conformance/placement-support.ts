@@ -29,7 +29,7 @@ export function place(
   return client.call(savePlacement, { deviceNo, siteId, laneType: 1, ...members }, { token, headers })
 }
 
-/** A new device that stands at a site. */
+/** Creates a device that is placed at a site. */
 export async function newPlaced(app: TestApplication, siteId: number, members: Record<string, unknown> = {}) {
   const deviceNo = await newDevice(app, members)
   expectSuccess(await place(app, deviceNo, siteId))

@@ -163,7 +163,7 @@ describe('savePlacement', () => {
     expectSuccess(await place(app, deviceNo, second, {}, { 'if-match': present }))
     expectSuccess(await place(app, deviceNo, second, { laneType: 4 }, { 'if-match': '*' }))
     expectSuccess(await remove(app, deviceNo))
-    // It stands nowhere: no tag fits.
+    // The device has no placement, so no tag matches.
     for (const tag of [present, '*']) {
       expectRefusal(await place(app, deviceNo, site, {}, { 'if-match': tag }), 'preconditionFailed')
     }
@@ -185,7 +185,7 @@ describe('savePlacement', () => {
     expect(placed.placedBy).toBe('operator:operator')
     expectFaults(await client.operate(savePlacement, { ...body, appId: undefined }), ['appId'])
     expectFaults(await client.operate(getPlacement, { deviceNo }), ['appId'])
-    // With the wrong application, both are not there.
+    // With the wrong application, neither of the two is found.
     expectRefusal(await client.operate(savePlacement, { ...body, appId: other.appId }), 'deviceNotFound')
     const theirs = { ...body, appId: other.appId, deviceNo: await newDevice(other) }
     expectRefusal(await client.operate(savePlacement, theirs), 'siteNotFound')

@@ -19,7 +19,7 @@ test('schedulePriceChange takes exactly one of billingRuleId and sites', async (
   ])
   const both = { effectiveTime, billingRuleId: rule, periods: at('1'), sites: { all: true }, rules }
   expectFaults(await schedule(application, both), ['billingRuleId', 'sites'])
-  // What belongs to the other kind is a mistake too.
+  // A member that belongs to the other kind of change is a fault too.
   expectFaults(await schedule(application, { effectiveTime, billingRuleId: rule, periods: at('1'), rules }), ['rules'])
   expectFaults(await schedule(application, { effectiveTime, sites: { all: true }, rules, periods: at('1') }), [
     'periods',
@@ -74,7 +74,7 @@ test('effectiveTime is a whole second later than now, at most 731 days away', as
     ahead(731 * day - 5000),
   ]
   for (const effectiveTime of fitting) await scheduled(application, { effectiveTime, ...terms })
-  // Faults that show at different places are told together.
+  // Faults that are found at different steps are reported together.
   const several = await schedule(application, { effectiveTime: ahead(-day), billingRuleId: rule })
   expectFaults(several, ['effectiveTime', 'periods'])
 })

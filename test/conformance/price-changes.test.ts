@@ -109,7 +109,7 @@ test('schedulePriceChange of other rules counts the sites that fit, by ids, by f
     rules: { fastChargeBillRuleId: null, rushingBillRuleId: '' },
   })
   expect(change).toMatchObject({ siteCount: 3, rules: { fastChargeBillRuleId: null, rushingBillRuleId: null } })
-  // A site that is made later is none of them; one that is deleted leaves the change.
+  // A site that is created later does not belong to the change; a site that is deleted is taken out of it.
   await newSite(application)
   expectSuccess(await client.operate(deleteSite, { appId: application.appId, id: outside }))
   expect(await changeOf(application, change.id)).toEqual({ ...change, siteCount: 2 })
@@ -137,7 +137,7 @@ test('new terms are in force from their moment on, and are written down within 2
   expect(applied).toMatchObject({ type: 'priceChange.applied', actor: 'platform:prices' })
   expect(applied?.data).toEqual(await changeOf(application, change.id))
   expect(others).toEqual([])
-  // An edit that began before the moment is told that the record has changed.
+  // An edit that began before the moment is refused, because the record has changed.
   const etag = before.headers.get('etag') as string
   const stale = { token, headers: { 'if-match': etag } }
   expectRefusal(

@@ -25,12 +25,12 @@ export const at = (electricityPrice: string) => [{ startTime: '00:00:00', electr
 export const schedule = ({ appId, token }: TestApplication, members: Record<string, unknown>) =>
   client.call(schedulePriceChange, { appId, ...members }, { token })
 
-/** Schedules a price change that is not refused; its id is none of a dry run. */
+/** Schedules a price change and expects that it is accepted. Returns its id, which a dry run does not have. */
 export async function scheduled(application: TestApplication, members: Record<string, unknown>) {
   return expectSuccess(await schedule(application, members)) as PriceChangeRecord
 }
 
-/** Schedules a price change for a moment that comes soon: as soon as this machine has the time for. */
+/** Schedules a price change for a moment as near as this machine's speed allows. */
 export async function scheduledSoon(application: TestApplication, members: Record<string, unknown>) {
   for (let leadMs = 700; ; leadMs *= 2) {
     const effectiveTime = ahead(leadMs)
@@ -60,7 +60,7 @@ export function askPrices({ appId, token }: TestApplication, id: number, time?: 
 export const pricesOf = async (application: TestApplication, id: number, time?: string) =>
   expectSuccess(await askPrices(application, id, time))
 
-/** Waits until a price change is written down and told. */
+/** Waits until the rows and events of a price change are written. */
 export async function untilApplied(application: TestApplication, id: number): Promise<void> {
   const isApplied = async () => (await changeOf(application, id)).appliedTime !== null
   if (!(await becomesTrue(isApplied, 10_000))) throw new Error(`price change ${id} is not written down`)

@@ -43,7 +43,7 @@ test('undo puts the terms of a rule back at once, by a price change of its own',
     ['billingRule.updated', 'platform:prices'],
     ['priceChange.applied', 'platform:prices'],
   ])
-  // Nothing of the first is left; the undo is undone like any other.
+  // Nothing of the first change is left to undo. The undo can be undone like any other change.
   expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
   expect(expectSuccess(await undo(application, undone.id)).periods).toEqual(at('2'))
   expect((await ruleOf(application, rule)).periods).toEqual(at('2'))

@@ -23,8 +23,8 @@ async function find(text: string, as: As = { token: client.operatorKey }): Promi
 }
 
 /**
- * An application that has a record of each kind, all with one word in their names, and the session of its developer: a part
- * of a name is looked for among the first rows, and others' may be very many.
+ * An application that has a record of each kind, all with one word in their names, and a session of its developer, who
+ * sees no other rows: a part of a name is searched only among the first rows, which could all be those of other tests.
  */
 async function named() {
   const word = newSerial('Find')
@@ -73,7 +73,7 @@ describe('a search', () => {
     const sites = found.filter(({ kind }) => kind === 'site')
     expect(sites).toHaveLength(8)
     expect(sites[0]?.name).toBe(word)
-    // One that is exactly it comes before those that begin with it, in whatever case it is stored.
+    // A serial that equals the text comes before serials that begin with it, in any case of letters.
     const short = newSerial('fIND')
     for (const end of ['-1', '-2', '-3', '-4', '-5', '-6', '-7', '-8', '-9']) {
       expectSuccess(await createDeviceOf(app, { deviceNo: `${short.toUpperCase()}${end}` }))

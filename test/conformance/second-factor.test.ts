@@ -58,7 +58,7 @@ describe('a code generator', () => {
     expect(shown.text).not.toContain(started.secret)
     expect(expectSuccess(shown)).not.toHaveProperty('recoveryCodes')
     expect(expectSuccess(await client.operate(getOperator, { id: person.id })).hasSecondFactor).toBe(true)
-    // Another one in its place brings no new recovery codes.
+    // A new generator in place of the first brings no new recovery codes.
     const again = await startedSecret(client, headers)
     expect(expectSuccess(await client.call(saveTotp, { code: codeOf(again) }, { headers })).recoveryCodes).toBeNull()
   })
@@ -79,7 +79,7 @@ describe('a code generator', () => {
     const { person, secret } = await personWithGenerator()
     expectRefusal(await enter(person, codeOf(secret, -2)), 'codeInvalid')
     expectRefusal(await enter(person, codeOf(secret, 2)), 'codeInvalid')
-    // The set-up has used the step before up.
+    // The set-up has used the present time step, and with it the one before.
     expectRefusal(await enter(person, codeOf(secret, -1)), 'codeInvalid')
     const next = codeOf(secret, 1)
     expectSuccess(await enter(person, next))
@@ -97,7 +97,7 @@ describe('a code generator', () => {
 
   test('is guessed ten times in all, and then the right code is refused too', async () => {
     const { person, secret } = await personWithGenerator()
-    // A browser that the account knows has no limit of its own here.
+    // For codes, a browser that the account knows has no limit of its own.
     for (let index = 0; index < 10; index++) expectRefusal(await enter(person, '000000'), 'codeInvalid')
     const shut = await enter(person, codeOf(secret))
     expectRefusal(shut, 'tooManyRequests')

@@ -5,7 +5,7 @@ import { newApplication } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { client, expectRefusal, expectSuccess } from './support.ts'
 
-// What the service stands on, for those who run it.
+// The service's database, disk and processes, for the people who operate it.
 
 const of = async (role: 'admin' | 'operator' | 'viewer') => ({
   headers: await signIn(client, await newPerson(client, role)),
@@ -46,7 +46,7 @@ test('getServiceDetail tells what each table holds, the largest first, and for h
   expect(named.get('event')?.setting).toBe('FORECOURT_EVENT_DAYS')
   expect(named.get('event')?.keptDays).toBeGreaterThan(0)
   expect(named.get('device')).toMatchObject({ keptDays: null, setting: null })
-  // A partition is a part of its table.
+  // Partitions are not listed: they count as their table.
   expect(tables.filter(({ name }) => /\d|default/.test(name))).toEqual([])
   const sizes = tables.map(({ bytes }) => bytes)
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a))

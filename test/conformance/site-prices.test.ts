@@ -25,7 +25,7 @@ import {
   saveSiteOf,
 } from './support.ts'
 
-/** A moment some seconds from another one, RFC 3339. */
+/** The moment some seconds after another one, as RFC 3339. */
 const from = (moment: string, seconds: number) =>
   new Date(new Date(moment).getTime() + seconds * 1000).toISOString().replace('.000', '')
 
@@ -54,7 +54,7 @@ test('prices of a site answer the rules that it names, with their terms, since i
     ...held,
   })
   expect(new Date(prices.at).getMilliseconds()).toBe(0)
-  // At the moment of its making, and not before.
+  // The site has prices from the second of its creation, and not before.
   expect((await pricesOf(application, site.id, site.createTime)).fast).toMatchObject({ billingRuleId: fast, ...held })
   expectFaults(await askPrices(application, site.id, '2020-01-01 00:00:00'), ['time'])
   expectFaults(await askPrices(application, site.id, 'yesterday'), ['time'])
@@ -95,7 +95,7 @@ test('prices of a moment of the future tell what waits, and of the past what was
     untilAt: null,
     priceChangeId: atSite.id,
   })
-  // When the moment has come, written down or not, and afterwards: the same.
+  // When the moment has come, the prices are the same before and after the change is written.
   await untilAfter(effectiveTime)
   expect(await fastAt()).toMatchObject(afterwards)
   await untilApplied(application, change.id)
@@ -113,7 +113,7 @@ test('prices remember updates of the rule and of the site, undo, and rules that 
   const [rule, other] = [await newRule(application, 1), await newRule(application, 1)]
   const site = expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId: rule })).id
   const fastAt = async (time?: string) => (await pricesOf(application, site, time)).fast
-  /** The next second, so that each step has one of its own. */
+  /** Waits for the next second, so that each step has its own. */
   const nextSecond = async () => {
     const moment = ahead(1)
     await untilAfter(moment)

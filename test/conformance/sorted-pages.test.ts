@@ -19,7 +19,10 @@ const applications = await Promise.all(
 )
 const [first, , third] = applications as [(typeof applications)[0], (typeof applications)[0], (typeof applications)[0]]
 
-/** In turns, with names of which some are the same, in an order that is neither that of creation nor that of applications. */
+/**
+ * The applications create in turn. Some names are equal, and their order is neither that of creation nor that of
+ * applications.
+ */
 const names = ['m', 'a', 'Z', 'm', '站', 'a']
 for (const [index, name] of names.entries()) {
   for (const application of applications.toReversed()) {
@@ -93,7 +96,7 @@ describe.each(pages)('$id', ({ operation, name, key, sorts }) => {
       expect(up.map((row) => row[key]).toSorted()).toEqual(keys.toSorted())
       const values = up.map((row) => memberOf(row, sort))
       expect(values).toEqual(values.toSorted(byOne))
-      // Down is up in reverse, also among rows with the same value.
+      // The descending order is the reverse of the ascending one, also among rows with the same value.
       const down = await walk(ask, { ...filter, sort, order: 'desc', pageSize: 100 })
       expect(down).toEqual(up.toReversed())
       expect((await read(ask({ ...filter, sort, pageSize: 100 }))).list).toEqual(up)
@@ -107,7 +110,7 @@ describe.each(pages)('$id', ({ operation, name, key, sorts }) => {
     for (const { ask } of whose) {
       for (const sort of sorts) {
         for (const order of ['asc', 'desc']) {
-          // Others write meanwhile: whatever they do, each row is behind the one before.
+          // Other tests write meanwhile; still, each row comes after the one before it.
           const page = await read(ask({ sort, order, pageSize: 5 }))
           const next = page.nextCursor === null ? [] : (await read(ask({ sort, order, cursor: page.nextCursor }))).list
           const values = [...page.list, ...next].map((row) => memberOf(row, sort))

@@ -60,7 +60,7 @@ export function expectFaults(
   return Object.fromEntries(errors.map(({ field, reason }) => [String(field), String(reason)]))
 }
 
-/** Expects the document's success envelope (§2.1) and returns its data. */
+/** Expects the success envelope of the customer's document (§2.1) and returns its data. */
 export function expectSuccess<Data>(answer: Answer<Data>): Data {
   expect(`${answer.status} ${answer.text}`).toStartWith('200 {"code":0,"msg":"success","data":')
   expect(Object.keys(JSON.parse(answer.text))).toEqual(['code', 'msg', 'data'])

@@ -227,7 +227,7 @@ test('a save with If-Match replaces only the configuration that was read', async
   const { appId, token } = application
   const saveIf = (operatorName: string, ifMatch: string) =>
     client.call(saveThirdPartyConfig, { appId, operatorName }, { token, headers: { 'if-match': ifMatch } })
-  // No configuration is saved yet, so no value of If-Match fits.
+  // No configuration is saved yet, so no value of If-Match can match.
   for (const none of ['*', '"x"']) expectRefusal(await saveIf('First', none), 'preconditionFailed')
   const saved = await save(application, { operatorName: 'First' })
   const etag = saved.headers.get('etag') ?? ''

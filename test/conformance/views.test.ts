@@ -32,7 +32,7 @@ describe('views', () => {
     expect(await viewsOf(as)).toEqual([bare, saved])
     expect(await viewsOf(as, { page: 'devices' })).toEqual([saved])
     expect(await viewsOf(as, { page: 'events' })).toEqual([])
-    // The same name again: in its place.
+    // Saving under the same name again replaces the view.
     const again = expectSuccess(await client.call(saveView, { ...view, query: 'status=1', columns: null }, as))
     expect(again).toEqual({ ...saved, query: 'status=1', columns: null })
     const renamed = expectSuccess(await client.call(saveView, { ...again, name: 'Faulty' }, as))
@@ -76,7 +76,7 @@ describe('views', () => {
     const names = Array.from({ length: limits.viewsOfOne }, (_, place) => `View ${place}`)
     for (const name of names) expectSuccess(await client.call(saveView, { page: 'events', name }, as))
     expectFaults(await client.call(saveView, { page: 'events', name: 'One more' }, as), ['name'])
-    // One that is there can still be changed.
+    // At the limit, an existing view can still be changed.
     expectSuccess(await client.call(saveView, { page: 'events', name: 'View 7', query: 'type=site.created' }, as))
     expect((await viewsOf(as, { pageSize: 100 })).map(({ name }) => name).toSorted()).toEqual(names.toSorted())
     const [first] = await viewsOf(as)

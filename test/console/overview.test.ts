@@ -71,10 +71,10 @@ describe('the day of the overview', () => {
       { timeFrom: '2026-03-02 08:00:00', timeTo: '2026-03-02 08:59:59' },
       { timeFrom: '2026-03-02 09:00:00', timeTo: '2026-03-02 09:59:59' },
     ])
-    // The last hour is a part: the day ends with its last minute.
+    // The last hour is incomplete, because the day ends with its last minute.
     const [last] = busyHours(day, day.refusals)
     expect(last).toEqual({ first: 1440 - 43, end: 1440, sum: 2 })
-    // So is the first, which belongs to the day before.
+    // The first hour, which belongs to the day before, is incomplete too.
     const late = dayOf([{ ...minute('19:50:00', 1), time: '2026-03-01 19:50:00' }, minute('19:42:00', 0, 2)])
     const [first] = busyHours(late, late.creates)
     expect(first && [first.first, first.sum, rangeOf(late, first.first).timeFrom]).toEqual([

@@ -23,7 +23,7 @@ test('updates and price changes are in order of time, and the newest holds now',
   const { waiting, held } = lineOf(
     rule('3'),
     [
-      // Written by the price change itself, which is an entry of its own.
+      // An event that the price change itself wrote; the change has its own entry.
       event(4, '2026-01-03 00:00:01', '3', { actor: 'platform:prices' }),
       event(3, '2026-01-02 12:00:00', '2'),
       // A change of the name.

@@ -68,7 +68,7 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
       district_code, district_name, created_at)
     select case when i % 2 = 0 then ${appId} else ${other} end, 1000000 + i, 'Site ' || i, 'Person', '1', '1', 'always',
       '00:00:00', '24:00:00', 1000000 + i % 100, '360000', 'x', '360100', 'x', '360102', 'x', ${bound} from ${some(2)}`
-  // Every other device stands at a site; each of them has stood there once before.
+  // Every second device is placed at a site, and has been placed there once before.
   await sql`
     insert into placement (app_id, id, device_no, bound_at, site_id, lane_type, placed_at, placed_by, removed_at, removed_by, site_name)
     select ${appId}, 1000000000 + 2 * i + ended, 'FILL-' || md5(i::text), ${bound}, 1000000 + i / 20 * 2, 1 + i % 4,

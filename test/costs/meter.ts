@@ -17,7 +17,7 @@ interface Statement extends Cost {
   text: string
 }
 
-/** Statements of callbacks, and of upkeep, which has its turn once a minute: `learnIdle` may not see them. */
+/** Statements of callbacks, and of upkeep, which runs once a minute, so that `learnIdle` may miss them. */
 const backgroundWork =
   /claim_endpoints_|renew_leases_|read_work_|write_progress_|update import set lease_owner = \S+ where status = /
 
@@ -36,7 +36,10 @@ export class Meter {
     return new Meter(sql)
   }
 
-  /** What every statement cost so far. Texts are left out: they lie in a file, which each reading of them reads whole. */
+  /**
+   * The cost of every statement so far. The statements' texts are left out, because reading one reads the whole file of
+   * texts.
+   */
   private async costs(): Promise<Map<string, Cost>> {
     const rows = await this.sql<Cost[]>`
       select queryid::text as id, sum(shared_blks_hit + shared_blks_read)::float8 as read,
@@ -46,7 +49,7 @@ export class Meter {
     return new Map(rows.map((row) => [row.id, row]))
   }
 
-  /** Adds the text of each; what the meter itself asks is left out. */
+  /** Adds the text of each statement, and leaves out the meter's own statements. */
   private async withTexts(costs: readonly Cost[]): Promise<Statement[]> {
     const unknown = costs.map(({ id }) => id).filter((id) => !this.texts.has(id))
     if (unknown.length > 0) {

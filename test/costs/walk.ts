@@ -29,8 +29,8 @@ export const few = 1_000
 /**
  * Calls every operation of one running service: while its database is empty, with few devices of an application and the
  * rows that belong to them, and with `many`, first without statistics and then with them. Each figure is the least of
- * several calls, because the service's background work adds to some of them. Unless the figures are to be `precise`, an operation
- * beside many rows is called again only while it reads more than its bound.
+ * several calls, because the service's background work adds to some of them. Unless the figures must be `precise`, an
+ * operation with many rows is called again only while it reads more than its bound.
  */
 export async function measureOperations(many: number, { precise = false } = {}): Promise<Cost[]> {
   const place = new Workplace()

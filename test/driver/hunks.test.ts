@@ -67,7 +67,7 @@ describe.each(isLong ? ['bun', 'node'] : ['bun'])('on %s', (name) => {
     '$scenario',
     ({ scenario, numbers }) => {
       expect(run(runtime, scenario, [])).toEqual({ passed: true, stderr: '' })
-      // That it fails without its hunk changes with the patch alone: the long run looks.
+      // Whether a scenario fails without its hunk depends only on the patch, so only the long run checks it.
       for (const number of isLong ? numbers : []) {
         expect([number, run(runtime, scenario, [number]).passed]).toEqual([number, !isNeeded(number, name)])
       }

@@ -119,7 +119,7 @@ test('a row that no longer matches when an act comes to it is in no count', asyn
   const serials = await fill(app, 1_200)
   const filter = { tag: deviceBody('').tag }
   const { id } = (await survivor.call(createAct, { kind: 'devices', act: 'unbind', filter }, app)).data
-  // The last that the act comes to: the oldest.
+  // The device that the act reaches last: the oldest one.
   const changed = await survivor.call(updateDevice, { deviceNo: serials[0], tag: 'kept' }, app)
   await becomesTrue(async () => (await told(id)).status === 3, 120_000)
   const { rows: matched, done } = await told(id)

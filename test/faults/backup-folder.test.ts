@@ -64,7 +64,7 @@ describe('a folder of backups', () => {
       // The new backup, and the newest undamaged backup before it.
       expect(kept).toEqual([files().at(-1), before[1]])
       expect([removed, told]).toEqual([[before[0]], [damaged]])
-      expect(said).toContain(`${damaged} is damaged, and counts for nothing`)
+      expect(said).toContain(`${damaged} is damaged and does not count as a backup`)
       truncateSync(join(folder, kept[0]), 100)
       const next = await backup('--keep', '2')
       expect(next.kept).toEqual([files().at(-1), before[1]])
@@ -177,7 +177,7 @@ test('a database that takes no writes is backed up, and it is told that nothing 
     sql.begin('read write', (tx) => tx`alter database forecourt reset default_transaction_read_only`),
   )
   expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(': verified, ')])
-  expect(ended.stderr).toContain('The backup is whole, but the database could not note it')
+  expect(ended.stderr).toContain('The backup is complete, but the database could not record it')
 }, 60_000)
 
 test('what makes no sense is wrong usage, and makes nothing', async () => {

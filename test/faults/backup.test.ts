@@ -209,7 +209,7 @@ describe('a small backup', () => {
   test('that nobody takes to its end is not done, and the database that it started is stopped', async () => {
     const { child, ended } = startForecourt(['backup', '-'], { FORECOURT_DATA_DIR: dataDir })
     child.stdout?.destroy()
-    expectRefused(await ended, 'Standard output was closed, and the backup is not whole.')
+    expectRefused(await ended, 'Standard output was closed, and the backup is not complete.')
     expect(databaseProcesses(dataDir)).toEqual([])
   }, 60_000)
 
@@ -221,7 +221,7 @@ describe('a small backup', () => {
       new Glob('*.making-*/cluster/global/pg_control').scanSync({ cwd: dataDir }).next().value !== undefined
     expect(await becomesTrue(isMaking)).toBe(true)
     process.kill(-(child.pid as number), 'SIGINT')
-    expect(await ended).toEqual({ code: 1, stdout: '', stderr: 'SIGINT ended it, and nothing was written.\n' })
+    expect(await ended).toEqual({ code: 1, stdout: '', stderr: 'SIGINT ended the command, and nothing was written.\n' })
     expectDone(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir }))
   }, 60_000)
 
@@ -258,7 +258,10 @@ test('a row that the database does not take ends a restore with its words, and n
   const file = newFile()
   expectDone(await forecourt(['backup', file], from.env))
   const { env, look } = await newDatabase('forecourt')
-  expectRefused(await forecourt(['restore', file], env), /^The database refused it: null value in column "model_name"/)
+  expectRefused(
+    await forecourt(['restore', file], env),
+    /^The database refused a statement: null value in column "model_name"/,
+  )
   expect(await look((sql) => sql`select 1 from device_catalogue where version > 1`)).toHaveLength(0)
 }, 30_000)
 

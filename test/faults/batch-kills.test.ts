@@ -32,7 +32,7 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** The devices of these serials that exist, each with the record in its event. A serial has one event or none. */
+/** The devices of these serials that exist, each with the record in its event. Each serial has one event or none. */
 function readRecords(serials: string[]): Promise<Map<string, string>> {
   return database.run(async (sql) => {
     const found = await sql`

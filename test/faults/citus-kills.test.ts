@@ -52,7 +52,7 @@ async function kill({ dataDir }: Node): Promise<void> {
   rmSync(join(dataDir, 'postmaster.pid'), { force: true })
 }
 
-/** Devices without their binding and bindings without their device, on whichever nodes they are stored. */
+/** Devices without their binding and bindings without their device, on any nodes. */
 async function halves(sql: postgres.Sql): Promise<string[]> {
   const read = async (table: string) => {
     const rows = await sql.unsafe(

@@ -53,8 +53,8 @@ const crowds: [count: number, kind: string, said: Said, endsWithinMs: number, ha
     30_000,
     true,
   ],
-  // Of callers without a token, some hundred bodies are read at once; of one application, thousands can time out at the
-  // same moment.
+  // From callers without a token, some hundred bodies are read at once; from one application, thousands can time out at
+  // the same moment.
   [
     count,
     'unfinished bodies of an application',

@@ -78,7 +78,7 @@ test.each(atScale(['gzip'], ['identity', 'gzip', 'br']))(
     const answer = await fetch(path, { headers, signal: reading.signal })
     await answer.body?.getReader().read()
     reading.abort()
-    // Twice the time that reading everything takes.
+    // The wait of 3 s is twice the time that the whole export takes.
     const rowsRead = () =>
       database.run(async (sql) => {
         const [read] = await sql`select idx_tup_fetch as rows from pg_stat_user_tables where relname = 'device'`

@@ -14,7 +14,7 @@ import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from '
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-/** So long that a read which ends earlier must have been cancelled. */
+/** So long that a read which ends earlier than this must have been cancelled. */
 const statementTimeoutMs = 20_000
 
 async function start(env: Record<string, string>): Promise<{ database: OwnDatabase; service: Service }> {

@@ -189,7 +189,8 @@ test('followers of the feed skip nothing that commits late and see nothing twice
 
 test('without the lock they would skip them: the followers notice', async () => {
   const { slow, slowFeed, neighbourFeed } = await followWhileWritten(false)
-  // One that lags by more than a slow transaction lasts reads its event in time: not all of them skip all.
+  // A follower that lags by more than the length of a slow transaction sees its event in time, so not every follower
+  // skips every event.
   const skipped = slowFeed.followed.map(({ seen }) => slowFeed.all.filter((id) => !seen.includes(id)))
   for (const [index, { name }] of slowFeed.followed.entries())
     expect(slow, `${said}: ${name}`).toEqual(expect.arrayContaining(skipped[index] ?? []))

@@ -7,8 +7,7 @@ import { longTest } from '../long.ts'
 import { heldAtMostMs, heldMs, watchedEnvironment } from './held-loop.ts'
 import { atScale, sleep, tell, Workplace } from './support.ts'
 
-// Whatever an uploaded file contains, other applications are served meanwhile, and the event loop is never blocked for
-// long.
+// No uploaded file keeps other applications from being served, or blocks the event loop for long.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -74,7 +73,8 @@ longTest(
         expect(await ask()).toBe(200)
         longestWaitMs = Math.max(longestWaitMs, performance.now() - from)
         served[name]++
-        // As often as a busy tenant: without a pause they would take half of the processors from what is measured.
+        // As often as a busy tenant: without a pause, these requests would take half of the processor time from the
+        // measured work.
         await sleep(5)
       }
     }

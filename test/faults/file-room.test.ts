@@ -150,7 +150,7 @@ test('a file that is larger than the room is refused while it is taken, and leav
 test('a file of the inventory has bounds too', async () => {
   const inventory = (file: string) =>
     client.operate(createImport, { kind: 'inventory', dryRun: 'true', file }, { headers })
-  // The tests before may still give their room back.
+  // Tests before this one may still be giving back their storage.
   const { data } = await untilAdmitted(() => inventory('{}'))
   await ended(data.id)
   await database.run((sql) => sql`update import set kept_bytes = ${most} where id = ${data.id}`)

@@ -115,7 +115,7 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
   tell(`${inMiddle.length} of ${2 * rounds} imports were struck in the middle`)
 }, 600_000)
 
-/** Sends an upsert of devices that are there: of every second one the name changes. Returns the import's id. */
+/** Sends an upsert of existing devices that changes the name of every second one. Returns the import's id. */
 async function upsertBy(victim: Client, { token }: TestApplication, serials: readonly string[], name: string) {
   const rows = serials.map((deviceNo, row) => ({ deviceNo, ...(row % 2 === 0 && { deviceName: name }) }))
   const headers = { 'content-type': 'application/x-ndjson' }
@@ -191,7 +191,7 @@ longTest(
       const created = () => elsewhere.call(createDevice, deviceBody(appId), { token })
       for (; !isOver; made++) if ((await created()).code !== 0) throw new Error('a device was refused')
     })
-    // However fast the machine is, so many rows take longer than a portion should that others wait for.
+    // Even on a fast machine, this many rows take longer than a portion should take while others write.
     await database.run((sql) =>
       sql.unsafe(`
       create function dawdle() returns trigger language plpgsql as
@@ -199,7 +199,7 @@ longTest(
       create trigger dawdle after insert on device referencing new table as made
         for each statement execute function dawdle()`),
     )
-    // An import looks for others at its begin, and then three times a second.
+    // An import checks for other writers at its beginning, and then three times a second.
     expect(await becomesTrue(() => made > 10)).toBe(true)
     const portionsOf = async (id: number) => {
       await becomesTrue(async () => (await told(id)).status === 3)

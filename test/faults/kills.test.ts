@@ -120,7 +120,7 @@ class Ledger {
     expect(this.lost.size, `${said}: answers lost`).toBeGreaterThan(this.killed)
   }
 
-  /** Whether some kills came before a write's commit, and some between a commit and its response. */
+  /** Whether enough kills were seen: some before a write's commit, and some between a commit and its response. */
   get isTold(): boolean {
     return this.lost.size > this.killed && this.committed > 0
   }

@@ -1,5 +1,5 @@
-// Sends callbacks by name, with a name server of its own, and prints what came of it as JSON. It runs on Bun with the
-// source and on Node with what is built of it: node names-probe.mjs <the client's module>
+// Sends callbacks to host names, with its own name server, and prints the outcomes as JSON. It runs on Bun with the
+// source and on Node with the build: node names-probe.mjs <the client's module>
 import { scrypt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:http'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const { openCallbackClient } = await import(process.argv[2])
 
-/** The names that were asked for, with the time of the first question. */
+/** The names that were looked up, with the time of the first query. */
 const asked = new Map()
 const server = createSocket('udp4')
 server.on('message', (question, from) => {
@@ -45,7 +45,7 @@ const unknown = await send('one', 'x.none.test')
 const private_ = await send('one', 'x.honest.test', strict)
 const localhost = await send('one', 'localhost')
 
-// Forty applications with silent name servers, again and again, and one whose names are answered.
+// Forty applications whose name servers are silent, repeatedly, and one whose names are found.
 let isOver = false
 const silent = []
 const silentApplications = Array.from({ length: 40 }, async (_, n) => {
@@ -63,7 +63,7 @@ for (let n = 0; n < 30; n++) {
 isOver = true
 await Promise.all(silentApplications)
 
-// One application asks for one name at a time, and not again for what was not found a moment ago.
+// An application looks up one name at a time, and does not look up again a name that was just not found.
 await Promise.all([0, 1, 2].map((n) => send('same', `same${n}.silent.test`)))
 const times = [0, 1, 2].map((n) => asked.get(`same${n}.silent.test`))
 const gapMs = Math.min(times[1] - times[0], times[2] - times[1])

@@ -169,8 +169,8 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
   })
   const client = new Client(service)
   const app = await newApplication(client)
-  // The process knows the token for 0.9 s from its look-up, which the first create after a pause repeats: the flood is to
-  // wait for its write, not for another look-up.
+  // The process keeps the token in memory for 0.9 s after a look-up, and the first create after a pause looks it up
+  // again. The flood must wait for its write and not for a look-up.
   const isFresh = async () => {
     await sleep(500)
     const began = performance.now()
@@ -296,7 +296,7 @@ test.skipIf(process.getuid?.() !== 0)(
       const service = await place.startService({ dataDir: join(disk, 'data'), env })
       const client = new Client(service)
       const app = await newApplication(client)
-      // Leaves room for some more devices and no further.
+      // Leaves room for some more devices only.
       spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'slack')}`, 'bs=1M', 'count=2'])
       spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'rest')}`, 'bs=64k'])
       rmSync(join(disk, 'slack'))
@@ -304,7 +304,7 @@ test.skipIf(process.getuid?.() !== 0)(
       const send = () => client.call(createDevice, deviceBody(app.appId, { tag: filler }), { token: app.token })
       const created: string[] = []
       const statuses = new Map<number, number>()
-      // Goes on after the first refusal, because the free space still changes.
+      // The test continues after the first refusal, because the free space still changes.
       let end = performance.now() + 30_000
       while (performance.now() < end) {
         for (const { status, data } of await Promise.all(Array.from({ length: 64 }, send))) {

@@ -10,7 +10,7 @@ import { Client, deviceBody, newApplication, newSerial, siteBody } from '../harn
 import { newPerson, signIn } from '../people.ts'
 import { becomesTrue, embeddedConnection, Workplace, withSql } from './support.ts'
 
-// The overview of a service of its own: what asks for attention, and how fresh its counts are.
+// The overview of a separate service: what needs attention, and how recent its counts are.
 
 const place = new Workplace()
 const service = await place.startService({})
@@ -19,7 +19,7 @@ afterAll(() => place.clear(), 60_000)
 
 const inDatabase: <T>(use: Parameters<typeof withSql<T>>[1]) => Promise<T> = (use) =>
   withSql(embeddedConnection(service.dataDir), use)
-/** Makes the stored counts look old, so that the next look counts again. */
+/** Makes the stored counts look old, so that the next request counts again. */
 const makeOld = () => inDatabase((sql) => sql`update platform_count set counted_at = now() - interval '10 minutes'`)
 const overview = async (as?: { headers: Record<string, string> }) =>
   (await (as === undefined ? client.operate(getOverview, {}) : client.call(getOverview, {}, as))).data
@@ -73,7 +73,7 @@ test('what failed beside the requests asks for attention; why a backup failed is
   await makeOld()
   const as = async (role: string) => ({ headers: await signIn(client, await newPerson(client, role)) })
   const [admin, operator] = [await as('admin'), await as('operator')]
-  // What was found around the service is remembered for some seconds.
+  // Findings about the service's surroundings are kept in memory for some seconds.
   const isTold = async () => (await overview(admin)).attention.some(({ code }: Found) => code === 'backupFailed')
   expect(await becomesTrue(isTold)).toBe(true)
   const { attention } = await overview(admin)
@@ -106,7 +106,7 @@ test('the chart has as many refusals as the log, also past what the log keeps of
     (await overview()).minutes.reduce((sum: number, { refusals }: { refusals: number }) => sum + refusals, 0)
   expect(await becomesTrue(async () => (await logged()) >= 300)).toBe(true)
   expect(await becomesTrue(async () => (await charted()) === (await logged()))).toBe(true)
-  // Past the newest thousand of an application the oldest go, from the log and from the chart.
+  // Beyond the newest thousand of an application, the oldest refusals are removed from the log and from the chart.
   const full = await newApplication(client)
   await inDatabase(
     (sql) => sql`
@@ -143,7 +143,7 @@ test('a look at old counts waits for new ones, with all others who look; one tha
   await makeOld()
   await inDatabase((sql) =>
     sql.begin(async (tx) => {
-      // As if another process counted, without an end.
+      // As if another process counted and never finished.
       await tx`select pg_advisory_xact_lock(hashtextextended('overview', 0))`
       const { counts, countTime } = await overview()
       expect(counts?.sites).toBe(await total())

@@ -172,7 +172,7 @@ test('a serial that is transferred to and fro is never free: every create of it 
       await sleep(1)
     }
   })
-  // On a busy machine it takes longer.
+  // On a busy machine the transfers take longer.
   await becomesTrue(
     () => Math.min(counts.moved, counts.refused, counts.looks) > atScale(80, 250) || wrong.length > 0,
     20_000,

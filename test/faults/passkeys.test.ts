@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pageAudit } from '../../src/events/contract.ts'
 import { createOperatorKey, resetOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import {
@@ -9,25 +11,27 @@ import {
   startPasskey,
 } from '../../src/people/second-factor/contract.ts'
 import { confirmSession, createSession, getSession, startPasskeySession } from '../../src/people/sessions/contract.ts'
+import { openTicket, sealTicket } from '../../src/people/tickets/tickets.ts'
+import { readKey, SecretBox } from '../../src/secrets/box.ts'
 import { Authenticator, type Lies } from '../authenticator.ts'
-import { Client } from '../harness.ts'
+import { Client, type Service } from '../harness.ts'
 import { cookieOf, newPerson, type Person, signIn } from '../people.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
 const place = new Workplace()
 const origin = 'https://forecourt.example'
 let database: OwnDatabase
+let service: Service
 let client: Client
-/** The same database, at an address that has no name. */
+/** A service on the same database, whose address has no host name. */
 let nameless: Client
 afterAll(() => place.clear(), 60_000)
 
 beforeAll(async () => {
   database = await place.findDatabase()
   const env = { DATABASE_URL: database.url() }
-  client = new Client(
-    await place.startService({ env: { ...env, FORECOURT_PUBLIC_URL: origin, FORECOURT_WORKERS: '3' } }),
-  )
+  service = await place.startService({ env: { ...env, FORECOURT_PUBLIC_URL: origin, FORECOURT_WORKERS: '3' } })
+  client = new Client(service)
   nameless = new Client(await place.startService({ env: { ...env, FORECOURT_PUBLIC_URL: 'http://127.0.0.1:8080' } }))
 }, 120_000)
 
@@ -85,7 +89,9 @@ describe('a passkey', () => {
       attestation: 'none',
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     })
-    const { data } = await client.call(startPasskeySession, {})
+    // Whatever a request calls the service.
+    const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' }
+    const { data } = await client.call(startPasskeySession, {}, { headers: lies })
     expect(data.options).toMatchObject({ rpId: 'forecourt.example', userVerification: 'required' })
     expect(data.options).not.toHaveProperty('allowCredentials', expect.arrayContaining([expect.anything()]))
   })
@@ -141,8 +147,15 @@ describe('a passkey', () => {
   })
 
   test('whose counter stays 0 is accepted, as those that are synced', async () => {
-    const { authenticator } = await personWithPasskey()
-    for (let time = 0; time < 2; time++) expect((await enter(authenticator, { counter: 0 })).code).toBe(0)
+    const headers = await signIn(client, await newPerson(client, 'viewer'))
+    const { options, ticket } = await begun(headers)
+    const authenticator = new Authenticator(origin)
+    const input = { ticket, credential: authenticator.create(options, { isSynced: true }), name: 'Of my phone' }
+    const saved = await client.call(savePasskey, input, { headers })
+    expect(saved.data.passkeys).toMatchObject([{ name: 'Of my phone', isSynced: true }])
+    for (let time = 0; time < 2; time++) {
+      expect((await enter(authenticator, { counter: 0, isSynced: true })).code).toBe(0)
+    }
   })
 
   test('is removed, and only one’s own', async () => {
@@ -186,7 +199,7 @@ describe('a ticket', () => {
       Array.from({ length: 40 }, () => client.call(createSession, { ticket, credential })),
     )
     expect(answers.filter(({ code }) => code === 0)).toHaveLength(1)
-    // Nor in another spelling of the same bytes.
+    // Another spelling of the same bytes is not accepted either.
     expect((await client.call(createSession, { ticket: `${ticket}==`, credential })).code).toBe(10031)
   })
 
@@ -207,6 +220,23 @@ describe('a ticket', () => {
     for (const ticket of ['x', own.ticket.slice(0, -4), `${own.ticket.slice(0, -4)}AAAA`]) {
       expect((await client.call(createSession, { ticket, credential: {} })).code).toBe(10031)
     }
+  })
+
+  test('works for 5 minutes', async () => {
+    const { authenticator } = await personWithPasskey()
+    const [key = ''] = readFileSync(join(service.dataDir, 'secrets.key'), 'utf8').trim().split('\n')
+    const box = new SecretBox([readKey(key) ?? Buffer.alloc(0)])
+    const { options, ticket: text } = (await client.call(startPasskeySession, {})).data
+    const ticket = openTicket<object>(box, 'passkey', text)
+    const seconds = Math.round(((ticket?.until.getTime() ?? 0) - Date.now()) / 1000)
+    expect([seconds > 290, seconds <= 300]).toEqual([true, true])
+    // The same ticket as it is when its time is over, and a second before.
+    const enterWith = (left: number) => {
+      const ticketOfThen = sealTicket(box, 'passkey', ticket?.content ?? {}, left)
+      return client.call(createSession, { ticket: ticketOfThen, credential: authenticator.get(options) })
+    }
+    expect((await enterWith(-1)).code).toBe(10031)
+    expect((await enterWith(1)).code).toBe(0)
   })
 
   test('names what is missing beside it', async () => {

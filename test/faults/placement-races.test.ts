@@ -68,7 +68,7 @@ async function race(...requests: (() => Promise<Answer<unknown>>)[]): Promise<An
   )
 }
 
-/** How often each outcome occurred, by the codes of the round's answers. */
+/** How often each outcome occurred, by the codes of the responses of a round. */
 async function run(
   name: string,
   round: () => Promise<Answer<unknown>[]>,
@@ -218,7 +218,7 @@ test(
     for (let kill = 0; kill < atScale(2, 20); kill++) {
       const doomed = await place.startService({ env })
       const client = new Client(doomed)
-      /** By serial: the lane that the last answer told, 0 for none, and the one that was asked for without an answer. */
+      /** By serial: the lane of the last response (0 for none), and the lane that was asked for without a response. */
       const told = new Map<string, { answered: number | undefined; asked: number }>()
       const writers = serials.map(async (deviceNo, index) => {
         for (let turn = 0; ; turn++) {

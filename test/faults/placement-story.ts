@@ -1,8 +1,8 @@
 import type postgres from 'postgres'
 
 /**
- * The contradictions among all placements of a database, of which there must be none: those that last without a binding or
- * a site, two of one device that last or overlap, whoever placed it, and events that tell another story than the rows.
+ * Finds contradictions among all placements of a database, of which there must be none: a current placement without a
+ * binding or a site, two placements of one device that overlap, and events that differ from the rows.
  */
 export function placementFaults(sql: postgres.Sql): Promise<string[]> {
   return sql.begin('isolation level repeatable read', async (snapshot) => [
@@ -34,7 +34,7 @@ async function rowFaults(sql: postgres.TransactionSql): Promise<string[]> {
   return faults
 }
 
-/** The events of a device, in the order of its application's log, must lead to the rows that there are. */
+/** Replays the events of a device in the order of its application's log: they must lead to the present rows. */
 async function eventFaults(sql: postgres.TransactionSql): Promise<string[]> {
   const events = await sql`
     select app_id, type, subject, data from event

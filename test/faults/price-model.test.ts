@@ -21,8 +21,8 @@ import { fakeClock, libfaketime } from './clocks.ts'
 import { Timeline, type Turn, type When } from './price-timeline.ts'
 import { atScale, randomNumbers, seed, sleep, tell, untilAdmitted, Workplace } from './support.ts'
 
-// Random schedules, updates, cancels, undos and deletions, answered by two processes of which one has a clock of its own, are
-// compared with a plain model of what was, is and will be in force.
+// Compares random schedules, updates, cancels, undos and deletions, which two processes handle, one of them with a
+// wrong clock, with a simple model of what was, is and will be in force.
 
 const place = new Workplace()
 const walks = atScale(4, 16)
@@ -44,22 +44,22 @@ const second = (moment: number) => Math.floor(moment / 1000) * 1000
 interface Change {
   id: number
   at: number
-  /** Of a rule's terms, or of the rules of sites. */
+  /** What changes: the terms of a rule, or the rules of sites. */
   of: { rule: number } | { sites: Set<number> }
-  /** A rule that it gives to sites. */
+  /** The rule that the sites get; null for none. */
   given: number | null
   isCancelled: boolean
 }
 
-/** One application, with what it must be like, and what happens to it. */
+/** One application: its expected state, and the random operations on it. */
 class Walk {
   readonly rules = new Map<number, Timeline<string>>()
-  /** Also those that are deleted: sites had them. */
+  /** Deleted rules are kept, because sites have had them. */
   readonly allRules = new Map<number, Timeline<string>>()
   readonly sites = new Map<number, { createdAt: number; rule: Timeline<number | null> }>()
   readonly changes: Change[] = []
   readonly counts = new Map<string, number>()
-  /** Price changes of which nobody can tell whether an update to the same value was before them. */
+  /** Price changes for which it is unknown whether an update to the same value came before them. */
   private readonly vague = new Set<number>()
   private readonly app: TestApplication
   private readonly random: () => number
@@ -76,7 +76,7 @@ class Walk {
     return all[Math.floor(this.random() * all.length)] as Item
   }
 
-  /** Sends a request, and tells when. Those that create go to the process whose clock is right. */
+  /** Sends a request, and returns when. Creates are sent to the process whose clock is right. */
   private async ask<Data>(send: (client: Client) => Promise<Answer<Data>>, isCreate = false) {
     const from = Date.now()
     const client = isCreate ? (clients[0] as Client) : this.pick(clients)
@@ -119,7 +119,7 @@ class Walk {
     return this.random() < 0.7 ? soon : soon + 86_400_000
   }
 
-  /** What waits at a moment, and is of the same rule or of one of these sites. */
+  /** Whether a price change of the same rule, or of one of these sites, waits for this moment. */
   private clash(at: number, of: Change['of']): boolean {
     return this.changes.some((other) => {
       if (other.isCancelled || other.at !== at) return false
@@ -165,7 +165,7 @@ class Walk {
     return this.sites.get(id) as { createdAt: number; rule: Timeline<number | null> }
   }
 
-  /** Notes an update: if a change came due meanwhile, a read tells which of the two was first. */
+  /** Records an update. If a price change became due meanwhile, a read shows which of the two came first. */
   private async update<Value>(
     timeline: Timeline<Value>,
     value: Value,
@@ -226,7 +226,7 @@ class Walk {
     if (answer.code === 0) this.forget(change)
   }
 
-  /** Takes a change that never takes effect out of the model. */
+  /** Removes a price change that never takes effect from the model. */
   private forget(change: Change): void {
     change.isCancelled = true
     for (const terms of this.allRules.values()) terms.remove(change.id)
@@ -250,9 +250,9 @@ class Walk {
       client.call(undoPriceChange, { id: change.id, reason: 'walk' }, this.app),
     )
     this.count('undo', answer)
-    // What is put back depends on which of two was first, and the walk is over.
+    // What the undo restores depends on which of two changes came first, so the model stops here.
     const lines = [...(terms === undefined ? [] : [terms]), ...ofSites.map(([, line]) => line)]
-    // What is put back depends on which of two was first.
+    // What the undo restores depends on which of two changes came first.
     const isKnown = !this.vague.has(change.id) && !lines.some((line) => line.isMoving({ from: at, to: when.to }))
     const isPossible = formerTerms !== undefined || back.size > 0
     if (isKnown) this.check(answer.code, isPossible ? 0 : 40006, `undo of ${change.id}: ${answer.text}`)
@@ -371,7 +371,7 @@ class Walk {
     await this.readEverySecond()
   }
 
-  /** The whole history of every site, and what waits. */
+  /** Reads the whole history of every site, and the waiting changes. */
   private async readEverySecond(): Promise<void> {
     for (const [id, { createdAt }] of this.sites) {
       for (let time = second(createdAt) + 1000; time < Date.now() + 4_000; time += 1000) await this.read(id, time)
@@ -379,15 +379,17 @@ class Walk {
   }
 }
 
-/** What an undo of a price change puts back: what there was before, while there still is what it brought. */
+/**
+ * The value that an undo of a price change restores: the one before it, if the value that it brought is still in force.
+ */
 function formerIn<Value>(line: Timeline<Value>, change: number, now: number): Value | undefined {
   return line.before(now + 1).held.value === line.broughtBy(change) ? line.formerOf(change) : undefined
 }
 
-/** What happened cannot be known from the answers alone. */
+/** Thrown if the responses alone do not show what happened. */
 class Uncertain extends Error {}
 
-/** A moment is told as its second. */
+/** The service shows a moment as its second. */
 function expectWithin(told: string | null | undefined, { from, to }: Turn<unknown>, words: string): void {
   const moment = Date.parse(told ?? '')
   expect(moment >= second(from) && moment <= second(to), `${words}, not ${from} to ${to}`).toBe(true)

@@ -10,7 +10,7 @@ import { type Answer, Client, newApplication, type Service, siteBody, type TestA
 import { longTest } from '../long.ts'
 import { sleep, Workplace } from './support.ts'
 
-// Price changes whose moment comes while no process runs, and in a copy that is restored from a backup of before it.
+// Price changes whose moment comes while no process runs, and in a database that is restored from an earlier backup.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -100,7 +100,7 @@ longTest(
     expect(Date.now(), 'the machine is too busy for this test').toBeLessThan(waiting.moments[0])
     await sleepUntil(waiting.moments[2] + 100)
     const services: Service[] = await Promise.all([place.startService({ env }), place.startService({ env })])
-    // The first request of each: nothing is left to be done by then.
+    // The first request to each service: by then all changes must be in force.
     for (const service of services) await expectInForce(new Client(service), waiting)
   },
   120_000,

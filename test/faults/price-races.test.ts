@@ -25,8 +25,8 @@ import { fakeClock, libfaketime } from './clocks.ts'
 import { type Asked, type Ended, priceFaults, type Seen } from './price-story.ts'
 import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
-// Writes and reads around the moment at which prices change, on several processes: whatever comes before or behind it, each
-// change takes effect exactly once or was cancelled, and no read is late.
+// Writes and reads around the moment at which prices change, on several processes: whether a request comes before or
+// after it, each change takes effect exactly once or was cancelled, and no read shows old prices.
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -35,7 +35,7 @@ const said = `seed ${seed}`
 const waves = atScale(1, 40)
 /** Applications of a wave, and how many requests of each kind each of them sends around the moment. */
 const [owners, ofEach] = [4, atScale(6, 13)]
-/** How long before and behind the moment requests are sent, in milliseconds. */
+/** How long before and after the moment requests are sent, in milliseconds. */
 const aroundMs = 750
 /** How much earlier cancels are sent. It changes in favour of the last loser, so that both sides win on any machine. */
 let earlierMs = 500
@@ -53,7 +53,8 @@ beforeAll(async () => {
   database = await place.findDatabase()
   env = { DATABASE_URL: database.url() }
   clients = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
-  // The client checks each operation's answers, and prepares that at the first: not at the moment.
+  // A first request now: the client prepares the check of an operation's responses at its first one, which must not be
+  // at the moment.
   const app = await newApplication(clients[0] as Client)
   for (const operation of raced) await ask(clients, app, operation, { id: 1, reason: 'none' })
 }, 120_000)
@@ -80,7 +81,7 @@ async function ask<Body extends TObject, Query extends TObject, Data extends TSc
     const client = pick(left)
     const answer = await client.call(operation, { appId, ...input }, { token, headers }).catch(() => undefined)
     left = left.filter((other) => other !== client)
-    // A busy machine may refuse a request for having waited too long, or for its many reads.
+    // A busy machine may refuse a request that has waited too long, or an application's many reads.
     const isOver = answer !== undefined && answer.code !== 50003 && answer.code !== 10007
     if (isOver) return { sentAt, answeredAt: Date.now(), answer: answer as Answer<Static<Data>> }
     if (left.length === 0) left = [...of]
@@ -97,7 +98,7 @@ function required({ answer }: AskedOf): { id: number } {
 
 const periods = (electricityPrice: string) => [{ startTime: '00:00:00', electricityPrice, servicePrice: '0' }]
 
-/** What an application does around the moment. */
+/** The operations of an application around the moment. */
 interface Owner {
   app: TestApplication
   /** Rules with new terms that wait: read, updated, cancelled, deleted, and named by sites that are created. */
@@ -146,7 +147,7 @@ async function newOwner(of: readonly Client[]): Promise<Omit<Owner, 'ofRule' | '
   return { app, rules, sites, had, given, other }
 }
 
-/** Schedules everything for a moment. Undefined if that came too soon. */
+/** Schedules all changes for a moment. Returns undefined if the moment came too soon. */
 async function scheduleAll(
   of: readonly Client[],
   owner: Awaited<ReturnType<typeof newOwner>>,
@@ -172,7 +173,7 @@ async function scheduleAll(
   return isWhole ? { ...owner, ofRule, ofSites, ofSite } : undefined
 }
 
-/** New applications with price changes at one moment, which lies far enough ahead for a machine as busy as this one. */
+/** New applications with price changes at one moment, which is far enough ahead for the present load of the machine. */
 async function newWave(of: readonly Client[]): Promise<{ moment: number; owners: Owner[] }> {
   for (let leadMs = 2_000; ; leadMs *= 2) {
     const made = await times(owners, () => newOwner(of))
@@ -257,7 +258,7 @@ async function watch(of: readonly Client[], owner: Owner, moment: number, seen: 
 const isFresh = (rule: { periods: { electricityPrice: string }[] | null }) =>
   rule.periods?.[0]?.electricityPrice === fresh
 
-/** Runs one wave, with what happens at its moment. Returns the faults that it shows, and how many requests came out how. */
+/** Runs one wave, with `atMoment` at its moment, and expects no faults. Returns the numbers of requests by outcome. */
 async function wave(
   of: readonly Client[],
   atMoment: (moment: number) => Promise<void> = async () => {},
@@ -299,7 +300,7 @@ async function wave(
   return outcomes
 }
 
-/** Runs waves until there was a race: cancels that came before the moment, and others behind it. Tells the outcomes. */
+/** Runs waves until there was a race: some cancels before the moment, and some after it. Prints the outcomes. */
 async function runWaves(name: string, run: () => Promise<Map<string, number>>): Promise<void> {
   const total = new Map<string, number>()
   const wasRaced = () => total.has('cancels 0') && total.has('cancels 40006')

@@ -9,7 +9,7 @@ export interface Asked {
   text: string
 }
 
-/** What a read showed of a price change: whether what it brings was in force. */
+/** What a read showed about a price change: whether its new value was in force. */
 export interface Seen {
   change: number
   isNew: boolean
@@ -17,7 +17,7 @@ export interface Seen {
   answeredAt: number
 }
 
-/** What an application did around the moment. */
+/** What was done in an application around the moment. */
 export interface Ended {
   owner: {
     app: { appId: string }
@@ -47,8 +47,8 @@ interface Told {
 const writer = 'platform:prices'
 
 /**
- * The contradictions between what an application was answered around a moment, what reads showed, and what its log and rows
- * say once everything is written down.
+ * Finds contradictions between an application's responses around a moment, the values that reads showed, and its log
+ * and rows after everything was written.
  */
 export async function priceFaults(
   sql: postgres.Sql,

@@ -1,6 +1,6 @@
-// A plain model of prices: what a value was, is and will be, as turns in the order of time.
+// A simple model of prices: past, present and future values, as turns in the order of time.
 
-/** When something happened: at a moment that is known, or some time within a request. */
+/** When something happened: at a known moment, or some time within a request. */
 export interface When {
   from: number
   to: number
@@ -12,7 +12,7 @@ export interface Turn<Value> extends When {
   change: number | null | undefined
 }
 
-/** A value over time. A turn to the value that there is already is none. */
+/** A value over time. A turn to the same value does not count. */
 export class Timeline<Value> {
   private readonly first: Turn<Value>
   private readonly turns: Turn<Value>[] = []
@@ -23,7 +23,7 @@ export class Timeline<Value> {
 
   add(turn: Turn<Value>): void {
     this.turns.push(turn)
-    // Of two that may have happened at one time, the later one was added later.
+    // If two turns may have happened at the same time, the one that was added later is the later one.
     this.turns.sort((one, other) => one.from - other.from || one.to - other.to)
   }
 
@@ -39,17 +39,17 @@ export class Timeline<Value> {
     return found
   }
 
-  /** Whether it is uncertain what was the value before this moment. */
+  /** Whether the value before this moment is uncertain. */
   isUncertain(bound: number): boolean {
     return this.turns.some(({ from, to }) => from < bound && to >= bound)
   }
 
-  /** Whether anything happens within some time. */
+  /** Whether a change may have taken effect within this time. */
   isMoving({ from, to }: When): boolean {
     return this.turns.some((turn) => turn.from <= to && turn.to >= from)
   }
 
-  /** What held last before a moment, since which turn, and the turn that ended it. */
+  /** The value before a moment, the turn that began it, and the turn that ended it. */
   before(bound: number): { held: Turn<Value>; next: Turn<Value> | undefined } {
     const turns = this.effective
     const place = Math.max(
@@ -59,7 +59,7 @@ export class Timeline<Value> {
     return { held: turns[place] as Turn<Value>, next: turns[place + 1] }
   }
 
-  /** What held before a price change took effect; undefined if it changed nothing. */
+  /** The value before a price change took effect; undefined if the change had no effect. */
   formerOf(change: number): Value | undefined {
     const turns = this.effective
     const place = turns.findIndex((turn) => turn.change === change)
@@ -71,7 +71,7 @@ export class Timeline<Value> {
     return this.turns.find((turn) => turn.change === change)?.value
   }
 
-  /** The turns at a known moment within some time. */
+  /** The turns at a known moment within this time. */
   within({ from, to }: When): readonly Turn<Value>[] {
     return this.turns.filter((turn) => turn.from === turn.to && turn.from > from && turn.from <= to)
   }

@@ -18,7 +18,7 @@ test('readiness says that nothing can be written, or that nobody is let in, and 
     const ready = await fetch(`${service.url}/readyz`)
     const { data } = (await ready.json()) as { data: { checks: { name: string; ok: boolean }[] } }
     const { code } = await client.call(createDevice, deviceBody(appId), { token })
-    // Prices are behind from the applier's next look on, which comes when it comes.
+    // `prices` fails from the applier's next look on, which may come at any time.
     const failed = data.checks.filter(({ name, ok }) => !ok && name !== 'prices')
     return [ready.status, code, ...failed.map(({ name }) => name)]
   }

@@ -4,7 +4,7 @@ import { Reads } from '../../src/database/reads.ts'
 import { longTest } from '../long.ts'
 import { sleep, tell, Workplace } from './support.ts'
 
-// The share of the connections for reads that an owner gets while other owners read too. The reads only sleep in the
+// How much of the read connections' time one owner gets while other owners read too. The reads only sleep in the
 // database, so other work on the machine changes little.
 
 const place = new Workplace()

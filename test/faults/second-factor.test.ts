@@ -9,6 +9,7 @@ import {
 import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
 import { createAct } from '../../src/bulk/acts/contract.ts'
 import { forceUnbindDevice, transferDevice, transferDevices } from '../../src/devices/ownership/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
 import {
   changePassword,
   createOperator,
@@ -18,14 +19,18 @@ import {
   handOverOperatorKey,
   pageOperators,
   resetOperator,
+  setUpOperator,
   updateOperator,
 } from '../../src/people/operators/contract.ts'
 import {
+  deletePasskey,
   deleteTotp,
   getSecondFactors,
   renewRecoveryCodes,
   resetSecondFactors,
+  savePasskey,
   saveTotp,
+  startPasskey,
   startTotp,
 } from '../../src/people/second-factor/contract.ts'
 import {
@@ -36,6 +41,7 @@ import {
   getSettings,
   pageSessions,
 } from '../../src/people/sessions/contract.ts'
+import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { type Answer, Client, newSerial } from '../harness.ts'
 import {
@@ -52,13 +58,13 @@ import {
 import { untyped } from '../untyped.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// What the settings ask of sessions: a second factor by role, and proofs that end.
+// What the settings require of sessions: a second factor by role, and recent proofs.
 
 const place = new Workplace()
 let database: OwnDatabase
-/** Roles that need a factor, on several processes. */
+/** A service with roles that need a factor, in several processes. */
 let strict: Client
-/** A proof ends after a second; the same database. */
+/** A service on the same database, whose proofs last a second. */
 let brief: Client
 afterAll(() => place.clear(), 60_000)
 
@@ -90,6 +96,14 @@ describe('a role that asks for a second factor', () => {
       const { status, code, data } = await strict.call(untyped(operation), input, { headers })
       expect([operation.id, status, code, data]).toEqual([operation.id, 403, 10034, null])
     }
+    // All that it may call; whatever else there is, is refused before anything is looked at.
+    const mayCall = /\/(secondFactor\/(?!reset$)\w+|session\/\w+|operator\/changePassword)$/
+    const others = operations.filter(({ callers, path }) => callers.includes('operator') && !mayCall.test(path))
+    expect(others.length).toBeGreaterThan(60)
+    const codes = await Promise.all(
+      others.map(async ({ id }) => [id, (await strict.call(untyped({ id }), {}, { headers })).code]),
+    )
+    expect(codes).toEqual(others.map(({ id }) => [id, 10034]))
     const open = [
       [getSettings, {}],
       [pageSessions, {}],
@@ -104,7 +118,7 @@ describe('a role that asks for a second factor', () => {
     expect((await strict.call(getSecondFactors, {}, { headers })).data.isRequired).toBe(true)
     expect((await strict.call(deleteTotp, {}, { headers })).code).toBe(10056)
     await newGenerator(strict, headers)
-    // On each process at once, although they remember the limited session.
+    // The change applies in each process at once, although they have the limited session in memory.
     const answers = await Promise.all(Array.from({ length: 30 }, () => strict.call(pageApplications, {}, { headers })))
     expect(answers.map(({ code }) => code)).toEqual(Array(30).fill(0))
     expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
@@ -112,12 +126,24 @@ describe('a role that asks for a second factor', () => {
     expect((await strict.call(getSecondFactors, {}, { headers })).data.totp).not.toBeNull()
   }, 30_000)
 
+  test('is asked for after a set-up link too', async () => {
+    const made = (await strict.operate(createOperator, { name: newSerial('person'), role: 'operator' })).data
+    const setUp = { setUpToken: made.setUpPath?.split('#')[1], password: newPassword() }
+    const entered = await strict.call(setUpOperator, setUp)
+    expect(entered.data).toMatchObject({ method: 'password', isLimited: true })
+    const headers = { cookie: cookieOf(entered) }
+    expect((await strict.call(pageApplications, {}, { headers })).code).toBe(10034)
+    await newGenerator(strict, headers)
+    expect((await strict.call(pageApplications, {}, { headers })).code).toBe(0)
+  })
+
   test('leaves a session limited that has not shown the factor, until it does', async () => {
     const person = await newPerson(strict, 'admin')
     const [headers, other] = [await signIn(strict, person), await signIn(strict, person)]
     const { secret } = await newGenerator(strict, headers)
     expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
-    // Whoever knows the password alone could have begun the other one: it neither sets a factor up, nor acts as an admin.
+    // Somebody who knows only the password could have begun the other session, so it may neither set up a factor nor
+    // act as an admin.
     const newer = { password: person.password, newPassword: newPassword() }
     const refused = [
       await strict.call(pageOperators, {}, { headers: other }),
@@ -201,6 +227,25 @@ describe('codes', () => {
     expect((await enter(strict, person, codeOf(secret, 1), from(22))).code).toBe(0)
   }, 60_000)
 
+  test('that are wrong count like wrong passwords too', async () => {
+    const person = await newPerson(strict, 'viewer')
+    const { secret } = await newGenerator(strict, await signIn(strict, person))
+    const address = '198.51.100.88'
+    const headers = { 'x-forwarded-for': address }
+    const counts = () =>
+      database.run(async (sql) => {
+        const keys = [`source ${address}`, `${address} account ${person.id}`, `account ${person.id}`]
+        const rows = await sql`select key, failures from sign_in_attempt`
+        return keys.map((key) => rows.find((row) => row.key === key)?.failures ?? 0)
+      })
+    for (let time = 0; time < 2; time++) expect((await enter(strict, person, '000000', headers)).code).toBe(10033)
+    expect(await counts()).toEqual([2, 2, 2])
+    // A password that is right says nothing yet.
+    expect((await enter(strict, person, undefined, headers)).code).toBe(10032)
+    expect((await enter(strict, person, codeOf(secret), headers)).code).toBe(0)
+    expect(await counts()).toEqual([0, 0, 0])
+  })
+
   test('of a generator that was begun more than 10 minutes ago set nothing up', async () => {
     const headers = await signIn(strict, await newPerson(strict, 'viewer'))
     const { secret } = (await strict.call(startTotp, {}, { headers })).data
@@ -223,6 +268,44 @@ describe('codes', () => {
     for (const word of [secret, ...recoveryCodes, ...recoveryCodes.map((code) => code.replaceAll('-', ''))]) {
       expect(stored.toUpperCase()).not.toContain(word.toUpperCase())
     }
+  })
+})
+
+describe('the audit trail', () => {
+  test('tells of factors that were added, removed and reset, and no secret', async () => {
+    const person = await newPerson(strict, 'viewer')
+    const headers = await signIn(strict, person)
+    const { secret, recoveryCodes } = await newGenerator(strict, headers)
+    const renewed = (await strict.call(renewRecoveryCodes, {}, { headers })).data.recoveryCodes
+    expect((await strict.call(deleteTotp, {}, { headers })).code).toBe(0)
+    await newGenerator(strict, headers)
+    const browsers = () => database.run((sql) => sql`select 1 from operator_browser where operator_id = ${person.id}`)
+    expect(await browsers()).toHaveLength(1)
+    await strict.operate(resetSecondFactors, { id: person.id, reason: 'the phone is lost' })
+    // Its browsers are strangers again.
+    expect(await browsers()).toHaveLength(0)
+    const trail = await strict.operate(pageAudit, { subject: String(person.id) })
+    const told = trail.data.list.filter(({ type }) => type.startsWith('secondFactor.'))
+    expect(told.map(({ type, actor, data }) => [type, actor, data])).toEqual(
+      [
+        ['added', 'totp'],
+        ['added', 'recoveryCodes'],
+        ['removed', 'totp'],
+        ['added', 'totp'],
+        ['reset', undefined],
+      ]
+        .map(([what, factor]) => [
+          `secondFactor.${what}`,
+          what === 'reset' ? 'operator:operator' : `operator:${person.name}`,
+          expect.objectContaining({
+            operatorId: person.id,
+            name: person.name,
+            ...(factor ? { factor } : { reason: 'the phone is lost' }),
+          }),
+        ])
+        .reverse(),
+    )
+    for (const word of [secret, ...recoveryCodes, ...(renewed ?? [])]) expect(trail.text).not.toContain(word)
   })
 })
 
@@ -277,7 +360,7 @@ describe('what waits', () => {
         database.run((sql) => sql`delete from operator_session where id = ${id}`),
       )
       expect([ended.status, ended.code]).toEqual([401, 10002])
-      // Each has its turn with the session there again.
+      // Each operation is tried in turn, with the session restored before it.
       await database.run((sql) => sql`insert into operator_session ${sql(row as object)}`)
     }
     const after = await database.run((sql) => sql`select secret, used_step from operator_totp`)
@@ -364,12 +447,15 @@ describe('a proof', () => {
   test('that is too old is asked for before anything is looked at, and a new one lets the act through', async () => {
     const person = await newPerson(brief, 'admin')
     const headers = await signIn(brief, person)
+    // The sign-in is one.
+    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10001)
     await sleep(1100)
     const dangerous = [
       ...[rotateApplicationSecret, rotateCallbackSecret, freezeApplication],
       ...[createOperator, updateOperator, deleteOperator, resetOperator, createOperatorKey, deleteOperatorKey],
       handOverOperatorKey,
       ...[startTotp, saveTotp, deleteTotp, renewRecoveryCodes, resetSecondFactors],
+      ...[startPasskey, savePasskey, deletePasskey, unlinkSignOn],
       ...[forceUnbindDevice, transferDevice, transferDevices],
     ].map(untyped)
     for (const operation of dangerous) {
@@ -380,7 +466,7 @@ describe('a proof', () => {
     }
     const asking = operations.filter(({ asksProof }) => asksProof).map(({ id }) => id)
     const named = dangerous.map(({ id }) => id)
-    expect(asking.filter((id) => !named.includes(id) && !/Passkey$|SignOn$/.test(id))).toEqual([])
+    expect(asking.toSorted()).toEqual(named.toSorted())
     const act = {
       kind: 'devices',
       act: 'forceUnbind',
@@ -401,10 +487,32 @@ describe('a proof', () => {
     expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
   }, 30_000)
 
+  test('that is wrong counts like a wrong sign-in', async () => {
+    const person = await newPerson(brief, 'viewer')
+    const { password } = person
+    const [headers, other] = [await signIn(brief, person), await signIn(brief, person)]
+    const confirm = (shown: object, by = headers) => brief.call(confirmSession, shown, { headers: by })
+    for (let time = 0; time < 10; time++) expect((await confirm({ password: 'wrong' })).code).toBe(10031)
+    expect((await confirm({ password })).code).toBe(10007)
+    expect((await enter(brief, person, undefined, headers)).code).toBe(10007)
+    // Codes are guessed ten times in all, by confirmations and sign-ins together.
+    const holder = await newPerson(brief, 'viewer')
+    const own = await signIn(brief, holder)
+    const { secret } = await newGenerator(brief, own)
+    for (let time = 0; time < 5; time++) {
+      expect((await confirm({ password: holder.password, code: '000000' }, own)).code).toBe(10033)
+      expect((await enter(brief, holder, '000000')).code).toBe(10033)
+    }
+    expect((await confirm({ password: holder.password, code: codeOf(secret) }, own)).code).toBe(10007)
+    const { list } = (await brief.operate(pageAudit, { type: 'session.refused', subject: String(person.id) })).data
+    expect(list[0]?.data).toMatchObject({ name: person.name })
+    expect((await brief.call(getSession, {}, { headers: other })).code).toBe(0)
+  })
+
   test('of another process counts at once', async () => {
     const person = await newPerson(brief, 'admin')
     const headers = await signIn(brief, person)
-    // The first service remembers the session as its last look-up found it.
+    // The first service still has the session in memory as its last look-up found it.
     await database.run(
       (sql) =>
         sql`update operator_session set confirmed_at = now() - interval '1 hour' where operator_id = ${person.id}`,

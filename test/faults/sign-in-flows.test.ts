@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { getOperator } from '../../src/people/operators/contract.ts'
 import { savePasskey, startPasskey } from '../../src/people/second-factor/contract.ts'
 import { createSession, getSession, startPasskeySession } from '../../src/people/sessions/contract.ts'
 import { finishSignOn, logOutByProvider, startSignOn } from '../../src/people/sign-on/contract.ts'
@@ -11,9 +12,10 @@ import { type Answer, Client, type Service } from '../harness.ts'
 import { codeOf, newGenerator, newPerson, type Person, signIn } from '../people.ts'
 import { TestProvider } from '../provider.ts'
 import { fakeClock, libfaketime } from './clocks.ts'
-import { becomesTrue, isLong, type OwnDatabase, Workplace } from './support.ts'
+import { becomesTrue, embeddedConnection, isLong, type OwnDatabase, Workplace, withSql } from './support.ts'
 
-// The ways in, of two requests each, through kills, restarts, crowds, wrong clocks and a restore; for the long run.
+// Sign-ins that take two requests, with kills, restarts, crowds, wrong clocks and a restore between them; for the long
+// run.
 
 const place = new Workplace()
 const provider = new TestProvider()
@@ -153,7 +155,7 @@ describe.skipIf(!isLong)('a way in', () => {
       expect(await cut).toBe('cut off')
       provider.lies = {}
       expect(await sessionsOf(flow.subject)).toBe(0)
-      // The browser may ask again; its code was shown to the provider, so the flow is used up.
+      // The browser may send the callback again, but its code was already sent to the provider, so the flow is used up.
       expect(await comesBack(flow)).toEqual({ refusal: 10061, session: undefined })
       expect((await comesBack(await begun(client, flow.subject))).session).toBeDefined()
       expect(await sessionsOf(flow.subject)).toBe(1)
@@ -185,7 +187,7 @@ describe.skipIf(!isLong)('a way in', () => {
     )
     expect(await lock).toEqual(['cut off'])
     const hasEnded = async () => (await client.call(getSession, {}, { headers: { cookie: session } })).code === 10002
-    // What had no effect counts again; what had, does not.
+    // A logout that had no effect may be sent again; one that had may not.
     const again = (await tell()).status
     expect([200, 400]).toContain(again)
     expect(await becomesTrue(hasEnded)).toBe(true)
@@ -196,7 +198,7 @@ describe.skipIf(!isLong)('a way in', () => {
     const person = await newPerson(client, 'viewer')
     const { secret, recoveryCodes } = await newGenerator(client, await signIn(client, person))
     const { name, password } = person
-    // The generator's code lasts for as long as the crowd may take.
+    // The code is that of the next time step, so that it is valid for as long as the crowd may take.
     for (const code of [codeOf(secret, 1), recoveryCodes[0]]) {
       const enter = () => client.call(createSession, { name, password, code }, { headers: from() })
       const answers = await Promise.all(Array.from({ length: tries }, enter))
@@ -247,8 +249,15 @@ describe.skipIf(!isLong)('a way in', () => {
         const enter = (on: Client) =>
           on.call(createSession, { name, password, code: codeOf(secret) }, { headers: from() })
         expect((await enter(there)).code).toBe(0)
-        // The step is used up for every process, whatever its clock.
+        // The step is used up for every process, even with a wrong clock.
         expect((await enter(client)).code).toBe(10033)
+        // A sign-on that one of the two begins is finished by the other.
+        for (const [first, second] of [
+          [there, client],
+          [client, there],
+        ] as const) {
+          expect((await comesBack(await begun(first), second)).session).toBeDefined()
+        }
         await odd.stop()
       }
     },
@@ -271,6 +280,11 @@ describe.skipIf(!isLong)('a restored backup', () => {
       const authenticator = await newPasskey(person, there)
       const holder = await newPerson(there, 'viewer')
       const { secret, recoveryCodes } = await newGenerator(there, await signIn(there, holder))
+      await withSql(
+        embeddedConnection(dataDir),
+        (sql) => sql`insert into operator_identity (issuer, subject, operator_id, linked_at)
+          values ('https://login.example', 'somebody', ${holder.id}, now())`,
+      )
       await first.stop()
       const file = join(place.home, `backup ${where}`)
       expect((await forecourt(['backup', file], { FORECOURT_DATA_DIR: dataDir, ...key })).code).toBe(0)
@@ -289,6 +303,7 @@ describe.skipIf(!isLong)('a restored backup', () => {
         expect((await again.call(createSession, { name, password, code })).code).toBe(0)
       }
       expect((await again.call(createSession, { name, password })).code).toBe(10032)
+      expect((await again.operate(getOperator, { id: holder.id })).data.isLinked).toBe(true)
       const { options, ticket } = (await again.call(startPasskeySession, {})).data
       const entered = await again.call(createSession, { ticket, credential: authenticator.get(options) })
       expect(entered.data).toMatchObject({ name: person.name, method: 'passkey' })

@@ -99,7 +99,7 @@ describe('wrong passwords', () => {
     expect((await tryIt(person.name, person.password, newSource())).code).toBe(10007)
     const again = await tryIt(person.name, person.password, newSource(), browser)
     expect(again.code).toBe(0)
-    // The browser's cookie counts for its own account only, and does not permit more guesses.
+    // The cookie of a browser that has signed in before helps its own account only, and does not permit more guesses.
     const other = await newPerson(client, 'viewer')
     expect(await guess(other.name, 10, home)).toEqual(Array(10).fill(10031))
     const own = { cookie: cookieOf(again) }
@@ -194,7 +194,8 @@ longTest(
             if (time === 0) first.push(code)
             if (code === 0) return
             expect([10007, 50003]).toContain(code)
-            // An attempt counts until its password was found right: of one address 100 at once.
+            // An attempt counts until its password was found right, so 100 attempts at once from one address reach its
+            // limit.
             expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
             await sleep(200 + Math.random() * 800)
           }

@@ -10,7 +10,7 @@ import { Client } from '../harness.ts'
 import { freePort } from './replicated.ts'
 import { becomesTrue, isLong, type OwnDatabase, Workplace } from './support.ts'
 
-// Single sign-on at Glewlwyd, a provider in C that is nobody's of ours (Debian's package `glewlwyd`). It reads the secret in HTTP
+// Single sign-on at Glewlwyd, an independent provider in C (Debian's package `glewlwyd`). It reads the secret in HTTP
 // Basic without decoding it. Its own pages are scripts; the test makes their calls.
 
 const program = '/usr/bin/glewlwyd'
@@ -149,7 +149,7 @@ async function enter(client: Client, clientId: string, purpose = 'signIn', sessi
     const answer = await fetch(url, { redirect: 'manual', headers: { cookie: jar } })
     for (const set of answer.headers.getSetCookie()) jar += `; ${set.split(';')[0]}`
     const next = new URL(answer.headers.get('location') ?? '', url)
-    // Its page for signing in goes on with this address when the person is in.
+    // Its sign-in page continues with this address once the person has signed in.
     const after = next.searchParams.get('callback_url')
     url = after === null ? next.href : `${after}&g_continue`
   }
@@ -163,7 +163,8 @@ const codeOf = async (client: Client, session: string) =>
   (await client.call(getSession, {}, { headers: { cookie: session } })).code
 
 describe.skipIf(!canRun)('at Glewlwyd', () => {
-  // The first is the same encoded; the second is not, and goes through by the other way that discovery names.
+  // The first secret is the same when it is encoded. The second is not, and is accepted in the other way that discovery
+  // lists.
   test.each([
     ['letters, digits and hyphens', clientId, 'a-secret_of.the*client'],
     ['signs', 'forecourt2', 'a secret: with + & % / = ! signs'],
@@ -176,12 +177,12 @@ describe.skipIf(!canRun)('at Glewlwyd', () => {
       const { data } = await client.call(getSession, {}, { headers: { cookie: first.session } })
       expect(data).toMatchObject({ name: expect.stringContaining('Alice'), role: 'operator', method: 'signOn' })
 
-      // It takes no `max_age=0`, which a confirmation asks for: its words are in the log, and nothing is confirmed.
+      // The provider refuses `max_age=0`, which a confirmation needs: the log has its error, and nothing is confirmed.
       const confirmed = await enter(client, id, 'confirm', first.session)
       expect(confirmed.location).toStartWith('/console/account?refusal=10061&')
       expect(service.stderr()).toContain('(invalid_request: max_age invalid)')
 
-      // Another key, at once, of which no process has heard.
+      // A new key at the provider, which no process has fetched yet.
       await ask('/mod/plugin/oidc', 'PUT', plugin())
       await ask('/mod/plugin/oidc/reset', 'PUT')
       const second = await enter(client, id)

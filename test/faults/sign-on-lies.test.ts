@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { type Flow, Provider, ProviderAway, SignOnFault } from '../../src/people/sign-on/provider.ts'
+import { longTest } from '../long.ts'
 import { type Algorithm, type Lies, TestProvider } from '../provider.ts'
 
-// What one process asks of a provider and makes of its words, lie by lie: each test has its own client, which knows nothing yet.
+// What a process requests from a provider, and how it handles each false response. Each test has a new client, which
+// has fetched nothing yet.
 
 const provider = new TestProvider()
 const other = new TestProvider()
@@ -21,14 +23,14 @@ beforeEach(() => {
 })
 
 const flow: Flow = { state: 'a state', nonce: 'a nonce', verifier: 'v'.repeat(43) }
-const newClient = () =>
-  new Provider({
-    issuer: provider.issuer,
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    scopes: 'openid profile',
-    publicUrl: 'http://127.0.0.1:1',
-  })
+const settings = () => ({
+  issuer: provider.issuer,
+  clientId: provider.clientId,
+  clientSecret: provider.clientSecret,
+  scopes: 'openid profile',
+  publicUrl: 'http://127.0.0.1:1',
+})
+const newClient = () => new Provider(settings())
 
 async function identify(client: Provider, lies: Lies = {}, claims: object = { sub: 'somebody', groups: ['ops'] }) {
   const code = provider.issue(await client.authorizationUrl(flow, false), { ...claims }, lies)
@@ -97,6 +99,26 @@ describe('an ID token', () => {
   })
 })
 
+describe('the client', () => {
+  const last = () => provider.tokenRequests.at(-1)
+
+  test('proves itself by its secret, and by that it began the flow (PKCE)', async () => {
+    await identify(newClient())
+    const { authorization = '', form } = last() ?? {}
+    const shown = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':')
+    expect(shown.map((part) => new URLSearchParams(`x=${part}`).get('x'))).toEqual(['forecourt', provider.clientSecret])
+    expect([form?.get('grant_type'), form?.get('code_verifier')]).toEqual(['authorization_code', flow.verifier])
+  })
+
+  test('without a secret is a public one, which names itself and shows nothing', async () => {
+    const publicClient = new Provider({ ...settings(), clientSecret: undefined })
+    expect((await identify(publicClient)).subject).toBe('somebody')
+    const { authorization, form } = last() ?? {}
+    expect([authorization, form?.get('client_id'), form?.has('client_secret')]).toEqual([undefined, 'forecourt', false])
+    expect(form?.get('code_verifier')).toBe(flow.verifier)
+  })
+})
+
 describe('a callback', () => {
   test.each<[string, Record<string, string>]>([
     ['the iss of another issuer', { iss: 'https://evil.example' }],
@@ -110,6 +132,16 @@ describe('a callback', () => {
     expect(await faultOf(client.readCallback(query, flow.state))).toBeInstanceOf(SignOnFault)
     expect(provider.asked).toEqual([])
   })
+})
+
+test('what a callback names beside its code leads to no request elsewhere', async () => {
+  const client = newClient()
+  const names = ['issuer', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint', 'redirect_uri', 'request_uri']
+  const more = Object.fromEntries(names.map((name) => [name, `${other.issuer}/${name}`]))
+  const code = provider.issue(await client.authorizationUrl(flow, false), { sub: 'somebody' })
+  const parameters = await client.readCallback(new URLSearchParams({ ...code, ...more }), flow.state)
+  expect((await client.identify(parameters, flow, () => undefined)).subject).toBe('somebody')
+  expect([provider.asked.includes('/userinfo'), other.asked]).toEqual([true, []])
 })
 
 describe('userinfo', () => {
@@ -160,7 +192,17 @@ describe('a provider', () => {
     expect(fault).toBeInstanceOf(ProviderAway)
   })
 
-  // An issuer on loopback may name addresses of its very host alone; any other one, private ones of no other host.
+  longTest('that does not answer is away after 5 seconds', async () => {
+    provider.lies = { hangs: true }
+    const began = performance.now()
+    expect(await faultOf(newClient().discover())).toBeInstanceOf(ProviderAway)
+    const ms = performance.now() - began
+    expect(ms).toBeGreaterThan(4_900)
+    expect(ms).toBeLessThan(7_000)
+  })
+
+  // An issuer on loopback may name only addresses of its own host; any other issuer may name no private addresses of
+  // other hosts.
   test.each(['token_endpoint', 'jwks_uri', 'userinfo_endpoint'])('is asked for no %s on another host', async (name) => {
     provider.lies = { discovery: { [name]: `${other.issuer}/${name}` } }
     expect(await faultOf(identify(newClient(), {}, { sub: 'somebody' }))).toBeInstanceOf(ProviderAway)
@@ -180,7 +222,7 @@ describe('a provider', () => {
     }
     expect(await asked()).toEqual([1, 1, true])
     expect(await asked()).toEqual([0, 0, true])
-    // Another key: the first token of it fetches the keys.
+    // After a change of the key, the first token with it makes the client fetch the keys.
     await provider.rotate()
     ahead += 1_000
     expect(await asked()).toEqual([0, 1, true])

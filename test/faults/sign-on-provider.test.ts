@@ -6,8 +6,8 @@ import { Client } from '../harness.ts'
 import { type OwnProvider, startOpenIdProvider } from '../openid-provider.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// Single sign-on at a provider that others wrote (oidc-provider), by a browser of few words: it follows redirects, keeps cookies
-// and sends forms.
+// Single sign-on at an independent provider (oidc-provider), with a minimal browser that follows redirects, keeps
+// cookies and submits forms.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -29,7 +29,7 @@ beforeAll(async () => {
 class Browser {
   private readonly cookies = new Map<string, string>()
 
-  /** Goes on from an address until it comes to the service, or to a page without a form. */
+  /** Follows redirects and forms from an address until it reaches the service, or a page without a form. */
   async visit(address: string): Promise<{ url: string; text: string }> {
     let url = address
     let form: URLSearchParams | undefined
@@ -85,7 +85,7 @@ test('a person signs in at it, confirms, and signs out there and everywhere', as
   const first = await signOn(browser, 'signIn')
   expect(first.location).toBe('/console')
   const { data } = await client.call(getSession, {}, { headers: { cookie: first.session } })
-  // Its claims of roles are in userinfo alone.
+  // Its claims of roles are only in the userinfo response.
   expect(data).toMatchObject({ name: 'Person alice', role: 'operator', method: 'signOn' })
   const second = await signOn(browser, 'signIn')
   expect(await codeOf(second.session)).toBe(0)

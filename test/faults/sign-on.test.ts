@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pageAudit } from '../../src/events/contract.ts'
 import {
   changePassword,
@@ -11,7 +13,14 @@ import {
   resetOperator,
   updateOperator,
 } from '../../src/people/operators/contract.ts'
-import { confirmSession, createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
+import { savePasskey, startPasskey } from '../../src/people/second-factor/contract.ts'
+import {
+  confirmSession,
+  createSession,
+  deleteSession,
+  getSession,
+  startPasskeySession,
+} from '../../src/people/sessions/contract.ts'
 import {
   finishSignOn,
   getSignOn,
@@ -19,19 +28,25 @@ import {
   startSignOn,
   unlinkSignOn,
 } from '../../src/people/sign-on/contract.ts'
-import { Client, runServiceToItsEnd } from '../harness.ts'
-import { codeOf, insertPasskey, newGenerator, newPerson, type Person, signIn } from '../people.ts'
+import { openTicket, sealTicket } from '../../src/people/tickets/tickets.ts'
+import { readKey, SecretBox } from '../../src/secrets/box.ts'
+import { Authenticator } from '../authenticator.ts'
+import { Client, runServiceToItsEnd, type Service } from '../harness.ts'
+import { codeOf, cookieOf, insertPasskey, newGenerator, newPerson, type Person, signIn } from '../people.ts'
 import { type Lies, TestProvider } from '../provider.ts'
 import { freePort } from './replicated.ts'
-import { type OwnDatabase, sleep, Workplace } from './support.ts'
+import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// Single sign-on against a provider that tells the truth, and then lies in one thing at a time.
+// Single sign-on with a provider that first responds correctly, and then with one false value at a time.
 
 const place = new Workplace()
 const provider = new TestProvider()
+/** Of the strict one, with a name, where passkeys are. */
+const namedUrl = 'http://localhost:9'
 let database: OwnDatabase
+let service: Service
 let client: Client
-/** The same service with our second factor, passwords for admins alone, and no roles. */
+/** The same service with our second factor, with passwords for admins only, and without roles. */
 let strict: Client
 let env: Record<string, string>
 afterAll(async () => {
@@ -51,11 +66,13 @@ beforeAll(async () => {
     FORECOURT_OIDC_CLIENT_SECRET: provider.clientSecret,
   }
   const roles = { FORECOURT_OIDC_ROLES: 'admin=chiefs;operator=ops,duty;viewer=guests' }
-  client = new Client(await place.startService({ env: { ...env, ...roles, FORECOURT_OIDC_SESSION_HOURS: '2' } }))
+  service = await place.startService({ env: { ...env, ...roles, FORECOURT_OIDC_SESSION_HOURS: '2' } })
+  client = new Client(service)
   strict = new Client(
     await place.startService({
       env: {
         ...env,
+        FORECOURT_PUBLIC_URL: namedUrl,
         FORECOURT_SIGN_ON_SECOND_FACTOR: 'ours',
         FORECOURT_PASSWORDS: 'admins',
         FORECOURT_OIDC_NAME: 'Corp',
@@ -102,7 +119,7 @@ async function callBack(query: Record<string, string>, cookie: string, service =
   }
 }
 
-/** The whole way of a person to the provider and back. */
+/** A person's complete way to the provider and back. */
 async function comes(claims: Record<string, unknown>, lies: Lies = {}, way: Way = {}) {
   const { answer, cookie, url } = await begin(way)
   if (answer.code !== 0) throw new Error(answer.text)
@@ -120,7 +137,8 @@ describe('signing in', () => {
       passwords: 'everyone',
       passkeys: false,
     })
-    expect((await strict.call(getSignOn, {})).data).toMatchObject({ name: 'Corp', passwords: 'admins' })
+    const ofStrict = (await strict.call(getSignOn, {})).data
+    expect(ofStrict).toEqual({ enabled: true, name: 'Corp', passwords: 'admins', passkeys: true })
   })
 
   test('asks for code, PKCE, state and nonce, and keeps nothing for strangers', async () => {
@@ -145,6 +163,20 @@ describe('signing in', () => {
     expect(await database.run(async (sql) => (await sql`select * from used_ticket`).length)).toBe(0)
   })
 
+  test('goes by the public address, whatever a request says of its own', async () => {
+    const lies = {
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      forwarded: 'host=evil.example;proto=https',
+    }
+    const { cookie, url } = await begin({ headers: { ...lies, origin: 'https://evil.example' } })
+    expect(new URL(url).searchParams.get('redirect_uri')).toStartWith(`${env.FORECOURT_PUBLIC_URL}/`)
+    const query = provider.issue(url, { sub: newSubject(), name: newSubject(), groups: ['ops'] })
+    const back = await callBack(query, cookie, client, lies)
+    expect([back.told.get('location'), back.session]).toEqual(['/console', expect.any(String)])
+    expect(provider.tokenRequests.at(-1)?.form.get('redirect_uri')).toStartWith(`${env.FORECOURT_PUBLIC_URL}/`)
+  })
+
   test('makes an account by the claims, and takes its role anew each time', async () => {
     const sub = newSubject()
     const back = await comes(
@@ -154,13 +186,18 @@ describe('signing in', () => {
     )
     expect([back.status, back.location.pathname + back.location.search]).toEqual([303, '/console/sites?x=1'])
     expect(back.told.getSetCookie().join()).toContain('forecourt_sign_on=; Path=/')
+    const own = back.told.getSetCookie().find((each) => each.startsWith('forecourt_session='))
+    expect(own).toContain('; HttpOnly; SameSite=Strict; ')
     const session = await ofSession(back.session)
     expect(session).toMatchObject({ name: `Li Lei ${sub}`, role: 'operator', method: 'signOn', isLimited: false })
     const account = async () => (await client.operate(getOperator, { id: session.operatorId })).data
     expect(await account()).toMatchObject({ source: 2, isLinked: true, isSetUp: true, status: 1, role: 'operator' })
-    // The setting says two hours, and the idle twelve are longer.
+    // The setting limits the session to two hours, although it may be idle for twelve.
     const hours = (Date.parse(String(session.expireTime)) - Date.parse(String(session.createTime))) / 3_600_000
     expect(hours).toBeCloseTo(2, 2)
+    // The sign-in is a proof, which lasts 10 minutes.
+    const proof = Date.parse(String(session.confirmedUntil)) - Date.parse(String(session.createTime))
+    expect(Math.round(proof / 10_000)).toBe(60)
     const again = await comes({ sub, name: 'Another name', groups: 'chiefs' })
     expect((await ofSession(again.session)).operatorId).toBe(session.operatorId)
     expect(await account()).toMatchObject({ role: 'admin', name: `Li Lei ${sub}` })
@@ -185,6 +222,44 @@ describe('signing in', () => {
       ),
     )
     expect(new Set(names).size).toBe(3)
+    // Nor by any other word about the person.
+    const words = { name: person.name, preferred_username: person.name, email: person.name, email_verified: true }
+    const sub = newSubject()
+    const other = await ofSession((await comes({ sub, ...words, groups: ['guests'] })).session)
+    expect([other.operatorId === person.id, other.name]).toEqual([false, sub])
+  })
+
+  test('names an account by the name, else the user name, else the subject', async () => {
+    const [sub, user] = [newSubject(), newSubject()]
+    const named = async (claims: Record<string, unknown>) =>
+      (await ofSession((await comes({ groups: ['ops'], ...claims })).session)).name
+    expect(await named({ sub: newSubject(), preferred_username: user })).toBe(user)
+    expect(await named({ sub })).toBe(sub)
+  })
+
+  test('knows a person by issuer and subject together', async () => {
+    const sub = newSubject()
+    const first = await ofSession((await comes({ sub, name: sub, groups: ['ops'] })).session)
+    await database.run(
+      (sql) => sql`update operator_identity set issuer = 'https://other.example' where subject = ${sub}`,
+    )
+    const second = await ofSession((await comes({ sub, name: sub, groups: ['ops'] })).session)
+    expect(second.operatorId).not.toBe(first.operatorId)
+  })
+
+  test('tells the session what its account can do by itself', async () => {
+    const own = async (headers: { cookie: string }) => (await client.call(getSession, {}, { headers })).data
+    const back = await comes({ sub: newSubject(), name: newSubject(), groups: ['guests'] })
+    const managed = { source: 2, isLinked: true, hasPassword: false }
+    expect(await own({ cookie: back.session ?? '' })).toMatchObject(managed)
+    const headers = await signIn(client, await newPerson(client, 'viewer'))
+    expect(await own(headers)).toMatchObject({ source: 1, isLinked: false, hasPassword: true })
+    await comes({ sub: newSubject() }, {}, { purpose: 'link', headers })
+    expect(await own(headers)).toMatchObject({ source: 1, isLinked: true, hasPassword: true })
+    const none = { source: null, isLinked: false, hasPassword: false }
+    expect((await client.operate(getSession, {})).data).toMatchObject(none)
+    const byKey = await client.call(createSession, { operatorKey: client.operatorKey })
+    expect(await own({ cookie: cookieOf(byKey) })).toMatchObject(none)
   })
 
   test('of one new person many times at once makes one account', async () => {
@@ -237,10 +312,33 @@ describe('signing in', () => {
     expect((await client.operate(updateOperator, { id, name: newSubject() })).code).toBe(0)
     expect((await client.operate(deleteOperator, { id })).code).toBe(0)
   })
+
+  test('makes no admin who stands in for the last one with a password', async () => {
+    const person = await newPerson(client, 'admin')
+    const { operatorId } = await ofSession((await comes({ sub: newSubject(), name: 'x', groups: ['chiefs'] })).session)
+    // Nor does one who has not set a password yet.
+    await client.operate(createOperator, { name: newSubject(), role: 'admin' })
+    await database.run(
+      (sql) => sql`update operator set status = 2 where role = 'admin' and source = 1 and id <> ${person.id}
+        and password_hash is not null`,
+    )
+    const { id } = person
+    const refused = [
+      await client.operate(updateOperator, { id, role: 'viewer' }),
+      await client.operate(updateOperator, { id, status: 2 }),
+      await client.operate(resetOperator, { id }),
+      await client.operate(deleteOperator, { id }),
+    ]
+    expect(refused.map(({ status, code }) => [status, code])).toEqual(Array(4).fill([409, 10054]))
+    await signIn(client, person)
+    expect((await client.operate(updateOperator, { id: operatorId ?? 0, status: 2 })).code).toBe(0)
+    await newPerson(client, 'admin')
+    expect((await client.operate(deleteOperator, { id })).code).toBe(0)
+  })
 })
 
 describe('a callback', () => {
-  test('without its cookie, with another state, a second time or too late asks nobody and spoils nothing', async () => {
+  test('without its cookie, with another state or a second time asks nobody and spoils nothing', async () => {
     const { cookie, url } = await begin()
     const query = provider.issue(url, { sub: newSubject(), name: newSubject(), groups: ['ops'] })
     provider.asked = []
@@ -256,11 +354,61 @@ describe('a callback', () => {
     expect(provider.asked).toEqual([])
   })
 
+  test('after 10 minutes asks nobody and spoils nothing', async () => {
+    const [key = ''] = readFileSync(join(service.dataDir, 'secrets.key'), 'utf8').trim().split('\n')
+    const box = new SecretBox([readKey(key) ?? Buffer.alloc(0)])
+    const { cookie, url } = await begin()
+    const query = provider.issue(url, { sub: newSubject(), name: newSubject(), groups: ['ops'] })
+    const ticket = openTicket<object>(box, 'sign-on', cookie.split('=')[1] ?? '')
+    const seconds = Math.round(((ticket?.until.getTime() ?? 0) - Date.now()) / 1000)
+    expect([seconds > 590, seconds <= 600]).toEqual([true, true])
+    // The same flow as it is when its time is over, and a second before.
+    const aged = (left: number) => `forecourt_sign_on=${sealTicket(box, 'sign-on', ticket?.content ?? {}, left)}`
+    provider.asked = []
+    expect((await callBack(query, aged(-1))).refusal).toBe(10061)
+    expect(provider.asked).toEqual([])
+    expect((await callBack(query, aged(1))).session).toBeDefined()
+  })
+
+  test('that asked the provider and failed counts for its source like a wrong password; a start does not', async () => {
+    const address = '198.51.100.61'
+    const headers = { 'x-forwarded-for': address }
+    const failures = () =>
+      database.run(
+        async (sql) =>
+          (await sql`select failures from sign_in_attempt where key = ${`source ${address}`}`)[0]?.failures ?? 0,
+      )
+    const fails = async (claims: object, lies: Lies = {}) => {
+      const { cookie, url } = await begin({ headers })
+      return callBack(provider.issue(url, { sub: newSubject(), name: 'x', ...claims }, lies), cookie, client, headers)
+    }
+    for (let time = 0; time < 3; time++) await begin({ headers })
+    expect((await callBack({ code: 'x', state: 'y' }, '', client, headers)).refusal).toBe(10061)
+    expect(await failures()).toBe(0)
+    expect((await fails({ groups: ['ops'] }, { signature: 'stranger' })).refusal).toBe(10061)
+    expect(await failures()).toBe(1)
+    // Who is refused here has asked the provider too.
+    expect((await fails({ groups: ['nothing'] })).refusal).toBe(10062)
+    expect(await failures()).toBe(2)
+    expect((await fails({ groups: ['ops'] }, { tokenStatus: 503 })).refusal).toBe(10063)
+    expect((await fails({ groups: ['ops'] })).session).toBeDefined()
+    expect(await failures()).toBe(2)
+    const enter = () => client.call(createSession, { name: newSubject(), password: 'wrong' }, { headers })
+    expect((await enter()).code).toBe(10031)
+    expect(await failures()).toBe(3)
+    await database.run((sql) => sql`update sign_in_attempt set failures = 100 where key = ${`source ${address}`}`)
+    provider.asked = []
+    expect((await fails({ groups: ['ops'] })).refusal).toBe(10007)
+    expect(provider.asked).not.toContain('/token')
+    expect((await enter()).code).toBe(10007)
+  })
+
   test('takes what providers add, and no error’s words', async () => {
     const { cookie, url } = await begin()
     const { state } = provider.issue(url, {})
     const denied = await callBack({ error: 'access_denied', error_description: 'Bad <b>words</b>', state }, cookie)
     expect([denied.refusal, denied.location.href.includes('words')]).toEqual([10061, false])
+    expect(await becomesTrue(() => service.stderr().includes('access_denied: Bad <b>words</b>'))).toBe(true)
     const flow = await begin()
     const code = provider.issue(flow.url, { sub: newSubject(), name: 'x', groups: ['ops'] })
     const back = await callBack({ ...code, session_state: 'x', iss: provider.issuer }, flow.cookie)
@@ -345,8 +493,21 @@ describe('linking', () => {
     expect((await comes({ sub, groups: [] })).refusal).toBe(10062)
   })
 
+  test('is undone by an admin, and ends what began by it alone', async () => {
+    const person = await newPerson(client, 'viewer')
+    const [headers, admin] = [await signIn(client, person), await signIn(client, await newPerson(client, 'admin'))]
+    const sub = newSubject()
+    await comes({ sub }, {}, { purpose: 'link', headers })
+    const byProvider = { cookie: (await comes({ sub })).session ?? '' }
+    const undone = await client.call(unlinkSignOn, { id: person.id }, { headers: admin })
+    expect(undone.data).toMatchObject({ id: person.id, isLinked: false })
+    await sleep(1000)
+    expect((await client.call(getSession, {}, { headers: byProvider })).code).toBe(10002)
+    expect((await client.call(getSession, {}, { headers })).code).toBe(0)
+  })
+
   test('asks for a session, and for a proof that is not old', async () => {
-    expect((await begin({ purpose: 'link' })).answer.code).toBe(10002)
+    for (const purpose of ['link', 'confirm']) expect((await begin({ purpose })).answer.code).toBe(10002)
     expect(
       (await begin({ purpose: 'link', headers: { authorization: `Bearer ${client.operatorKey}` } })).answer.code,
     ).toBe(10003)
@@ -373,7 +534,7 @@ describe('linking', () => {
       purpose: 'setUp',
       setUpToken: (await client.operate(resetOperator, { id: person.id })).data.setUpPath?.split('#')[1],
     })
-    // One begins before the account has its factor, and comes back when it has one.
+    // One sign-on begins before the account has a factor, and comes back when it has one.
     const early = await begin(await way())
     await database.run((sql) => insertPasskey(sql, person.id))
     const back = await callBack(provider.issue(early.url, { sub: newSubject() }), early.cookie)
@@ -410,7 +571,8 @@ describe('a confirmation', () => {
     expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10035)
     expect(new URL((await begin({ purpose: 'confirm', headers })).url).searchParams.get('max_age')).toBe('0')
     const old = Math.floor(Date.now() / 1000) - 600
-    expect((await confirm({}, { claims: { auth_time: old } })).refusal).toBe(10061)
+    const early = await confirm({}, { claims: { auth_time: old } })
+    expect([early.status, early.path, early.refusal]).toEqual([303, '/console/account', 10061])
     expect((await confirm({}, { claims: { auth_time: undefined } })).refusal).toBe(10061)
     expect((await confirm({ sub: newSubject() })).refusal).toBe(10061)
     expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10035)
@@ -424,6 +586,7 @@ describe('signing out', () => {
   test('ends our session first, and names the provider’s end', async () => {
     const back = await comes({ sub: newSubject(), name: 'x', groups: ['ops'] })
     const headers = { cookie: back.session ?? '' }
+    expect((await strict.call(getSession, {}, { headers })).code).toBe(0)
     const { ended, signOutUrl } = (await client.call(deleteSession, {}, { headers })).data
     const url = new URL(signOutUrl ?? '')
     expect([ended, url.pathname, url.searchParams.get('id_token_hint')?.split('.').length]).toEqual([true, '/end', 3])
@@ -432,6 +595,9 @@ describe('signing out', () => {
       ended: true,
       signOutUrl: null,
     })
+    // On the other process too, which remembered it.
+    await sleep(1000)
+    expect((await strict.call(getSession, {}, { headers })).code).toBe(10002)
   })
 
   const logout = (token: string, service = client) =>
@@ -476,7 +642,7 @@ describe('signing out', () => {
       Array.from({ length: 8 }, (_, index) => logout(token, index % 2 ? strict : client)),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)])
-    // Whoever keeps the token ends no session that began since.
+    // Somebody who has kept the logout token cannot end a session that began after it.
     const { session } = await comes({ sub, groups: ['ops'] })
     const other = await provider.sign(claimsOf({ sub }), undefined, 'at+jwt')
     expect((await logout(other)).status).toBe(400)
@@ -522,13 +688,41 @@ describe('the settings', () => {
     expect(shown.data).toMatchObject({ method: 'signOn+code', isLimited: false })
     expect((await strict.call(pageOperators, {}, { headers: own })).code).toBe(0)
 
-    // The factor alone is no proof of the person.
+    // The factor alone is not a proof of the person.
     const later = (await comes({ sub }, {}, { service: strict })).session ?? ''
     await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
     await database.run((sql) => sql`update operator_totp set used_step = 0`)
     const alone = await strict.call(confirmSession, { code: codeOf(secret) }, { headers: { cookie: later } })
     expect(alone.data.isLimited).toBe(false)
     expect((await strict.call(createOperatorKey, {}, { headers: { cookie: later } })).code).toBe(10035)
+  })
+
+  test('may ask for our second factor, which a passkey is too, and one that is set up then', async () => {
+    const [person, other] = [await newPerson(strict, 'admin'), await newPerson(strict, 'admin')]
+    const headers = await signIn(strict, person)
+    const begun = (await strict.call(startPasskey, {}, { headers })).data
+    const authenticator = new Authenticator(namedUrl)
+    const passkey = { ticket: begun.ticket, credential: authenticator.create(begun.options), name: 'x' }
+    expect((await strict.call(savePasskey, passkey, { headers })).code).toBe(0)
+    const signsOn = async (by: { cookie: string }) => {
+      const sub = newSubject()
+      await comes({ sub }, {}, { purpose: 'link', headers: by, service: strict })
+      return { cookie: (await comes({ sub }, {}, { service: strict })).session ?? '' }
+    }
+    const own = await signsOn(headers)
+    expect(await ofSession(own.cookie, strict)).toMatchObject({ method: 'signOn', isLimited: true })
+    const { options, ticket } = (await strict.call(startPasskeySession, {})).data
+    const shown = { ticket, credential: authenticator.get(options) }
+    expect((await strict.call(confirmSession, shown, { headers: own })).data).toMatchObject({
+      method: 'signOn+passkey',
+      isLimited: false,
+    })
+
+    const without = await signsOn(await signIn(strict, other))
+    expect((await strict.call(pageOperators, {}, { headers: without })).code).toBe(10034)
+    await newGenerator(strict, without)
+    expect((await strict.call(pageOperators, {}, { headers: without })).code).toBe(0)
+    expect(await ofSession(without.cookie, strict)).toMatchObject({ method: 'signOn+code', isLimited: false })
   })
 
   test('may leave passwords to admins', async () => {
@@ -559,14 +753,29 @@ describe('the settings', () => {
     expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(named)])
   })
 
-  test('with a provider that is away let the service start, and passwords work', async () => {
-    const service = await place.startService({ env: { ...env, FORECOURT_OIDC_ISSUER: 'http://127.0.0.1:1' } })
-    const away = new Client(service)
+  test('with a provider that is away let the service start, and people in and out', async () => {
+    const gone = new TestProvider()
+    await gone.start()
+    gone.lies = { hangs: true }
+    const own = await place.startService({
+      env: { ...env, FORECOURT_OIDC_ISSUER: gone.issuer, FORECOURT_PASSWORDS: 'admins' },
+    })
+    const away = new Client(own)
     expect((await away.send('/readyz', {})).status).toBe(200)
-    await signIn(away, await newPerson(away, 'viewer'))
+    await signIn(away, await newPerson(away, 'admin'))
+    expect((await away.call(createSession, { operatorKey: away.operatorKey })).code).toBe(0)
+
+    // A session ends before the provider is asked where to sign out.
+    const sub = newSubject()
+    const headers = { cookie: (await comes({ sub, name: sub, groups: ['ops'] })).session ?? '' }
+    const left = away.call(deleteSession, {}, { headers })
+    expect(await becomesTrue(() => gone.asked.length > 0)).toBe(true)
+    expect((await client.call(getSession, {}, { headers })).code).toBe(10002)
+    gone.stop()
+    expect((await left).data).toEqual({ ended: true, signOutUrl: null })
     const { answer } = await begin({ service: away })
     expect([answer.status, answer.code]).toEqual([503, 10063])
-    await service.stop()
+    await own.stop()
   })
 })
 
@@ -575,7 +784,8 @@ test('a service without a provider says so', async () => {
   const off = new Client(service)
   expect((await off.call(getSignOn, {})).data).toMatchObject({ enabled: false, passkeys: false })
   expect((await begin({ service: off })).answer.code).toBe(10060)
-  expect((await callBack({ code: 'x', state: 'y' }, '', off)).refusal).toBe(10060)
+  const back = await callBack({ code: 'x', state: 'y' }, '', off)
+  expect([back.status, back.path, back.refusal]).toEqual([303, '/console/sign-in', 10060])
   await service.stop()
 })
 
@@ -589,12 +799,19 @@ test('what a provider changes is in the audit trail', async () => {
   expect(JSON.stringify(sessions)).not.toContain('eyJ')
 })
 
-test('cookies of a service behind https are of this host alone', async () => {
-  const service = await place.startService({ env: { ...env, FORECOURT_PUBLIC_URL: 'https://forecourt.example' } })
-  const behind = new Client(service)
+test('a service behind https has cookies of this host alone, and idle sessions end after 12 hours', async () => {
+  const own = { FORECOURT_PUBLIC_URL: 'https://forecourt.example', FORECOURT_OIDC_ROLES: 'operator=*' }
+  const behind = new Client(await place.startService({ env: { ...env, ...own, FORECOURT_OIDC_SESSION_HOURS: '100' } }))
   const { answer, cookie, url } = await begin({ service: behind })
   expect(answer.headers.get('set-cookie')).toMatch(/^__Host-forecourt_sign_on=.*; Secure$/)
-  const back = await callBack(provider.issue(url, { sub: newSubject() }), cookie, behind)
+  const sub = newSubject()
+  const back = await callBack(provider.issue(url, { sub, name: sub }), cookie, behind)
   expect(back.told.getSetCookie().join()).toContain('__Host-forecourt_sign_on=;')
-  await service.stop()
+  expect(back.told.getSetCookie().join()).toMatch(/__Host-forecourt_session=[^;]+; Path=\/; HttpOnly; SameSite=Strict/)
+  const [row] = await database.run(
+    (sql) => sql`select extract(epoch from s.expires_at - s.created_at)::float8 / 3600 as idle,
+        extract(epoch from s.ends_at - s.created_at)::float8 / 3600 as longest, o.role
+      from operator_session s join operator o on o.id = s.operator_id where o.name = ${sub}`,
+  )
+  expect(row).toEqual({ idle: 12, longest: 100, role: 'operator' })
 })

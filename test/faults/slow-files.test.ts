@@ -86,7 +86,7 @@ longTest(
       (await database.run(async (sql) => await sql`select 1 from import where app_id = ${appId}`)).length > 0
     for (const headers of dawdlers) {
       for (let place = 0; place < 4; place++) expect(await becomesTrue((await begin(headers)).isBegun)).toBe(true)
-      // The limit holds for the caller, whichever application the file is for.
+      // The limit is for the caller, over all applications.
       const { status, code, headers: told } = await (await begin(headers)).answer
       expect([status, code, told.get('retry-after')]).toEqual([429, 10007, '5'])
     }

@@ -113,7 +113,7 @@ test('a second SIGTERM while it stops changes nothing', async () => {
   connection?.send(head)
   await sleep(100)
   service.process.kill('SIGTERM')
-  // It takes no connection any more: it has begun to stop.
+  // The service has begun to stop when it accepts no more connections.
   const isClosed = () =>
     fetch(service.url)
       .then(() => false)

@@ -9,7 +9,7 @@ import { seed, sleep } from './support.ts'
 /** Longer than a lease: when the process continues, another process has its job. */
 const stillMs = 8_000
 
-/** Strikes processes: kills them at any moment, or stops them for longer than a lease and lets them go on. */
+/** Strikes processes: kills them at any moment, or stops them for longer than a lease and then lets them continue. */
 export class Striker {
   private readonly killer: ChildProcess
   private readonly lines: AsyncIterator<string>

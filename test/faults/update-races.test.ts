@@ -9,8 +9,8 @@ import { Client, deviceBody, newApplication, siteBody, type TestApplication } fr
 import { longTest } from '../long.ts'
 import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
-// Updates of many rows, by batches and by imports, beside what ends their devices and sites, on two processes: a row that
-// was answered 0 was there, one that was refused left nothing, and no event of an update stands behind the end.
+// Updates of many rows, by batches and imports, on two processes, while the devices and sites are also removed: a row
+// with code 0 existed, a refused row left nothing behind, and no event of an update comes after the removal.
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -161,7 +161,7 @@ longTest(
     for (const { deviceNo, outcome, code } of lines) {
       const types = events.get(deviceNo) ?? []
       expect(code, said).toBe(0)
-      // A device that was unbound before its row was created anew.
+      // A device that was unbound before its row is created again.
       expect(types.filter((type) => type === 'device.bound').length, said).toBe(outcome === 'created' ? 2 : 1)
       if (outcome === 'updated') expect(types, said).toContain('device.updated')
       if (outcome === 'created') expect(unbound.has(deviceNo), said).toBe(true)

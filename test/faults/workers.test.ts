@@ -73,7 +73,10 @@ function readProc(pid: number, name: string): string {
 /** Each request then opens its own connection, which any worker may accept. */
 const onItsOwn = { headers: { connection: 'close' } }
 
-/** Whether all workers serve requests and this process is no longer one of them. Requests on its connections failed. */
+/**
+ * Waits until all workers serve and the process that has gone is not among them. Returns false if that takes too long.
+ * A request that fails because its connection was the gone process's does not count.
+ */
 function allServeWithout(gone: ProcessId): Promise<boolean> {
   return becomesTrue(async () => {
     const pids = workersOf(service).map(({ pid }) => pid)

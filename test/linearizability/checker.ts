@@ -123,7 +123,7 @@ class Search {
     return this.suppose(start, state)
   }
 
-  /** Assumes that a request without a response took effect, and goes on. */
+  /** Assumes that a request without a response took effect, and continues. */
   private suppose(start: number, state: Serial): boolean {
     const limit = this.earliestEnd(start)
     for (const [index, { request, calls }] of this.unknown.entries()) {
@@ -185,8 +185,8 @@ class Search {
 }
 
 /**
- * A smallest set of responses that contradict each other, whatever the others were. A response is left out by treating
- * it as unknown, as if the request might have taken effect or not.
+ * A smallest set of responses that contradict each other, independently of the others. A response is left out by
+ * treating it as unknown, as if the request might have taken effect or not.
  */
 export function contradiction(history: readonly Exchange[], budget = 20_000): Exchange[] {
   const has = (exchanges: Exchange[]) => judge(exchanges, budget) === 'has no order'

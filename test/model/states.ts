@@ -133,8 +133,8 @@ async function reportStates(world: World, client: Client, { asking, rows }: Stat
   const reports = rows.map(({ serial, report, age }) => {
     const deviceNo = serialOf(world, serial)
     const known = timeOf(world.devices.get(deviceNo), age)
-    // A row without a time counts with the request's time. After it, only times well before or after the request have a
-    // certain result.
+    // A row without a time counts with the request's time. For a later row of its device, only a time well before or
+    // after that of the request has a certain result.
     const isNear = known !== undefined && Math.abs(known - Date.now()) < 4000
     const time = now.has(deviceNo) && isNear ? undefined : known
     if (time === undefined) now.add(deviceNo)

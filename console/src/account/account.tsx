@@ -1,7 +1,7 @@
 import { Alert, Descriptions, Form, Input } from 'antd'
 import { useEffect, useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
-import { changePassword, getOperator, passwordLengths } from '../../../src/people/operators/contract.ts'
+import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
 import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
 import { getSignOn } from '../../../src/people/sign-on/contract.ts'
@@ -9,7 +9,7 @@ import { useRead, useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
-import { useMay, useSession } from '../session.tsx'
+import { useSession } from '../session.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -53,7 +53,7 @@ function Access() {
   const navigate = useNavigate()
   const { state } = useLocation()
   const { operatorId, isLimited } = useSession()
-  // As when the page was opened: the first factor makes the session whole.
+  // Kept from when the page was opened, because the session stops being limited as soon as the first factor is set up.
   const [wasLimited] = useState(isLimited)
   const { data: factors } = useRead(getSecondFactors, {}, { enabled: operatorId !== null })
   const goOn = () => {
@@ -74,25 +74,20 @@ function Access() {
     <>
       {isLimited && <Alert type="info" showIcon title={t('limitedSetUp')} style={{ marginBottom: 16 }} />}
       <SecondFactor onFirst={goOn} />
-      <SignOnAndPassword operatorId={operatorId} />
+      <SignOnAndPassword />
     </>
   )
 }
 
-function SignOnAndPassword({ operatorId }: { operatorId: number }) {
-  const may = useMay()
-  const { method, isLimited } = useSession()
+/** What a whole session changes of how its person comes in. Who has no password here has none to change. */
+function SignOnAndPassword() {
+  const { source, isLinked, isLimited, hasPassword } = useSession()
   const { data: offer } = useRead(getSignOn, {})
-  // Only admins read accounts, their own too; for the others the session says what it can.
-  const { data: account } = useRead(getOperator, { id: operatorId }, { enabled: may(getOperator) && !isLimited })
-  const isBySignOn = method?.startsWith('signOn') || undefined
-  const isManaged = account?.source === 2
+  if (isLimited) return null
   return (
     <>
-      {offer?.enabled && !isLimited && (
-        <SignOnLink name={offer.name} isLinked={account?.isLinked ?? isBySignOn} isManaged={isManaged} />
-      )}
-      {!isManaged && !isLimited && <PasswordCard />}
+      {offer?.enabled && <SignOnLink name={offer.name} isLinked={isLinked} isManaged={source === 2} />}
+      {hasPassword && <PasswordCard />}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { useSearchParams } from 'react-router'
 
 const Refusal = lazy(() => import('./refusal-words.tsx').then(({ RefusalWords }) => ({ default: RefusalWords })))
 
-/** The refusal with which a sign-on came back to this page; nothing without one. */
+/** Shows the refusal with which a sign-on came back to this page; nothing if there is none. */
 export function CameBack() {
   const [search] = useSearchParams()
   const code = Number(search.get('refusal'))

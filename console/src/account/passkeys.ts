@@ -18,15 +18,15 @@ export interface Shown {
   credential: object
 }
 
-/** Asks the person for a passkey. Throws the browser's error, by whose name `ProofFault` tells what happened. */
+/** Asks the person for a passkey. Throws the browser's error, whose name tells `ProofFault` what happened. */
 export async function showPasskey(): Promise<Shown> {
   const [{ startAuthentication }, { options, ticket }] = await Promise.all([library(), begun()])
   return { ticket, credential: await startAuthentication({ optionsJSON: options }) }
 }
 
 /**
- * Waits until the person chooses a passkey among what the browser fills fields with, or the signal ends it. Undefined where
- * there is no such thing, or no passkey was chosen.
+ * Waits until the person chooses a passkey from the browser's autofill, or the signal ends the wait. Returns undefined
+ * if the browser has no such autofill, or if no passkey was chosen.
  */
 export async function waitForPasskey(signal: AbortSignal): Promise<Shown | undefined> {
   const { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortService } = await library()
@@ -34,7 +34,7 @@ export async function waitForPasskey(signal: AbortSignal): Promise<Shown | undef
   const { options, ticket } = await begun()
   if (signal.aborted) return undefined
   signal.addEventListener('abort', () => WebAuthnAbortService.cancelCeremony())
-  // What ends it without a passkey is no fault of the person: they see the fields.
+  // If the wait ends without a passkey, nothing is reported: the person still sees the fields.
   const credential = await startAuthentication({ optionsJSON: options, useBrowserAutofill: true }).catch(
     () => undefined,
   )

@@ -8,7 +8,7 @@ interface ProofFaultProps {
   fieldNames?: Record<string, string>
 }
 
-/** Shows why a proof was not taken: the service's refusal, or what the browser says of a passkey. */
+/** Shows why a proof was not accepted: the service's refusal, or the browser's error about a passkey. */
 export function ProofFault({ error, fieldNames = {} }: ProofFaultProps) {
   const t = useTexts()
   if (error === null || error === undefined || error instanceof ForecourtError) {

@@ -20,7 +20,7 @@ interface Entered {
   operatorKey?: string
 }
 
-/** Asks for the proof that an act wants (10035). `onEnd` tells whether it was given. */
+/** Asks for the proof that an operation needs (10035). `onEnd` is called with whether it was given. */
 export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
   const t = useTexts()
   const common = useCommon()
@@ -49,7 +49,7 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
       zIndex={1100}
       title={t('proofTitle')}
       okText={t('confirm')}
-      okButtonProps={{ loading: isRunning, disabled: ways === undefined }}
+      okButtonProps={{ loading: isRunning, disabled: ways?.hasSecret !== true }}
       cancelText={common('cancel')}
       onOk={() => form.submit()}
       onCancel={() => onEnd(false)}
@@ -72,22 +72,24 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
                   </Button>
                 )}
               </div>
-              <p className="ways-or">{t('orPassword')}</p>
+              {ways.hasSecret && <p className="ways-or">{t('orPassword')}</p>}
             </>
           )}
-          <Form<Entered>
-            // The name keeps the ids of these fields apart from those of the page below.
-            name="proof"
-            form={form}
-            layout="vertical"
-            requiredMark={false}
-            onFinish={(entered) => void confirm(entered)}
-            // Enter in a field sends it as the button does.
-            onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
-          >
-            <SecretField isKey={ways.isKey} />
-            {(wantsCode || ways.asksCode) && <CodeField />}
-          </Form>
+          {ways.hasSecret && (
+            <Form<Entered>
+              // The form's name keeps the ids of these fields apart from the ids of the page below.
+              name="proof"
+              form={form}
+              layout="vertical"
+              requiredMark={false}
+              onFinish={(entered) => void confirm(entered)}
+              // Enter in a field does the same as the button.
+              onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
+            >
+              <SecretField isKey={ways.isKey} />
+              {(wantsCode || ways.asksCode) && <CodeField />}
+            </Form>
+          )}
         </>
       )}
     </Modal>
@@ -112,25 +114,28 @@ function SecretField({ isKey }: { isKey: boolean }) {
 interface Ways {
   /** Whether the session is that of an operator key, which is its only proof. */
   isKey: boolean
-  /** The name of single sign-on; undefined for a session that a password began. */
+  /** Whether there is a password, or a key, to type. */
+  hasSecret: boolean
+  /** The name of single sign-on; undefined for a session that a password began, and an account that is not linked. */
   signOn: string | undefined
   hasPasskeys: boolean
-  /** Whether the password needs a code beside it. */
+  /** Whether a code is needed in addition to the password. */
   asksCode: boolean
 }
 
 /** How the person of this session can prove who they are; undefined while it is read. */
 function useWays(): Ways | undefined {
-  const { operatorId, method } = useSession()
+  const { operatorId, method, isLinked, hasPassword } = useSession()
   const isKey = operatorId === null
   const offer = useRead(getSignOn, {}, { enabled: !isKey })
   const factors = useRead(getSecondFactors, {}, { enabled: !isKey })
-  if (isKey) return { isKey, signOn: undefined, hasPasskeys: false, asksCode: false }
+  if (isKey) return { isKey, hasSecret: true, signOn: undefined, hasPasskeys: false, asksCode: false }
   if (offer.isPending || factors.isPending) return undefined
   return {
     isKey,
+    hasSecret: hasPassword,
     // A session that a password began is proved by the password.
-    signOn: offer.data?.enabled && !method?.startsWith('password') ? offer.data.name : undefined,
+    signOn: offer.data?.enabled && isLinked && !method?.startsWith('password') ? offer.data.name : undefined,
     hasPasskeys: (factors.data?.passkeys.length ?? 0) > 0 && knowsPasskeys(),
     asksCode: (factors.data?.totp ?? null) !== null,
   }

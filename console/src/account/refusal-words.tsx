@@ -3,11 +3,11 @@ import { refusals } from '../../../src/vocabulary/refusals.ts'
 import { useLanguage } from '../language/index.ts'
 import { useCommon } from '../ui/texts.ts'
 
-/** A refusal that only its code came of, by its sentence and what to do. */
+/** Shows a refusal of which only the code is known: its sentence, and what to do. */
 export function RefusalWords({ code, requestId }: { code: number; requestId: string }) {
   const t = useCommon()
   const language = useLanguage()
-  // An address is anybody's to write: of a code that no refusal has, only this much is known.
+  // Anybody can write an address, so a code that no refusal has is shown without a sentence.
   const kind = Object.values(refusals).find((known) => known.code === code) ?? refusals.signOnFailed
   const details = [
     t('code', { code: kind.code }),

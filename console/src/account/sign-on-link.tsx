@@ -13,8 +13,7 @@ import { useTexts } from './texts.ts'
 interface SignOnLinkProps {
   /** What single sign-on is called. */
   name: string
-  /** Whether the account is linked; undefined where the session does not say so. */
-  isLinked: boolean | undefined
+  isLinked: boolean
   /** Whether the provider made the account. */
   isManaged: boolean
 }
@@ -40,11 +39,7 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
     }
   }
 
-  const words = isManaged
-    ? t('managed', { name })
-    : isLinked
-      ? t('linked', { name })
-      : `${t('linkWords', { name })}${isLinked === undefined ? ` ${t('maybeLinked')}` : ''}`
+  const words = isManaged ? t('managed', { name }) : isLinked ? t('linked', { name }) : t('linkWords', { name })
   return (
     <section className="card">
       <h2>{t('signOn')}</h2>
@@ -52,12 +47,13 @@ export function SignOnLink({ name, isLinked: wasLinked, isManaged }: SignOnLinkP
       <p>{words}</p>
       {!isManaged && (
         <Space wrap>
-          {isLinked !== true && (
+          {isLinked ? (
+            <Button onClick={() => setAsking(true)}>{t('unlink')}</Button>
+          ) : (
             <Button loading={isLeaving} onClick={() => void link()}>
               {t('link', { name })}
             </Button>
           )}
-          {isLinked !== false && <Button onClick={() => setAsking(true)}>{t('unlink')}</Button>}
         </Space>
       )}
       <Confirm

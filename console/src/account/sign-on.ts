@@ -4,14 +4,17 @@ import { paths } from '../paths.ts'
 
 type Start = { purpose: 'signIn' | 'setUp' | 'link' | 'confirm'; setUpToken?: string; returnTo?: string }
 
-/** The provider's address at which a sign-on begins. It ends at `returnTo`, or at the overview where that cannot be. */
+/**
+ * The provider's address at which a sign-on begins. The sign-on ends at `returnTo`, or at the overview if that path is
+ * not allowed.
+ */
 export async function addressOfSignOn({ returnTo = '', ...start }: Start): Promise<string> {
   const fits = new RegExp(pathOfConsole).test(returnTo)
   const { data } = await call(startSignOn, { ...start, returnTo: fits ? returnTo : paths.overview() })
   return data.authorizationUrl
 }
 
-/** By this channel a window in which somebody has confirmed who they are tells the others so. */
+/** The broadcast channel over which a window tells the others that the person has confirmed who they are. */
 const channelName = 'forecourt.confirmed'
 /** The page on which a confirmation by sign-on ends. */
 const confirmedPath = `${paths.account()}?confirmed=1`
@@ -25,11 +28,12 @@ export function tellConfirmed(): void {
 }
 
 /**
- * Lets a person confirm at the provider in a window of its own, so that nothing that was entered here is lost. Calls `onEnd`
- * when they have. Where the browser opens no window, this one goes there. Returns a function that stops waiting.
+ * Lets a person confirm at the provider in a window of its own, so that nothing that was entered here is lost. Calls
+ * `onEnd` when they have. If the browser opens no window, this window goes to the provider. Returns a function that
+ * stops waiting.
  */
 export function confirmBySignOn(onEnd: () => void): { begun: Promise<void>; stop: () => void } {
-  // Opened at once: a browser allows it only in answer to the click.
+  // The window is opened before anything is awaited: a browser allows it only as the result of a click.
   const opened = window.open('', '_blank', 'popup,width=520,height=720')
   const channel = new BroadcastChannel(channelName)
   channel.onmessage = onEnd

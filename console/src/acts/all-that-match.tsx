@@ -7,7 +7,7 @@ import { useTexts } from './texts.ts'
 
 const ActDialog = lazy(async () => ({ default: (await import('./dialog.tsx')).ActDialog }))
 
-/** What the filters of a list match, as its page operation counts it. */
+/** The rows that the filters of a list match, as its page operation counts them. */
 interface Found {
   total: number
   totalIsExact: boolean
@@ -15,12 +15,12 @@ interface Found {
 
 interface ButtonProps extends Found {
   appId: string
-  /** Why everything cannot be acted on, although an application is chosen. */
+  /** Why no act is possible, although an application is chosen. */
   hindrance?: string | undefined
   onClick: () => void
 }
 
-/** The button beside a selection for everything that the filters of a list match. */
+/** The button next to a selection, for an act on everything that the list's filters match. */
 export function AllThatMatchButton({ appId, total, totalIsExact, hindrance, onClick }: ButtonProps) {
   const t = useTexts()
   const why = appId === '' ? t('needsApplication') : hindrance
@@ -48,7 +48,7 @@ export function AllThatMatch({ kind, appId, values, ...found }: AllThatMatchProp
   if (acts.length === 0) return null
   return (
     <>
-      {/* The dialog stays open while its act takes the last row away. */}
+      {/* Only the button depends on the total: the dialog stays open when its act has removed the last row. */}
       {found.total > 0 && <AllThatMatchButton appId={appId} {...found} onClick={() => setOpen(true)} />}
       {isOpen && (
         <Suspense fallback={null}>

@@ -26,7 +26,7 @@ interface ActDialogProps {
   onClose: () => void
 }
 
-/** What the user has entered; another entry has to be counted anew. */
+/** What the user has entered. After a change, the rows must be counted again. */
 interface Draft {
   act: ActName
   target: string
@@ -35,7 +35,7 @@ interface Draft {
   value: string | number | null
 }
 
-/** Asks what to do with everything that matches, counts it, does it, and shows how far it is. */
+/** Asks what to do with everything that matches, counts it, begins the act, and shows its progress. */
 export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps) {
   const t = useTexts()
   const common = useCommon()
@@ -77,7 +77,7 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
       if (isCount) setCounted(rows)
       else setBegun(id)
     } catch {
-      // The refusal is shown; what it counted before may be another number now.
+      // The refusal is shown. The count is dropped, because it may be different now.
       setCounted(undefined)
     }
   }

@@ -4,7 +4,7 @@ import type { ActKind } from '../../../src/bulk/acts/contract.ts'
 const numbers = new Set(['status', 'onlineStatus', 'runStatus', 'siteId', 'billingRuleId'])
 const booleans = new Set(['hasDevices', 'hasReported', 'isPlaced'])
 
-/** The filters of a page's address as an act takes them; without any, everything is meant. */
+/** The filters of a page's address as an act takes them; without filters, the act is for everything. */
 export function actFilter(values: Record<string, string>): Record<string, unknown> {
   const given = Object.entries(values).filter(([name, value]) => value !== '' && name !== 'appId')
   if (given.length === 0) return { all: true }

@@ -97,7 +97,7 @@ interface QuestionProps {
 }
 
 function Question({ action, name, t, run, onClose }: QuestionProps) {
-  // The question stays in the dialog while it closes.
+  // Keeps the content of the dialog while the dialog closes.
   const [last, setLast] = useState<Action>('rotate')
   const [overlapSeconds, setOverlapSeconds] = useState(0)
   if (action !== undefined && action !== last) setLast(action)

@@ -21,7 +21,7 @@ interface Props {
 export function ConfigEditor({ appId, isNew: isMissing, onSaved, onClose }: Props) {
   const common = useCommon()
   const fieldNames = useFieldNames()
-  // As when the form was opened: the first save changes `isMissing`, which must not replace the form meanwhile.
+  // Kept from when the form was opened: the first save changes `isMissing`, which must not replace the form meanwhile.
   const [isNew] = useState(isMissing)
   const { edited, instead } = useEdited(getThirdPartyConfig, { appId }, { enabled: !isNew })
   const save = useWrite(saveThirdPartyConfig)

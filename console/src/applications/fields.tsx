@@ -42,13 +42,13 @@ export interface ConfigValues {
 
 /** The initial values of a configuration's form. */
 export function configValues(config?: ThirdPartyConfigRecord): ConfigValues {
-  // The record types them as plain text.
+  // In the type of the record, they are plain text.
   const events = eventTypes.filter((type) => config?.callbackEvents.includes(type))
   return {
     operatorName: config?.operatorName ?? '',
     operatorId: config?.operatorId ?? '',
     callbackUrl: config?.callbackUrl ?? '',
-    // To choose all types, one chooses none.
+    // No chosen type means all types.
     callbackEvents: events.length === eventTypes.length ? [] : events,
   }
 }

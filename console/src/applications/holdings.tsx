@@ -11,7 +11,7 @@ import { Figure } from '../ui/figure.tsx'
 import { grouped } from '../ui/number.ts'
 import { State } from '../ui/status.tsx'
 
-/** The total that a page operation returns, as far as it counts. */
+/** The total that a page operation returns, which has a limit. */
 function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {
   const asked = { ...input, pageSize: 1 } as unknown as Input<Body, Query>
   const page = useRead(operation, asked).data as { total: number; totalIsExact: boolean } | undefined

@@ -8,7 +8,7 @@ import { firstCommands } from './integrator-text.ts'
 import './integrator-sheet.css'
 import { useTexts } from './texts.ts'
 
-/** A new application, with its secrets; null for one that an earlier attempt made and whose answer was lost. */
+/** A new application, with its secrets; null for secrets that an earlier attempt created, whose response was lost. */
 interface NewApplication {
   appId: string
   appName: string

@@ -4,7 +4,10 @@ interface Words {
   secret: string
 }
 
-/** The first three commands of an integrator, ready to paste into a shell: a token, who one is, and a first device. */
+/**
+ * The first three commands of an integrator, ready to paste into a shell: get a token, read one's own application, and
+ * create a first device.
+ */
 export function firstCommands({ url, appId, secret }: Words): string {
   const device = {
     appId,

@@ -322,7 +322,7 @@ export const useTexts = defineTexts(
 
 export type Texts = ReturnType<typeof useTexts>
 
-/** A duration in the largest unit of which the seconds are a whole number. */
+/** A duration in the largest unit that divides the number of seconds. */
 export function durationWords(t: Texts, seconds: number): string {
   const units = [
     ['days', 86_400],

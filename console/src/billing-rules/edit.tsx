@@ -82,7 +82,7 @@ function Rule({ appId, id }: { appId: string; id: number }) {
   )
 }
 
-/** The initial values: those of a rule, or of a new one. */
+/** The form's initial values: the terms of an existing rule, or the defaults of a new one. */
 const enteredOf = (rule: BillingRuleRecord | undefined): Entered => ({
   ruleName: rule?.ruleName ?? '',
   ruleType: (rule?.ruleType ?? 1) as RuleType,

@@ -26,7 +26,7 @@ interface OldAndNewProps<Entered extends EnteredTerms> {
   children?: ReactNode
 }
 
-/** The prices of a rule now beside those that a form holds, once they differ. */
+/** Shows the present prices of a rule next to those in a form, if they differ. */
 export function OldAndNew<Entered extends EnteredTerms>({ form, rule, children }: OldAndNewProps<Entered>) {
   const t = useTexts()
   const entered = Form.useWatch((values: Partial<EnteredTerms>) => values, form as unknown as FormInstance) ?? {}

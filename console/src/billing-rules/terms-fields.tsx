@@ -14,7 +14,7 @@ export interface EnteredTerms {
   dailyCap: string
 }
 
-/** The initial values: those of a rule, or of a new rule with its first period. */
+/** The initial values: the terms of a rule, or of a new rule with its first period. */
 export const enteredTerms = (rule: BillingRuleRecord | undefined): EnteredTerms => ({
   periods: rule?.periods?.map(keyed) ?? firstPeriods(),
   freeMinutes: rule === undefined ? 30 : rule.freeMinutes,
@@ -48,7 +48,7 @@ interface TermsFieldsProps {
   told: Record<string, string>
 }
 
-/** The fields of a rule's terms, as its type has them. */
+/** The fields of a rule's terms, by its type. */
 export function TermsFields({ type, ...editor }: TermsFieldsProps) {
   return type === 3 ? <OccupancyFields /> : <PeriodFields {...editor} />
 }

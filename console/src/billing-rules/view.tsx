@@ -7,7 +7,7 @@ import { showMoney, totalPrice } from './day-periods.ts'
 import { OccupancyTerms } from './terms.tsx'
 import { useTexts } from './texts.ts'
 
-/** The prices of a rule that hold now; its children say where. */
+/** The present prices of a rule; its children say where they apply. */
 export function RuleView({ rule, children }: { rule: BillingRuleRecord; children: ReactNode }) {
   const t = useTexts()
   const clock = useServiceClock()

@@ -36,7 +36,7 @@ const useTexts = defineTexts(
   },
 )
 
-/** Why an attempt failed, in the reader's words, with the code by which an engineer finds more. */
+/** Why an attempt failed, in the user's language, with the code that helps an engineer. */
 export function useAttemptWords(): (error: string) => string {
   const t = useTexts()
   return (error) => {

@@ -94,7 +94,7 @@ const tones = {
   paused: 'warn',
 } as const
 
-/** How an application's callback fares, with what it fails of, and the way to send a time again. */
+/** The health of an application's callback: the causes of its failures, and a form to send a time range again. */
 export function CallbackHealthCard({ appId }: { appId: string }) {
   const t = useTexts()
   const deliveries = useDeliveryTexts()
@@ -213,7 +213,7 @@ function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
   const t = useTexts()
   const words = useAttemptWords()
   if (failures.length === 0) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noFailures')} />
-  /** The deliveries of these events in the state that most of them have. */
+  /** Links to the deliveries of these events, in the status that most of them have. */
   const to = ({ waiting, dead, timeFrom, timeTo }: Failure) =>
     paths.deliveries({ appId, status: waiting >= dead ? 1 : 3, timeFrom, timeTo })
   return (

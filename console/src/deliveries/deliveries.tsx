@@ -36,7 +36,8 @@ export function Page() {
   const { values } = useFilters(filterNames)
   const { appId, timeFrom, timeTo } = values
   const mayReplay = may(replayDeliveries)
-  // The page's filters are the likely choice; everything that they match has no other bounds than now.
+  // The form begins with the page's filters. For everything that they match, the range has no bounds but the present
+  // moment.
   const range = rangeOpen === 'all' ? { from: timeFrom || beginning, to: timeTo } : { from: timeFrom, to: timeTo }
   return (
     <PageFrame
@@ -142,7 +143,7 @@ function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
   )
 }
 
-/** The key of a delivery among those of all applications. */
+/** Identifies a delivery among the deliveries of all applications. */
 const keyOf = ({ appId, id }: Chosen) => `${appId} ${id}`
 const readKey = (key: string): Chosen => ({ appId: key.split(' ')[0] ?? '', id: Number(key.split(' ')[1]) })
 

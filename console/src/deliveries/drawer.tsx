@@ -27,7 +27,7 @@ interface Props {
 /** Everything about one delivery. */
 export function DeliveryDrawer({ delivery, onClose }: Props) {
   const t = useTexts()
-  // The delivery stays in the drawer while it closes.
+  // Keeps the delivery in the drawer while the drawer closes.
   const [last, setLast] = useState(delivery)
   if (delivery !== undefined && delivery !== last) setLast(delivery)
   const shown = delivery ?? last

@@ -158,7 +158,7 @@ function useCount({ appId, range }: RangeProps, refetchInterval?: number) {
   return data && (data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+`)
 }
 
-/** How many deliveries the range has now. */
+/** Shows how many deliveries the range has now. */
 function Fitting(fitting: RangeProps) {
   const t = useTexts()
   const count = useCount(fitting)

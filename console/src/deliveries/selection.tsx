@@ -8,7 +8,7 @@ import { useCommon } from '../ui/texts.ts'
 import { ReplayRefusal } from './refusal.tsx'
 import { useTexts } from './texts.ts'
 
-/** A delivery among those of all applications. */
+/** A delivery, identified among the deliveries of all applications. */
 export interface Chosen {
   appId: string
   id: number
@@ -97,7 +97,7 @@ function Dialog({ run, setRun, onClose }: DialogProps) {
     <Modal
       open
       title={t('selectionTitle', { count: chosen.length })}
-      // A running dialog must be stopped before it closes, so that nobody takes a part for the whole.
+      // The dialog cannot be closed while it runs: a closed dialog would look as if all deliveries were done.
       closable={!isRunning}
       keyboard={!isRunning}
       mask={{ closable: false }}

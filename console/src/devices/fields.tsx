@@ -64,7 +64,6 @@ interface FieldsProps {
   isNew: boolean
 }
 
-/** The fields of a device. */
 export function Fields({ form, isNew }: FieldsProps) {
   const devices = useDeviceTexts()
   const labels = useFieldNames()
@@ -195,7 +194,10 @@ function DefaultOrName({ code, byDefault }: { code: string; byDefault: string })
   return code === '' ? t('defaultCode', { code: byDefault }) : <RegionName code={code} />
 }
 
-/** A warning: the document's defaults apply even beside a district of another province, which is seldom intended. */
+/**
+ * A warning: the defaults for province and city apply even if the district is in another province, which is rarely
+ * intended.
+ */
 function DistrictElsewhere({ form }: { form: FormInstance<Draft> }) {
   const t = useTexts()
   const district = (Form.useWatch('districtCode', form) ?? '').trim()

@@ -36,7 +36,7 @@ interface Found {
 }
 
 interface FindSerialProps {
-  /** A serial number to search for at once. */
+  /** A serial number to search for as soon as the dialog opens. */
   asked: string
   onClose: () => void
 }

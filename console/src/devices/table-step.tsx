@@ -22,7 +22,7 @@ interface TableStepProps {
 
 const stages: readonly Stage[] = ['faulty', 'ready', 'registered', 'refused']
 
-/** Sends the rows, shows those of one stage or all, and offers actions on them. */
+/** Sends the rows, shows the rows of one stage or of all, and offers actions on them. */
 export function TableStep({ appId, drafts, back }: TableStepProps) {
   const t = useTexts()
   const batch = useBatch(appId, drafts)

@@ -7,7 +7,10 @@ import { TextFilter } from '../ui/filters.tsx'
 import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
 import { useTexts } from './texts.ts'
 
-/** Who acted, as the audit trail is asked: an account or a key by its id, which stays when it is renamed, or a name. */
+/**
+ * Whose events the audit trail is asked for: an account or a key by its id, which a renaming does not change, or a
+ * name.
+ */
 interface Asked {
   actor: string
   actorId: string
@@ -17,7 +20,7 @@ interface ActorFilterProps extends Asked {
   onChange: (asked: Asked) => void
 }
 
-/** Chooses a person or a key; who may not list them types a name. */
+/** Chooses a person or a key. A user who may not list these types a name. */
 export function ActorFilter({ actor, actorId, onChange }: ActorFilterProps) {
   const t = useTexts()
   const may = useMay()

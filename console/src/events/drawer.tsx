@@ -121,7 +121,10 @@ function OneEvent({ event, words }: ComparisonProps) {
   )
 }
 
-/** What the event changed, by its own data or by the previous event about the record; else what it holds. */
+/**
+ * The changes of an event, by its own data or compared with the previous event about the record; if neither is
+ * possible, its data.
+ */
 function Change({ event, words }: ComparisonProps) {
   const t = useTexts()
   const { type, data } = event
@@ -139,12 +142,12 @@ function Change({ event, words }: ComparisonProps) {
 
 interface SentencesProps {
   type: string
-  /** Undefined where there is nothing to compare with. */
+  /** Undefined if there is nothing to compare with. */
   before?: unknown
   after: unknown
 }
 
-/** A change in the reader's words, one sentence for each thing that differs. */
+/** A change in the user's language, one sentence for each difference. */
 function Sentences({ type, before, after }: SentencesProps) {
   const t = useTexts()
   const told = sentencesOf(type, before, after, useLanguage())

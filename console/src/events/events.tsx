@@ -197,11 +197,11 @@ function Feed() {
   )
 }
 
-/** In the address: every type, changes of state too. */
+/** The value in the address for all types, including changes of state. */
 const everyType = 'all'
 const stateChanged = 'device.stateChanged'
 
-/** The types to ask for: by default all but changes of state, which drown what people did. */
+/** The types to ask for: by default all except changes of state, which are so many that they hide what people did. */
 function auditTypesOf(asked: string): string {
   if (asked === everyType) return ''
   return asked === '' ? [...eventTypes, ...platformEventTypes].filter((type) => type !== stateChanged).join(',') : asked

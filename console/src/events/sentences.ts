@@ -10,7 +10,7 @@ type Language = keyof Words
 
 const w = (en: string, zh: string): Words => ({ en, zh })
 
-/** What a member is called, in sentences. */
+/** The names of members in sentences. */
 const memberWords: Record<string, Words> = {
   id: w('id', '编号'),
   appId: w('application', '应用'),
@@ -120,11 +120,11 @@ const memberWords: Record<string, Words> = {
   isLimited: w('may only set a second factor up', '仅可设置第二验证因素'),
 }
 
-/** What a member is called; one without words keeps its name. Of a path, its last step. */
+/** The name of a member in sentences, or its own name if it has none. Of a path, the last step counts. */
 export const memberWord = (path: string, language: Language): string =>
   memberWords[path.split('.').at(-1) ?? path]?.[language] ?? path
 
-/** Steps of a path that say nothing beside the member that follows. */
+/** Steps of a path that are left out, because the next member says enough. */
 const silentSteps = new Set([
   'periods',
   'deviceNumber',
@@ -135,7 +135,7 @@ const silentSteps = new Set([
   'filter',
 ])
 
-/** Members that repeat another one, or tell about the record's keeping and not about the record. */
+/** Members that are left out: they repeat another one, or are about how the record is stored. */
 const silentMembers = new Set([
   ...['provinceCode', 'cityCode', 'districtCode', 'effectiveAt', 'createTime', 'updateTime', 'lastReportTime'],
   ...['seenTime', 'callbackSecret', 'startTime', 'bytes', 'bytesRead', 'finishTime', 'actor', 'before'],
@@ -150,7 +150,7 @@ const roles = {
 }
 const isOnline = { 1: w('online', '在线'), 2: w('offline', '离线') }
 
-/** What a value means, by the noun of the event and the member. */
+/** The meanings of values, by the noun of the event and the member. */
 const valueWords: Record<string, Record<string, Record<string, Words>>> = {
   device: {
     status: { 1: w('normal', '正常'), 2: w('faulty', '故障') },
@@ -185,14 +185,14 @@ const none = w('none', '无')
 const yes = w('yes', '是')
 const no = w('no', '否')
 
-/** One thing that changed, in the reader's words. The old value is undefined where the event has none to compare with. */
+/** One difference, in the user's language. The old value is undefined if there is none to compare with. */
 export interface Sentence {
   what: string
   before: string | undefined
   after: string
 }
 
-/** A period's time of day without its seconds, where they are none. */
+/** A period's time of day, without seconds if they are zero. */
 const shortTime = (time: string) => time.replace(/^(\d\d:\d\d):00$/, '$1')
 
 function valueIn(noun: string, member: string, text: string | undefined, language: Language): string {
@@ -207,8 +207,8 @@ function valueIn(noun: string, member: string, text: string | undefined, languag
 }
 
 /**
- * What differs between two records of an event, as sentences: `00:00 electricity 0.3800 → 0.9999`. Without a record
- * before, the values of the record alone.
+ * The differences of two records as sentences: `00:00 electricity 0.3800 → 0.9999`. Without an earlier record, the
+ * values of the record.
  */
 export function sentencesOf(type: string, before: unknown, after: unknown, language: Language): Sentence[] {
   const noun = type.split('.')[0] ?? ''

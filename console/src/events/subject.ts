@@ -135,7 +135,10 @@ export function sidesOf({ type, data }: AnyEvent, earlier: unknown): { before: u
   return { before: without(earlier, members), after: without(data, members) }
 }
 
-/** The sides for an event whose own data holds the members that it changed, as they were; undefined for any other. */
+/**
+ * The sides for an event whose own data holds the former values of the members that it changed; undefined for any other
+ * event.
+ */
 export function ownSidesOf({ data }: AnyEvent): { before: unknown; after: unknown } | undefined {
   const { before } = (data ?? {}) as { before?: object }
   const after = without(data, ['before']) as object

@@ -7,7 +7,7 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** A dialog of the browser's own: it holds the focus, and Escape or a click beside it closes it. */
+/** A dialog element of the browser: it keeps the focus inside, and Escape or a click outside closes it. */
 export function Dialog({ label, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {

@@ -31,7 +31,7 @@ function openedBy(event: KeyboardEvent): Opened | undefined {
 export function Find() {
   const t = useTexts()
   const [opened, open] = useState<Opened>()
-  /** Where the focus was; it goes back there. */
+  /** The element that had the focus before, and gets it back. */
   const before = useRef<Element>(null)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -1,4 +1,5 @@
-// Shortcuts of a single key can be turned off: who speaks to the computer would press them by words (WCAG 2.1.4).
+// Shortcuts of a single key can be turned off: a user of speech input would trigger them by ordinary words (WCAG
+// 2.1.4).
 
 const storageKey = 'forecourt.keys.single'
 

@@ -25,17 +25,17 @@ interface Group {
   lines: Line[]
 }
 
-/** What is typed is looked for once the keys have rested for so long, in milliseconds. */
+/** How long no key must be pressed before the typed text is searched for, in milliseconds. */
 const restMs = 120
 
 interface PaletteProps {
   onClose: () => void
-  /** The page changes: the focus stays with it. */
+  /** Called when another page is opened, which then keeps the focus. */
   onGo: () => void
   onShortcuts: () => void
 }
 
-/** Finds records and pages by what is typed: arrows choose, Enter opens. */
+/** Finds records and pages by typed text: arrow keys choose, Enter opens. */
 export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
   const t = useTexts()
   const listId = useId()
@@ -124,7 +124,7 @@ export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
   )
 }
 
-/** What is found by a text: pages at once, records when the service has answered. */
+/** The results for a text: pages at once, records when the service has responded. */
 function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
   const t = useTexts()
   const navigate = useNavigate()

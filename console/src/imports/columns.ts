@@ -52,7 +52,7 @@ export const importColumns: Record<ImportKind, readonly ImportColumn[]> = {
   inventory: inventoryColumns.map((one) => ({ ...one, isRequired: true })),
 }
 
-/** What the rows of a file are, and what is done with those that are there already. */
+/** The kind of a file's rows, and what happens to rows that already exist. */
 export interface RowKind {
   kind: ImportKind
   mode: ImportMode
@@ -60,7 +60,7 @@ export interface RowKind {
 
 const siteId = column(false, 'id', 'siteid', '站点id', '站点编号')
 
-/** The columns that a file may have. An update needs its key alone. */
+/** The columns that a file may have. For updates, only the key is required. */
 export function columnsOf({ kind, mode }: RowKind): readonly ImportColumn[] {
   const columns = importColumns[kind]
   if (mode === 'create' || kind === 'inventory') return columns
@@ -90,7 +90,7 @@ export function columnFaults(
   names: readonly (string | undefined)[],
 ): ColumnFaults {
   const columns = columnsOf(rows)
-  // A file of sites with ids has updates alone, or rows that the service checks one by one.
+  // A file of sites with ids has only updates, or its rows are checked one by one by the service.
   const areUpdates = rows.kind === 'sites' && rows.mode === 'upsert' && names.includes('id')
   const needed = areUpdates ? [] : columns.filter(({ isRequired }) => isRequired)
   return {

@@ -257,7 +257,7 @@ function Sending({ sent, size, cancel }: { sent: number; size: number; cancel: (
   )
 }
 
-/** Sends a file and opens its import. Leaving the page meanwhile asks first. */
+/** Sends a file and opens its import. Asks before the user leaves the page meanwhile. */
 function useSending(onSent: (isDryRun: boolean) => void) {
   const t = useTexts()
   const queries = useQueryClient()
@@ -282,7 +282,7 @@ function useSending(onSent: (isDryRun: boolean) => void) {
       setError(refusal as ForecourtError)
     } finally {
       setSent(undefined)
-      // Among other things, whether another import is running.
+      // Reads everything again, such as whether another import is running.
       void readAnew(queries)
     }
   }

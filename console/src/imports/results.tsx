@@ -19,7 +19,7 @@ import { firstRows, type ResultRow, resultAddress, resultCsv } from './result.ts
 import { useTexts } from './texts.ts'
 
 const step = 100
-/** The most lines to show on the page; a larger result is better read as a file. */
+/** The most lines that the page shows; a longer result should be downloaded. */
 const mostShown = 2_000
 
 /** The outcomes of an import's rows, all or of one kind: the first ones on the page, all as a download. */

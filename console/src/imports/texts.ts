@@ -15,11 +15,11 @@ export const useTexts = defineTexts(
     mode_create: 'Leave',
     mode_upsert: 'Update',
     upsert_devices:
-      'A device that is there is updated, by its deviceNo. A column that the file has not is left as it is; an empty cell clears an optional one.',
+      'A device that is there is updated, by its deviceNo. A member without a column in the file is left as it is; an empty cell clears an optional one.',
     upsert_sites:
-      'A site is updated by the column id; a row without an id is a new site. A column that the file has not is left as it is; an empty cell clears an optional one.',
+      'A site is updated by the column id; a row without an id is a new site. A member without a column in the file is left as it is; an empty cell clears an optional one.',
     upsert_placements:
-      'A device that stands at a site is moved, or its lane changed, by its deviceNo. A column that the file has not is left as it is; an empty cell clears an optional one.',
+      'A device that stands at a site is moved, or its lane changed, by its deviceNo. A member without a column in the file is left as it is; an empty cell clears an optional one.',
     upsert_inventory: 'An entry with another model is updated.',
     week: 'Imports and their results are kept for 7 days.',
     none: 'No import in the last 7 days.',

@@ -209,10 +209,10 @@ function drawGroup(drawn: L.LayerGroup, group: Group, choose: ((group: Group) =>
   drawnMark.addTo(drawn)
 }
 
-/** The left, upper, right and lower edge of a name, from its place. */
+/** The left, upper, right and lower edge of a name, relative to its point. */
 type Edges = readonly [number, number, number, number]
 
-/** Where a name may stand, the best first: as the style sheet has it. */
+/** The places for a name around its point, the best first. The style sheet has the same measures. */
 const sidesOf = (half: number): Record<string, Edges> => ({
   below: [-half, 16, half, 33],
   above: [-half, -33, half, -16],
@@ -224,7 +224,7 @@ const sidesOf = (half: number): Record<string, Edges> => ({
 function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], provinces: DrawingProps['provinces']) {
   const bounds = map.getBounds()
   const shown = groups.flatMap(({ points }) => points).filter((point) => bounds.contains(placeOf(point)))
-  // At a closer zoom, a province's name would mislead: it stands for one point.
+  // At a closer zoom a province's name would mislead, because it is drawn at a single point.
   const known = (map.getZoom() > 8 ? [] : (provinces ?? [])).flatMap(({ code, name }) => {
     const [longitude, latitude] = provinceSeats[code] ?? []
     return longitude === undefined || latitude === undefined ? [] : [{ name, longitude, latitude, isFaint: true }]

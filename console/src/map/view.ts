@@ -77,7 +77,10 @@ export function halfSizeOf({ points }: Group): { width: number; height: number }
   return { width: Math.max(15, String(points.length).length * 4 + 6), height: 15 }
 }
 
-/** What is closer is one group from the start; a spot is larger than any group, so that those that touch lie in spots that do. */
+/**
+ * Points closer than `close` are one group from the start. Cells of `spot` pixels are larger than any group, so groups
+ * that touch are in cells that touch.
+ */
 const [close, spot] = [16, 80]
 /** Between two groups, in pixels. */
 const gap = 2
@@ -129,7 +132,7 @@ function mergedOnce(groups: readonly Group[], pixelOf: PixelOf): Group[] {
         Math.abs(other.y - one.y) < other.half.height + one.half.height + gap,
     )
     if (covered !== undefined) {
-      // Its middle moves with the next look.
+      // The group's middle is computed again in the next pass.
       covered.group.points.push(...one.group.points)
       continue
     }
@@ -141,8 +144,8 @@ function mergedOnce(groups: readonly Group[], pixelOf: PixelOf): Group[] {
 }
 
 /**
- * The names of the places with points: towns, or districts if all points lie in one town. Each is named once, where the
- * first of its points lies, and those with the most points come first.
+ * The names of the places with points: towns, or districts if all points lie in one town. Each name is written once, at
+ * the first of its points; places with the most points come first.
  */
 export function placeNames(points: readonly MapPoint[]): (Point & { name: string })[] {
   const isOneTown = new Set(points.map(({ city }) => city)).size === 1

@@ -104,7 +104,7 @@ function AddForm({ close }: { close: () => void }) {
   const localFaults = useLocalFaults(entries)
   const refusedFaults = refusedRows(error, entries)
   const faults = localFaults.length > 0 ? localFaults : refusedFaults
-  // The faults are shown at their rows; to list them again could take thousands of lines.
+  // Faults are shown at their rows. A list of them could have thousands of lines.
   const shownError = error && refusedFaults.length > 0 ? withoutRows(error) : error
 
   function change(next: string): void {

@@ -227,7 +227,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
   const common = useCommon()
   const [form] = Form.useForm<Entered>()
   const save = useWrite(saveDeviceModel)
-  /** The model that a save would replace, once the user was warned. It counts only for its own prefix. */
+  /** The model that a save would replace, once the user was warned. The warning is valid only for this prefix. */
   const [found, setFound] = useState<DeviceModelRecord>()
   const typedPrefix = Form.useWatch('serialPrefix', form)?.trim()
   const replaced = found?.serialPrefix === typedPrefix ? found : undefined
@@ -301,7 +301,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
       >
         <Input autoComplete="off" inputMode="url" onBlur={({ target }) => setPictureUrl(target.value.trim())} />
       </Form.Item>
-      {/* Its place is kept, so that the buttons below do not move away from under a click. */}
+      {/* Its space is reserved, so that the buttons below do not move away from under a click. */}
       <div style={{ marginBottom: 16 }}>
         <Picture key={pictureUrl} url={pictureUrl} alt={t('picture')} size={96} />
       </div>

@@ -12,7 +12,7 @@ const useTexts = defineTexts(
   { title: '型号与库存', models: '型号', inventory: '库存' },
 )
 
-/** The models of serial numbers: by prefix, or of each one in the inventory. */
+/** The models of serial numbers: by prefix, or for each serial number in the inventory. */
 export function Page() {
   const t = useTexts()
   const [search, setSearch] = useSearchParams()

@@ -27,7 +27,7 @@ interface ChartProps {
   words: string
 }
 
-/** Devices online, creates and refusals in the course of a day, each on its own axis. An hour leads to its rows. */
+/** Devices online, creates and refusals in the course of a day, each on its own axis. Each hour links to its rows. */
 export function Chart({ minutes, online, words }: ChartProps) {
   const t = useTexts()
   const day = useMemo(() => dayOf(minutes, online), [minutes, online])
@@ -73,7 +73,7 @@ export function Chart({ minutes, online, words }: ChartProps) {
   )
 }
 
-/** Where an hour leads, and what its link says. */
+/** The target of an hour's link, and the link's label. */
 type HourLink = (range: ReturnType<typeof rangeOf>, sum: string) => { to: string; words: string }
 
 interface AxisProps {

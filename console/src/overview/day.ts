@@ -10,7 +10,7 @@ export interface Sample {
 }
 
 const minuteMs = 60_000
-/** A sample tells of that many minutes, unless another follows. */
+/** A sample is valid for this many minutes, unless another one follows. */
 const sampleMinutes = 15
 export const minutesOfDay = 1440
 
@@ -19,7 +19,7 @@ export interface Day {
   start: number
   creates: number[]
   refusals: number[]
-  /** How many devices were online; zero where nobody counted. */
+  /** The number of online devices; zero for a time without a count. */
   online: number[]
 }
 
@@ -62,7 +62,7 @@ export function busyHours(day: Pick<Day, 'start'>, values: readonly number[]): H
   }).filter(({ sum }) => sum > 0)
 }
 
-/** The hour of the clock that holds a minute, as filters of time take it: both ends count. */
+/** The full hour that contains a minute, as a time filter takes it: both ends are included. */
 export function rangeOf({ start }: Pick<Day, 'start'>, minute: number): { timeFrom: string; timeTo: string } {
   const hour = new Date(start + minute * minuteMs).toISOString().slice(0, 13).replace('T', ' ')
   return { timeFrom: `${hour}:00:00`, timeTo: `${hour}:59:59` }
@@ -80,7 +80,7 @@ export function hoursOf(day: Day, every: number): number[] {
   return Array.from({ length: 24 / every }, (_, step) => first + step * every * 60).filter((at) => at < minutesOfDay)
 }
 
-/** With fewer values the axis covers the highest: too few to tell what is usual. */
+/** With fewer values than this, the axis covers the highest one, because they do not show what is usual. */
 const fewMinutes = 20
 
 /** The value that the axis must reach: the highest, unless a few minutes would make all others look flat. */

@@ -166,7 +166,7 @@ function Attention({ findings }: { findings: FindingRecord[] }) {
   )
 }
 
-/** Returns where a finding leads; undefined where the user may not go. */
+/** Returns the page that a finding links to; undefined if the user may not see that page. */
 function useLead(): (finding: FindingRecord) => string | undefined {
   const may = useMay()
   const ofService = may(getServiceDetail) ? paths.service() : undefined

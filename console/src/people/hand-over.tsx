@@ -88,7 +88,9 @@ function useKeysOf(operatorId: number | undefined): OperatorKeyRecord[] {
   return operatorId === undefined ? [] : (data?.list ?? [])
 }
 
-/** The keys of somebody who leaves, and to whom they go; `handOver` gives them, one after the other. */
+/**
+ * The keys of an account that is about to end, and their new owner; `handOver` hands them over, one after the other.
+ */
 export function useLeaving(operatorId: number | undefined) {
   const queries = useQueryClient()
   const keys = useKeysOf(operatorId)
@@ -98,7 +100,7 @@ export function useLeaving(operatorId: number | undefined) {
     try {
       for (const { id } of keys) await call(handOverOperatorKey, { id, operatorId: owner })
     } finally {
-      // What was handed over before a refusal is not asked for again.
+      // A refusal can come after some keys were handed over; the dialog must not ask for those again.
       await readAnew(queries)
     }
   }
@@ -107,11 +109,11 @@ export function useLeaving(operatorId: number | undefined) {
 
 interface HeldKeysProps {
   leaving: ReturnType<typeof useLeaving>
-  /** What becomes of the keys if nobody takes them. */
+  /** What happens to the keys if they are handed to nobody. */
   otherwise: string
 }
 
-/** Says what somebody who leaves holds, and asks who goes on with it. */
+/** Lists the keys of an account that is about to end, and asks who takes them over. */
 export function HeldKeys({ leaving: { operatorId, keys, owner, setOwner }, otherwise }: HeldKeysProps) {
   const t = useTexts()
   if (operatorId === undefined || keys.length === 0) return null

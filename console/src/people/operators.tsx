@@ -142,7 +142,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
       title: common('createTime'),
       dataIndex: 'createTime',
       className: 'number',
-      // With this column visible, the actions would be outside a window of usual width.
+      // Hidden by default: with this column, the actions would not fit into a window of usual width.
       isExtra: true,
     },
     {
@@ -207,7 +207,7 @@ function MoreDeeds({ operator, start }: { operator: OperatorRecord; start: (dial
   )
 }
 
-/** How a person signs in: by a password of here, at the provider, or both. */
+/** How a person can sign in: by a password, at the provider, or both. */
 function WaysIn({ operator: { source, isLinked } }: { operator: OperatorRecord }) {
   const t = useTexts()
   if (source === 2) return t('bySignOn')

@@ -7,7 +7,7 @@ interface RoleChoiceProps<Offered extends Role> {
   value?: Offered
   onChange?: (role: Offered) => void
   roles: readonly Offered[]
-  /** The rights of each role, in a sentence. */
+  /** Describes the rights of each role in a sentence. */
   words: (role: Offered) => string
   isDisabled?: boolean
 }

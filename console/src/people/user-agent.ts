@@ -1,4 +1,4 @@
-/** In the order of detection: the user agent of each browser also names those below it. */
+/** In the order of detection: the user agent of each browser also contains the names of browsers further down. */
 const browsers: [name: string, sign: RegExp][] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d+)/],
   ['Opera', /\bOPR\/(\d+)/],

@@ -25,12 +25,12 @@ import { useTexts } from './texts.ts'
 const PlaceDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
 const RemoveDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
 
-/** The code of the refusal that a device stands nowhere. */
+/** The code of the refusal for a device without a placement. */
 const placementNotFound = 20030
 
 type Asked = { act: 'place'; now: Partial<PlacementRecord> } | { act: 'remove'; placement: PlacementRecord }
 
-/** Where a device stands, with whom to call there; or what is nearby while it stands nowhere. */
+/** Shows the site of a device with its contact; for a device without a placement, the sites nearby. */
 export function DeviceSite({ device: { appId, deviceNo } }: { device: DeviceRecord }) {
   const t = useTexts()
   const [asked, setAsked] = useState<Asked>()

@@ -31,7 +31,7 @@ const refreshEvery = 10_000
 /** The most gates that the page shows. */
 const most = 100
 
-/** By lane: entrances first, then exits, each by the name of the lane. */
+/** Sorts by lane: entrances first, then exits, each by the name of the lane. */
 const byLane = (one: PlacedDeviceRecord, other: PlacedDeviceRecord) =>
   one.laneType - other.laneType ||
   (one.laneName ?? '').localeCompare(other.laneName ?? '') ||
@@ -39,7 +39,7 @@ const byLane = (one: PlacedDeviceRecord, other: PlacedDeviceRecord) =>
 
 type Asked = { act: 'place' } | { act: 'change' | 'remove'; gate: PlacedDeviceRecord }
 
-/** The devices that stand at a site, in order of their lanes. */
+/** The devices that are placed at a site, in the order of their lanes. */
 export function Gates({ site }: { site: SiteRecord }) {
   const t = useTexts()
   const may = useMay()

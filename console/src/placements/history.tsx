@@ -16,7 +16,7 @@ interface HistoryProps {
   filter: { appId: string } & ({ siteId: number } | { deviceNo: string })
 }
 
-/** The placements at a site, or of a device: read when the reader opens them. */
+/** The placements at a site or of a device. They are read when the user opens the list. */
 export function PlacementHistory({ title, filter }: HistoryProps) {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -11,7 +11,7 @@ export interface LaneDraft {
 interface LaneFieldsProps {
   draft: LaneDraft
   onChange: (draft: LaneDraft) => void
-  /** Several devices have no name of a lane in common. */
+  /** False for several devices, which have no lane name in common. */
   hasName?: boolean
 }
 

@@ -20,7 +20,7 @@ import { useCommon } from '../ui/texts.ts'
 import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
 import { type LaneType, useTexts } from './texts.ts'
 
-/** How often what stands at a site is read again, in milliseconds. */
+/** How often the summary of a site's devices is read again, in milliseconds. */
 const refreshEvery = 30_000
 
 /** The kind of a lane, with its name. */
@@ -39,7 +39,7 @@ const readSummary = joined<SiteSummary>(100, async (appId, ids) => {
   return new Map(data.list.map((one) => [String(one.siteId), one]))
 })
 
-/** What stands at a site, counted. */
+/** Reads the counts of the devices that are placed at a site. */
 export function useSummary({ appId, id }: { appId: string; id: number }, isWanted = true) {
   return useQuery<SiteSummary | null, ForecourtError>({
     queryKey: [summarizePlacements.id, appId, id, language()],
@@ -49,11 +49,11 @@ export function useSummary({ appId, id }: { appId: string; id: number }, isWante
   })
 }
 
-/** Whether a site has an entrance or an exit, and none of them is online. */
+/** Whether a site has entrances of which none is online, or exits of which none is online. */
 const isShut = ({ entrances, entrancesOnline, exits, exitsOnline }: SiteSummary) =>
   (entrances > 0 && entrancesOnline === 0) || (exits > 0 && exitsOnline === 0)
 
-/** How many of a site's devices are online; red where no entrance, or no exit, is. */
+/** How many of a site's devices are online; red if no entrance, or no exit, is online. */
 export function SiteDevices({ site }: { site: { appId: string; id: number } }) {
   const t = useTexts()
   const common = useCommon()
@@ -69,7 +69,7 @@ export function SiteDevices({ site }: { site: { appId: string; id: number } }) {
 }
 
 const readPlacement = joined<PlacedDeviceRecord>(100, async (appId, serials) => {
-  // A serial with a comma in it cannot be named in a list.
+  // A serial number that contains a comma cannot be in a list of them, so it is requested alone.
   const alone = serials.filter((serial) => serial.includes(','))
   const listed = serials.filter((serial) => !serial.includes(','))
   const asked = [
@@ -80,7 +80,7 @@ const readPlacement = joined<PlacedDeviceRecord>(100, async (appId, serials) => 
   return new Map(pages.flatMap(({ data }) => data.list.map((one) => [one.deviceNo, one])))
 })
 
-/** The site at which a device stands, as a cell of a table. */
+/** A table cell with the site of a device. */
 export function SiteOfDevice({ appId, deviceNo }: { appId: string; deviceNo: string }) {
   const common = useCommon()
   const { data } = useQuery<PlacedDeviceRecord | null, ForecourtError>({
@@ -140,7 +140,7 @@ export function SitePicker({ appId, id, label, placeholder, value, onChange }: S
   )
 }
 
-/** A filter: devices that stand at a site. */
+/** A filter: devices that are placed at a site. */
 export function SiteFilter({
   appId,
   value,

@@ -27,7 +27,7 @@ interface PlaceDevicesProps {
   onClose: () => void
 }
 
-/** Places devices at a site: those nearby, those that a search finds, and pasted serial numbers. */
+/** Places devices at a site: devices nearby, devices found by a search, or pasted serial numbers. */
 export function PlaceDevices({ site, onClose }: PlaceDevicesProps) {
   const t = useTexts()
   const id = useId()
@@ -74,7 +74,9 @@ export function PlaceDevices({ site, onClose }: PlaceDevicesProps) {
   )
 }
 
-/** Sends the devices in batches; a batch that failed is sent again with its key, so that nothing is done twice. */
+/**
+ * Sends the devices in batches. A failed batch is sent again with its idempotency key, so that nothing is done twice.
+ */
 function useRun({ appId, id: siteId }: SiteRecord) {
   const save = useWrite(savePlacements)
   const [keys] = useState(() => new Map<number, Record<string, string>>())

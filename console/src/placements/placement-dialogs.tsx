@@ -11,12 +11,12 @@ import { type LaneType, useTexts } from './texts.ts'
 interface PlaceProps {
   appId: string
   deviceNo: string
-  /** Where it stands now, or the site that was chosen already. */
+  /** The present placement, or the site that was already chosen. */
   now: Partial<Pick<PlacementRecord, 'siteId' | 'laneType' | 'laneName'>>
   onClose: () => void
 }
 
-/** Asks where a device stands, and places it there. */
+/** Asks for a site and a lane, and places the device there. */
 export function PlaceDialog({ appId, deviceNo, now, onClose }: PlaceProps) {
   const t = useTexts()
   const save = useWrite(savePlacement)

@@ -1,6 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
-/** The texts of where devices stand. */
+/** The texts about placements. */
 export const useTexts = defineTexts(
   {
     gates: 'Gates',

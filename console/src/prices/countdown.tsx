@@ -4,7 +4,7 @@ import { readAnew } from '../api.ts'
 import { lengthOf } from './presets.ts'
 import { useTexts } from './texts.ts'
 
-/** How long it is until an instant; when the instant has come, whatever the page shows is read again. */
+/** Shows the time that is left until a moment. At that moment, the page's data is read again. */
 export function Countdown({ at }: { at: string }) {
   const t = useTexts()
   const queries = useQueryClient()
@@ -12,11 +12,11 @@ export function Countdown({ at }: { at: string }) {
   const [now, setNow] = useState(() => Date.now())
   const left = instant - now
   const isOver = left <= 0
-  // Seconds are shown in the last hour alone.
+  // Seconds are shown only in the last hour.
   const everyMs = left > 3_600_000 ? 15_000 : 1_000
   useEffect(() => {
     if (isOver) {
-      // The database's clock decides, and it may be a little behind the browser's.
+      // Reads a little later, because the database's clock decides, which may be behind the browser's.
       const timer = setTimeout(() => void readAnew(queries), 2_500)
       return () => clearTimeout(timer)
     }

@@ -88,11 +88,11 @@ interface UndoUpdateProps {
   onClose: () => void
 }
 
-/** Asks before the prices that a rule had before its last update are put back, by another update. */
+/** Asks before another update restores the prices that a rule had before its last update. */
 export function UndoUpdateDialog({ rule: { appId, id }, since, former, onClose }: UndoUpdateProps) {
   const t = useTexts()
   const update = useWrite(updateBillingRule)
-  // Another change in the meantime is not overwritten.
+  // Read with its tag, so that a change that somebody makes meanwhile is not overwritten.
   const { data } = useReadTagged(getBillingRule, { appId, id })
   const { periods, ...terms } = former
   return (

@@ -4,10 +4,13 @@ import { type PriceChangeRecord, priceChangeStatus } from '../../../src/sites/pr
 
 export type Terms = Pick<BillingRuleRecord, 'periods' | 'freeMinutes' | 'unitMinutes' | 'unitPrice' | 'dailyCap'>
 
-/** Terms of a rule on its line of time. */
+/** The terms of a rule in its timeline. */
 export interface LineEntry {
   key: string
-  /** Since when they hold, or will hold, in the service's time zone; null if that is no longer kept. */
+  /**
+   * Since when the terms are, or from when they will be, in force, in the service's time zone; null if that is no
+   * longer kept.
+   */
   since: string | null
   terms: Terms
   actor: string | null
@@ -51,8 +54,8 @@ const ofEvent = ({ id, time, actor, data }: EventRecord): LineEntry => ({
 })
 
 /**
- * The line of time of a rule's terms: what waits, soonest first, and what held, newest first, of which the first holds
- * now. Made of the rule's events and its price changes; events that are no longer kept are left out.
+ * The timeline of a rule's terms: the waiting ones, soonest first; then the present ones; then the past ones, newest
+ * first. It is made from the rule's events and price changes; events that are no longer kept are missing.
  */
 export function lineOf(
   rule: BillingRuleRecord,
@@ -68,12 +71,12 @@ export function lineOf(
   const written = events
     .filter(({ type, actor }) => /^billingRule\.(created|updated)$/u.test(type) && actor !== pricesActor)
     .map(ofEvent)
-    // Oldest first, as they follow each other within a second.
+    // Oldest first, so that events within the same second stay in their order.
     .toReversed()
   const byTime = (one: LineEntry, other: LineEntry) => (one.since ?? '').localeCompare(other.since ?? '')
   const held = [...written, ...ofStatus(priceChangeStatus.inForce)]
     .toSorted(byTime)
-    // An update of the name alone changes no terms.
+    // An update of the name alone is not in the timeline.
     .filter(({ terms, change }, index, all) => {
       const before = all[index - 1]
       return before === undefined || change !== null || !areSame(before.terms, terms)

@@ -8,7 +8,7 @@ import { useTexts } from './texts.ts'
 
 const momentFormat = 'YYYY-MM-DD HH:mm:ss'
 
-/** The service's time now, as it writes it; undefined until its time zone is known. */
+/** The service's present time in its own format; undefined until its time zone is known. */
 export function useServiceNow(): { now: string; timeZone: string } | undefined {
   const { data } = useRead(getSettings, {})
   return data && { now: shownMoment(new Date(), data.timeZone), timeZone: data.timeZone }
@@ -22,7 +22,7 @@ interface MomentFieldProps {
 
 const presets = ['tomorrow', 'nextMonday', 'nextMonth'] as const
 
-/** A moment of the future in the service's time zone, with the usual ones as buttons. */
+/** A future moment in the service's time zone, with buttons for the usual ones. */
 export function MomentField({ id, value = '', onChange }: MomentFieldProps) {
   const t = useTexts()
   const clock = useServiceNow()

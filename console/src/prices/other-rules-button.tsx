@@ -12,13 +12,15 @@ const OtherRules = lazy(async () => ({ default: (await import('./other-rules.tsx
 interface OtherRulesButtonProps {
   /** The application that the list shows; empty for all. */
   appId: string
-  /** The chosen sites; none: all that the filters match. */
+  /** The chosen sites; if none are chosen, all sites that the filters match. */
   chosen: readonly { appId: string; id: number }[]
   filters: Record<string, string>
   onDone: () => void
 }
 
-/** The button beside the list of sites for other rules from a moment on, of a selection or of all that match. */
+/**
+ * The button next to the list of sites: other rules from a moment on, for the selection or for all sites that match.
+ */
 export function OtherRulesButton({ appId, chosen, filters, onDone }: OtherRulesButtonProps) {
   const t = useTexts()
   const may = useMay()

@@ -17,13 +17,13 @@ import { MomentField, useServiceNow } from './moment-field.tsx'
 import { presetMoments } from './presets.ts'
 import { useTexts } from './texts.ts'
 
-/** The filters of the list of sites that a price change takes; all others are turned into ids. */
+/** The list's filters that a price change accepts. With any other filter, the ids of the sites are sent. */
 const takenFilters = ['provinceCode', 'cityCode', 'districtCode', 'billingRuleId'] as const
 
 /** The sites of a price change: chosen ones, or those that a list's filters match. */
 export type Subject = { ids: number[] } | { filters: Record<string, string> }
 
-/** The sites as the operation takes them; undefined if they can only be named by too many ids. */
+/** The sites as the operation takes them; undefined if more ids than allowed would be needed. */
 async function sitesOf(appId: string, subject: Subject): Promise<ChosenSites | undefined> {
   if ('ids' in subject) return { ids: subject.ids }
   const given = Object.entries(subject.filters).filter(([name, value]) => value !== '' && name !== 'appId')
@@ -40,7 +40,7 @@ interface Counted {
   count: number
 }
 
-/** What is given for each field of a site: nothing, a rule, or null for no rule. */
+/** The entry for each field of a site: absent, a rule, or null for no rule. */
 type Draft = Partial<Record<keyof GivenRules, number | null>>
 
 interface OtherRulesProps {
@@ -78,7 +78,7 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
   const isReady = effectiveTime !== '' && Object.keys(rules).length > 0
   const input = { appId, effectiveTime, rules, reason: reason.trim() === '' ? null : reason }
 
-  /** Another entry has to be counted anew. */
+  /** After a change of the entries, the sites must be counted again. */
   function changed(): void {
     setCounted(undefined)
     setTooMany(false)

@@ -1,4 +1,4 @@
-// Moments as the service writes them in its time zone, reckoned as texts: the browser's own zone has other midnights.
+// Computes moments as texts in the service's time zone, because the browser's own zone has other midnights.
 
 const dayMs = 86_400_000
 
@@ -15,7 +15,7 @@ export function presetMoments(now: string): { tomorrow: string; nextMonday: stri
   }
 }
 
-/** A length of time in its two greatest units. */
+/** A duration in its two greatest units. */
 export function lengthOf(ms: number): { days: number; hours: number; minutes: number; seconds: number } {
   const seconds = Math.max(0, Math.ceil(ms / 1_000))
   return {

@@ -26,7 +26,7 @@ const CancelDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')
 const UndoDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
 const UndoUpdateDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoUpdateDialog }))
 
-/** The most changes and events that the line is made of, and the most entries of the past that it shows. */
+/** The most price changes and events that are read for the timeline, and the most past entries that it shows. */
 const mostRead = 100
 const mostPast = 8
 const refreshEvery = 30_000
@@ -36,7 +36,7 @@ type Asked =
   | { act: 'undo'; change: PriceChangeRecord; former: Terms | undefined }
   | { act: 'undoUpdate'; since: string; former: Terms }
 
-/** What waits, what holds, and what held: the prices of a rule in the course of time, the latest on top. */
+/** The timeline of a rule's prices, the latest on top: waiting, present and past ones. */
 export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
   const t = useTexts()
   const { appId, id } = rule

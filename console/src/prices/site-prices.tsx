@@ -15,7 +15,7 @@ import { Countdown } from './countdown.tsx'
 import './prices.css'
 import { useTexts } from './texts.ts'
 
-/** The members of the answer, by the field of a site. */
+/** The members of the response, by the field of a site. */
 const members = {
   fastChargeBillRuleId: 'fast',
   rushingBillRuleId: 'slow',
@@ -24,14 +24,14 @@ const members = {
 
 type Use = (typeof members)[keyof typeof members]
 
-/** A site's prices now, and from when on others hold. */
+/** A site's present prices, and from when on it has others. */
 export function SitePrices({ site: { appId, id } }: { site: SiteRecord }) {
   const t = useTexts()
   const sites = useSiteTexts()
   const options = { refetchInterval: 30_000 }
   const { data, error, refetch } = useRead(getSitePrices, { appId, id }, options)
   const asked = { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 }
-  // Where a site has no rule yet, the answer has no moment until which that holds.
+  // If a site has no rule yet, the response does not say when it gets one.
   const waiting = useRead(pagePriceChanges, asked, options).data?.list ?? []
   if (data === undefined)
     return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
@@ -58,7 +58,7 @@ export function SitePrices({ site: { appId, id } }: { site: SiteRecord }) {
   )
 }
 
-/** What holds from an instant of the future on. */
+/** The prices from a future instant on. */
 function Next({ appId, id, use, at }: { appId: string; id: number; use: Use; at: string | null }) {
   const { data } = useRead(getSitePrices, { appId, id, time: at ?? '' }, { enabled: at !== null })
   if (at === null || data === undefined) return null
@@ -69,7 +69,7 @@ interface InForceProps {
   appId: string
   price: PriceInForce | null
   state: 'holds' | 'waits'
-  /** When it begins to hold, of what waits. */
+  /** When the next prices begin, if a price change waits. */
   begins?: { at: string; time: string }
 }
 

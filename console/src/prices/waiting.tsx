@@ -31,7 +31,7 @@ function useWaiting(appId: string) {
   })
 }
 
-/** Marks a rule in a list for which other terms wait. */
+/** Marks a rule in a list if other terms wait for it. */
 export function RuleMark({ appId, id }: { appId: string; id: number }) {
   const { data = [] } = useWaiting(appId)
   return <Mark change={data.find(({ billingRuleId }) => billingRuleId === id)} />
@@ -45,7 +45,7 @@ interface SiteRules {
   placeholderBillRuleId: number | null
 }
 
-/** Marks a site in a list for which other rules wait, or other terms of its rules. */
+/** Marks a site in a list if other rules wait for it, or other terms of its rules. */
 export function SiteMark({ site }: { site: SiteRules }) {
   const { data = [] } = useWaiting(site.appId)
   return data.length === 0 ? null : <SoonestMark site={site} waiting={data} />
@@ -55,7 +55,7 @@ function SoonestMark({ site, waiting }: { site: SiteRules; waiting: PriceChangeR
   const { appId, id, fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId } = site
   const own = new Set([fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId])
   const terms = waiting.find(({ billingRuleId }) => billingRuleId !== null && own.has(billingRuleId))
-  // A change does not list its sites, so the sites are asked for one by one, where any change of sites waits.
+  // A price change does not list its sites. So, if any change of sites waits, each site's prices are requested.
   const rules = useRead(
     pagePriceChanges,
     { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 },

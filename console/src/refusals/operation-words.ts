@@ -3,7 +3,7 @@ interface Words {
   zh: string
 }
 
-/** What the writes do that may be refused, by the id of the operation. */
+/** Descriptions of the writes that can be refused, by the id of the operation. */
 export const operationWords: Record<string, Words> = {
   saveSite: { en: 'Create a site', zh: '新建站点' },
   saveSites: { en: 'Create sites', zh: '批量新建站点' },

@@ -15,7 +15,7 @@ export const regionFields = levels.flat()
 
 interface RegionFieldsProps {
   form: FormInstance
-  /** Undefined until the user chooses: fields are then typed by hand if the table lacks their values. */
+  /** Undefined until the user chooses: then the fields are typed by hand only if the table lacks their values. */
   isByHand: boolean | undefined
   onByHand: (isByHand: boolean) => void
 }

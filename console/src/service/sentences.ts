@@ -3,7 +3,7 @@ import { defineTexts } from '../language/index.ts'
 import { inBytes } from '../ui/bytes.ts'
 import { grouped } from '../ui/number.ts'
 
-/** A sentence for each code, and for faults what to do (`…_todo`). */
+/** A sentence for each code and, for faults, what to do (`…_todo`). */
 const useTexts = defineTexts(
   {
     asRoot: 'The service runs as root.',
@@ -11,14 +11,14 @@ const useTexts = defineTexts(
     backup: 'The last backup is of {{takenAt}}, {{bytes}}.',
     backupFailed: 'The backup of {{failedAt}} failed.',
     backupFailed_reason: 'The backup of {{failedAt}} failed: {{failure}}',
-    backupFailed_todo: 'Mend what it says, and take one: forecourt backup --to FOLDER --keep 14.',
+    backupFailed_todo: 'Correct the reason, and take one: forecourt backup --to FOLDER --keep 14.',
     backupLate: 'The last backup is of {{takenAt}}: over 26 hours old.',
     backupLate_todo: 'See why the timer took none last night: forecourt backup --to FOLDER --keep 14.',
     backupNone: 'No backup was taken by forecourt backup. See that another program takes them.',
     callbacks: 'Callbacks are sent to {{count}} applications.',
     callbacksDead: 'Deliveries given up: {{count}}.',
     callbacksDead_todo: 'Replay them when their receivers answer again.',
-    callbacksFailing: 'Receivers left alone after failures: {{held}}; stopped by 410: {{stopped}}.',
+    callbacksFailing: 'Receivers paused after failures: {{held}}; stopped by 410: {{stopped}}.',
     callbacksFailing_todo: 'See the deliveries, and ask the applications to mend their receivers.',
     callbacksPaused: 'Callbacks are paused by the settings, or since a restore.',
     callbacksPaused_todo: 'forecourt callbacks resume, when this is no copy of a database whose callbacks are sent.',
@@ -38,7 +38,7 @@ const useTexts = defineTexts(
     connectionsFew_todo: 'Raise max_connections, or the limit of the user or database.',
     database: 'PostgreSQL {{version}} answers in {{roundTripMs}} ms.',
     disk: '{{freeBytes}} of {{sizeBytes}} are free on the database’s disk.',
-    diskElsewhere: 'The database is elsewhere: its disk is watched where it runs.',
+    diskElsewhere: 'The database is elsewhere: watch its disk on its own machine.',
     diskFull: 'The database’s disk is nearly full: {{freeBytes}} of {{sizeBytes}} are free.',
     diskFull_todo: 'Make room at once: under {{boundBytes}} the database soon takes no writes.',
     diskFullSoon: 'The database’s disk is full in {{days}} days: {{freeBytes}} of {{sizeBytes}} are free.',
@@ -55,7 +55,7 @@ const useTexts = defineTexts(
     replicationLost: 'Commits wait for a standby of “{{names}}”, and none is there.',
     replicationLost_todo: 'Start a standby, or take it out of synchronous_standby_names.',
     replicationNone: 'No standby: backups are the only other copy.',
-    vacuumOff: 'Autovacuum is off: the tables swell.',
+    vacuumOff: 'Autovacuum is off: the tables bloat.',
     vacuumOff_todo: 'Set autovacuum = on in postgresql.conf.',
     workers: 'Processes that serve: {{serving}}.',
     workersMissing: '{{serving}} of {{wanted}} processes serve.',

@@ -19,7 +19,7 @@ import { useTexts } from './texts.ts'
 type Detail = Static<typeof getServiceDetail.data>
 type Forecast = NonNullable<Detail['forecast']>
 
-/** What the service runs on and stands on, for those who run it. */
+/** The page “Service”: the service's database, disk and processes, for the people who operate it. */
 export function Page() {
   const t = useTexts()
   return (
@@ -116,7 +116,7 @@ function Findings({ findings }: { findings: FindingRecord[] }) {
   )
 }
 
-/** Most tables are small, and of little interest. */
+/** The page first shows this many tables: most are small, and of little interest. */
 const shownTables = 12
 
 function Tables({ tables }: { tables: TableSize[] }) {

@@ -34,7 +34,8 @@ export const useTexts = defineTexts(
     keptDay: '1 day',
     forever: 'Always',
     settings: 'Settings in force',
-    settingsWords: 'They come from the environment of the service. What a secret one holds is shown to nobody.',
+    settingsWords:
+      'They come from the environment of the service. The values of secret ones are hidden from everybody.',
     allSettings: 'All {{count}} settings',
     allByDefault: 'All settings have their defaults.',
     name: 'Name',

@@ -12,7 +12,7 @@ export function useReturnTo(): string {
   return wanted ?? kept ?? paths.overview()
 }
 
-/** Keeps it while the browser is at the provider. */
+/** Keeps the wanted page while the browser is at the provider. */
 export function keepReturnTo(path: string): void {
   sessionStorage.setItem(storageKey, path)
 }

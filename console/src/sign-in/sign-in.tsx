@@ -92,7 +92,7 @@ function useEnter() {
   return { enter, error, setError, isRunning, returnTo }
 }
 
-/** Tells whoever has just used a recovery code when few are left. */
+/** Warns a person who has just used a recovery code when few codes are left. */
 function useFewCodesWarning(): () => Promise<void> {
   const t = useAccountTexts()
   return async () => {
@@ -165,10 +165,10 @@ function ByAccount({ signOn, hasPasskeys, isForAdmins }: ByAccountProps) {
   )
 }
 
-/** A passkey's ticket lasts five minutes: what waits for one begins anew before. */
+/** A passkey's ticket lasts five minutes, so a wait for a passkey begins again before that. */
 const waitMs = 240_000
 
-/** While it is asked to, waits for a passkey that the person chooses among what the browser fills the name with. */
+/** When `isAsked`, waits for a passkey that the person picks from the browser's autofill of the name. */
 function usePasskeyOfFields(isAsked: boolean, enter: (shown: Shown) => Promise<void>): void {
   const take = useEffectEvent(enter)
   useEffect(() => {

@@ -264,7 +264,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
   )
 }
 
-/** The key of a row among those of all applications. */
+/** Identifies a row among the sites of all applications. */
 const keyOf = ({ appId, id }: Pick<SiteRecord, 'appId' | 'id'>) => `${appId} ${id}`
 const readKey = (key: string) => ({ appId: key.split(' ')[0] ?? '', id: Number(key.split(' ')[1]) })
 

@@ -111,7 +111,7 @@ function Actions({ site }: { site: SiteRecord }) {
   )
 }
 
-/** How many devices a deletion leaves without a site. */
+/** How many devices have no site after the deletion. */
 function DevicesThatStay({ site }: { site: SiteRecord }) {
   const t = useTexts()
   const { data } = useSummary(site)

@@ -88,7 +88,7 @@ export const useTexts = defineTexts(
     actor: 'By',
     data: 'Data',
     showData: 'Show',
-    noEvents: 'No event tells of this site.',
+    noEvents: 'No event of this site is kept.',
     otherEvents: 'Show them under Events',
   },
   {

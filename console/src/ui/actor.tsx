@@ -1,7 +1,7 @@
 import { ApplicationName } from './application-name.tsx'
 import { useCommon } from './texts.ts'
 
-/** The name of an actor: of a person, of a program's key, or of an application. */
+/** The name of an actor: a person, a program's key, or an application. */
 export function Actor({ actor }: { actor: string }) {
   const t = useCommon()
   const [, kind = '', name = actor] = /^(\w+):(.*)$/s.exec(actor) ?? []

@@ -12,7 +12,7 @@ interface ColumnsProps {
   choose: (keys: string[]) => void
 }
 
-/** Chooses the visible columns of a table. */
+/** Lets the user choose the visible columns of a table. */
 export function Columns({ columns, shown, choose }: ColumnsProps) {
   return (
     <Checkbox.Group

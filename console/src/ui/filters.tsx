@@ -49,7 +49,7 @@ export function TextFilter({ label, value, onChange, width = 180, meaning = (tex
   const [text, setText] = useState(value)
   const field = useRef<InputRef>(null)
   const { state } = useNavigation()
-  // An older value from the address must not overwrite the text while the user types.
+  // A value that comes later from the address must not overwrite the text while the user types.
   useEffect(() => {
     if (document.activeElement !== field.current?.input) setText(value)
   }, [value])
@@ -103,7 +103,7 @@ export interface RangeFilterProps {
   label: string
   from: string
   to: string
-  /** Of the last report: the presets are lengths of silence, not days. */
+  /** Set for the time of the last report, where the presets are lengths of silence and not days. */
   isOfSilence?: boolean
   onChange: (from: string, to: string) => void
 }
@@ -128,7 +128,7 @@ export function RangeFilter(props: RangeFilterProps) {
 interface FilterBarProps {
   /** The filters' values, to count those that are set. */
   values: Record<string, string>
-  /** The list of which views are saved. */
+  /** The list whose views can be saved. */
   views?: ViewedPage
   /** Other elements beside the filters. */
   beside?: ReactNode

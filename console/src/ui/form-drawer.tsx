@@ -9,7 +9,7 @@ interface FormDrawerProps {
   children: ReactNode
 }
 
-/** A form in a drawer; closing it asks first if unsaved input would be lost. */
+/** A form in a drawer. Closing the drawer asks first if unsaved input would be lost. */
 export function FormDrawer({ isOpen, title, onClose, children }: FormDrawerProps) {
   const leave = useLeave()
   return (

@@ -1,6 +1,6 @@
 /**
- * Joins look-ups of one moment into one request for each application: each row of a table asks for its own, and the
- * service answers for up to `most` of them at once. `load` returns what was found, by key.
+ * Joins the look-ups of one moment into one request for each application: each row of a table asks only for itself, and
+ * one request asks for up to `most` rows. `load` returns the results by key.
  */
 export function joined<Item>(most: number, load: (appId: string, keys: string[]) => Promise<Map<string, Item>>) {
   const waiting = new Map<string, Asked<Item>[]>()

@@ -13,8 +13,8 @@ export const shownMoment = (instant: Date, timeZone: string) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
 
 /**
- * The most common ranges, in the service's time zone; none until the zone is known: days, or lengths of silence, which end
- * so long ago.
+ * The most common ranges, in the service's time zone; none until the zone is known. They are days, or lengths of
+ * silence: ranges without a beginning that end some time ago.
  */
 export function useRangePresets(
   isOpen: boolean,

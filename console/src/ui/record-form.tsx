@@ -64,7 +64,7 @@ export interface RecordFormProps<Values extends object, Item, Made> {
   /** The message after a success; by default `Saved`. */
   successMessage?: (made: Made) => string
   onRefused?: (refusal: ForecourtError) => void
-  /** The label of the button; by default that for saving or creating. */
+  /** The label of the button; by default that of saving or creating. */
   verb?: string
   isReady?: boolean
   /** How to leave without saving: the address of a page, or a function that closes the form. */

@@ -34,7 +34,10 @@ interface PageData<Item> {
 }
 
 export interface Column<Item> extends RowsColumn<Item> {
-  /** Hidden until the user chooses it; `narrow`: only in a window that is not wide; `phone`: only in that of a phone. */
+  /**
+   * Whether the column is hidden until the user chooses it; `narrow`: only in a narrow window; `phone`: only in a
+   * window as narrow as a phone's.
+   */
   isExtra?: boolean | 'narrow' | 'phone'
   /** Always shown, because it identifies the row. */
   isFixed?: boolean
@@ -127,18 +130,18 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const place = usePlace(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
   const sorted = useSort(columns, orderedBy, place.names)
-  // The feed's order is also that of its export.
+  // The feed's order also applies to its export.
   const ordered = orderedBy === undefined ? {} : sorted.asked
   const asked = { ...input, ...sorted.asked, pageSize, ...place.asked } as unknown as Input<Body, Query>
   const { data, error, isFetching, isPlaceholderData, refetch } = useRead(operation, asked, {
     keepsPrevious: true,
     ...(refetchInterval === undefined ? {} : { refetchInterval }),
   })
-  // Deferred, rows are drawn in slices, between which the browser answers.
+  // The deferred value lets React draw the rows in slices, and the browser responds to the user between two slices.
   const found = useDeferredValue(data, undefined) as (PageData<Item> & Static<Data>) | undefined
 
   if (error !== null && data === undefined) return <RefusalResult error={error} retry={() => void refetch()} />
-  // Nothing is shown that would move when the rows arrive.
+  // Until the rows arrive nothing is shown, because it would then move.
   if (found === undefined) return <Loading />
   const chosen = selection?.keys.length ?? 0
   return (
@@ -198,7 +201,10 @@ function numberOf(text: string | null): number | undefined {
   return Number.isInteger(number) && number > 1 ? number : undefined
 }
 
-/** The order of a table, kept in the address; `frame` are the parameters of the page, of which another order has another. */
+/**
+ * The order of a table, kept in the address; `frame` has the address's parameters for the page, which a change of the
+ * order resets.
+ */
 function useSort<Item>(columns: readonly Column<Item>[], orderedBy: string | undefined, frame: readonly string[]) {
   const [search] = useSearchParams()
   const change = useChangeSearch()
@@ -217,7 +223,8 @@ function useSort<Item>(columns: readonly Column<Item>[], orderedBy: string | und
     rows: {
       by,
       isAscending,
-      // Up, down, and the table's own order again; of times the newest first.
+      // The sequence of clicks on a heading: ascending, descending, and the table's own order again. Times begin with
+      // descending.
       turn(chosen: string) {
         if (chosen === '') return turn({ sort: undefined, order: undefined })
         const isFirstDown = chosen === 'createTime'
@@ -280,7 +287,7 @@ function PageNumber({ here, pages, goTo }: PageNumberProps) {
   )
 }
 
-/** Where a table is among its pages, by the address: by cursor, or by a number that was gone to. */
+/** The table's present page, from the address: by a cursor, or by a number that the user entered. */
 function usePlace(cursorName: string) {
   const [search] = useSearchParams()
   const turn = useChangeSearch()
@@ -299,7 +306,7 @@ function usePlace(cursorName: string) {
     asked: cursor === '' ? pageNo && { pageNo } : { cursor },
     isFirst: cursor === '' && pageNo === undefined,
     hasPrevious: previous.length > 0 || pageNo !== undefined,
-    /** Undefined where the page was opened by its address alone. */
+    /** Undefined if the page was opened by its address alone. */
     number: pageNo ?? (cursor === '' || previous.length > 0 ? previous.length + 1 : undefined),
     goTo,
     goBack: () => (pageNo === undefined ? byCursor(previous.at(-1), previous.slice(0, -1)) : goTo(pageNo - 1)),
@@ -311,7 +318,7 @@ function usePlace(cursorName: string) {
 interface TurnsProps {
   place: ReturnType<typeof usePlace>
   page: PageData<unknown>
-  /** Whether the rows are still those of the page before. */
+  /** Whether the table still shows the rows of the page before. */
   isWaiting: boolean
 }
 

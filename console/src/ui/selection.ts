@@ -1,7 +1,9 @@
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 
-/** What the address has beside the filters: another page of the same rows, or another order, keeps the selection. */
+/**
+ * Parameters of the address that are not filters: another page of the same rows, or another order, keeps the selection.
+ */
 const framing = ['cursor', 'pageNo', 'pageSize', 'sort', 'order', 'view']
 
 /** The selected rows of a table, over its pages; another filter clears the selection. */

@@ -16,7 +16,7 @@ export function useTypedSearch() {
   return { search, asked, isAsked: wished === asked }
 }
 
-/** Shown instead of the rows of such a list. */
+/** Shown in place of the rows when a search finds none. */
 export function NothingFound({ isWaiting, words }: { isWaiting: boolean; words: string }) {
   if (isWaiting) return <Spin size="small" style={{ display: 'block', margin: 12 }} />
   return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={words} />

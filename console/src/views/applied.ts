@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-// A saved view that is applied changes the address and the choice of columns together; the page begins anew with both.
+// Applying a saved view changes the address and the choice of columns together. The page is then rendered anew.
 
 let applied = 0
 const listeners = new Set<() => void>()
@@ -10,7 +10,7 @@ export function noteApplied(): void {
   for (const listener of listeners) listener()
 }
 
-/** How many views have been applied: a key of the page. */
+/** How many views have been applied; it is a part of the page's React key. */
 export function useAppliedViews(): number {
   return useSyncExternalStore(
     (tell) => {

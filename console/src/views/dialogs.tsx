@@ -10,13 +10,13 @@ import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
 interface SaveViewProps {
-  /** The views of the list that are there. */
+  /** The saved views of the list. */
   views: readonly ViewRecord[]
   view: Pick<ViewRecord, 'page' | 'query' | 'columns'>
   onClose: () => void
 }
 
-/** Asks for the name under which the list is kept as it is shown now. */
+/** Asks for a name, and saves the list under it as it is shown now. */
 export function SaveView({ views, view, onClose }: SaveViewProps) {
   const t = useTexts()
   const common = useCommon()

@@ -13,10 +13,10 @@ import { useTexts } from './texts.ts'
 const SaveView = lazy(async () => ({ default: (await import('./dialogs.tsx')).SaveView }))
 const ManageViews = lazy(async () => ({ default: (await import('./dialogs.tsx')).ManageViews }))
 
-/** Parameters of the address that lead to one row or to one page of the list. */
+/** Parameters of the address that a view does not keep: they name one row or one page of the list. */
 const passing = ['cursor', 'find', 'event', 'eventType', 'eventAppId']
 
-/** The query of the address as a view has it. */
+/** The query of the address as a view keeps it. */
 function queryNow(): string {
   const search = new URLSearchParams(window.location.search)
   for (const name of passing) search.delete(name)
@@ -26,10 +26,13 @@ function queryNow(): string {
 /** The key under which a list's choice of columns is stored. */
 const keyOf = (page: ViewedPage) => columnsKey(page === 'events' ? 'feed' : page)
 
-/** Whether the button gets the focus back: the page begins anew when a view is applied. */
+/** Whether the button must get the focus back, because the page is rendered anew when a view is applied. */
 let isJustApplied = false
 
-/** The menu of the views of a list that the user has saved. Keys have no account to keep them in. */
+/**
+ * The menu of the views of a list that the user has saved. A session of a key has none, because it has no account to
+ * keep them in.
+ */
 export function Views({ page }: { page: ViewedPage }) {
   const { operatorId } = useSession()
   return operatorId === null ? null : <Menu page={page} />

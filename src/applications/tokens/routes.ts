@@ -130,7 +130,7 @@ function basicCredentials(authorization: string, body: Record<string, unknown>):
   const encoded = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(authorization)?.[1]
   if (encoded === undefined) throw clientInvalid(true)
   if (body.client_secret !== undefined) {
-    const reason = { en: 'must not be given beside HTTP Basic', zh: '不得与 HTTP Basic 同时给出' }
+    const reason = { en: 'must not be given together with HTTP Basic', zh: '不得与 HTTP Basic 同时给出' }
     throw invalidRequest([{ field: 'client_secret', reason }])
   }
   const pair = Buffer.from(encoded, 'base64').toString()

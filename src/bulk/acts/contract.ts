@@ -81,7 +81,10 @@ export const actChanges = {
 
 type Members = Record<string, unknown>
 
-/** What is looked at with the kind, member by member; the document shows the filters of both kinds. */
+/**
+ * The request is checked against the filters of its own kind, member by member; the OpenAPI document shows the filters
+ * of both kinds.
+ */
 const ActFilter = Type.Unsafe<Members>({
   type: 'object',
   description:
@@ -100,7 +103,7 @@ const ActChanges = Type.Unsafe<Members>({
   [shownKey]: Type.Union([actChanges.devices, actChanges.sites]),
 })
 
-const ActKindName = named('ActKind', textOneOf(kinds, 'What the rows are.'))
+const ActKindName = named('ActKind', textOneOf(kinds, 'The kind of the rows.'))
 const ActNameText = named(
   'ActName',
   textOneOf(
@@ -119,13 +122,15 @@ export const ActRecord = named(
     act: ActNameText,
     filter: ActFilter,
     set: nullable(ActChanges),
-    targetAppId: nullable(Type.String({ description: 'of a transfer: the new owner; null for who may not see it' })),
+    targetAppId: nullable(
+      Type.String({ description: 'for a transfer: the new owner; null for callers that may not see it' }),
+    ),
     reason: nullable(Type.String()),
     dryRun: Type.Boolean({ description: 'True: the rows were only counted. The act has ended.' }),
     status: ActStatus,
     rows: Type.Integer({ description: 'How many rows matched when the act began.' }),
     done: Type.Integer({ description: 'Rows that the act changed.' }),
-    unchanged: Type.Integer({ description: 'Rows that were so already; they have no event.' }),
+    unchanged: Type.Integer({ description: 'Rows that needed no change; they write no event.' }),
     refused: Type.Integer({ description: 'Rows that were refused.' }),
     actor: Type.String(),
     createTime: moment,
@@ -143,7 +148,7 @@ export const createAct = operation({
   id: 'createAct',
   group: 'bulk',
   summary:
-    'Does to every device or site that matches what an operation does to one, in the background. Only rows that were there when it is answered and still match when the act comes to them; each writes the event of the single operation. One import or act of an application at a time.',
+    'Carries out an operation on every device or site that matches, in the background: on the rows that exist when this is answered and that still match when the act reaches them. Each row writes the event of the single operation. One import or act of an application at a time.',
   method: 'POST',
   path: `${folder}/create`,
   callers,

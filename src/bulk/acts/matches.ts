@@ -9,7 +9,7 @@ import type { ReadTimeRange } from '../../vocabulary/moments.ts'
 import type { ActKind } from './contract.ts'
 import { asQuery } from './rules.ts'
 
-// The rows that an act's filter fits: the page operation's filter, read as the page operation reads it.
+// The rows that match an act's filter. The filter is read exactly as the page operation reads its own.
 
 /** What an act is about. */
 interface ActRows {

@@ -24,7 +24,7 @@ interface Parts {
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'fileBytes'>
   showMoment: ShowMoment
   readTimeRange: ReadTimeRange
-  /** Says that there is something to work off. */
+  /** Wakes the worker: a new job waits. */
   onSubmitted(): void
 }
 
@@ -37,12 +37,14 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
       createAct,
       async ({ caller, actor, body, idempotency, sourceAddress }) => {
         const act = readAct(body)
-        // As the operation that does it to one device (contract §12.4). A dry run changes nothing.
+        // A fresh proof is needed, as for the operation on one device (contract §12.4), but not for a dry run, which
+        // changes nothing.
         if (isOperators(act.kind, act.act) && given(body.dryRun) !== true) requireProof(caller)
         const appId = await requireApplicationOf(sql, caller, body.appId)
         if (isOperators(act.kind, act.act)) requirePlatform(caller)
         if (act.targetAppId !== null) await requireApplicationExists(sql, act.targetAppId)
-        // One count of an application at a time: the next request usually finds the act of the one before.
+        // Only one request of an application counts at a time; a second one then usually finds that the first has begun
+        // its act.
         const begun = await inTurn(appId, async () => {
           // First, because the act under way may be this very request's, whose response is then stored.
           const isUnderWay = await jobs.isUnderWay(sql, appId)
@@ -119,7 +121,7 @@ function shownTo(caller: Caller, act: ActRecord): ActRecord {
   return isPlatform ? act : { ...act, targetAppId: null }
 }
 
-/** The act as the audit trail tells it, which is kept for long: without what can be about people. */
+/** The act as the audit trail shows it. The trail is kept for long, so it holds no values that can be personal data. */
 function forTrail(act: ActRecord): object {
   const filter = 'contacts' in act.filter ? { ...act.filter, contacts: '…' } : act.filter
   return { ...act, filter, set: act.set && Object.keys(act.set) }

@@ -18,7 +18,7 @@ import {
 type Body = Static<NonNullable<typeof createAct.body>>
 type Members = Record<string, unknown>
 
-/** The act as it is stored: of filter and changes the members that are given. */
+/** The act as it is stored: its filter and changes hold only the members that are given. */
 export interface GivenAct {
   kind: ActKind
   act: ActName
@@ -47,7 +47,7 @@ const givenOf = (members: Members): Members =>
 const pick = ({ properties }: TObject, members: Members): Members =>
   Object.fromEntries(Object.entries(members).filter(([name]) => Object.hasOwn(properties, name)))
 
-/** Whether only operators may begin or cancel the act: who does that to one device is an operator too. */
+/** Whether only operators may begin or cancel the act, as with the operation on one device. */
 export const isOperators = (kind: ActKind, act: ActName): boolean => {
   const single = singleOperation(kind, act)
   return single !== undefined && !rolesOf(single).includes('developer')
@@ -104,7 +104,7 @@ function filterFaults(kind: ActKind, filter: Members): FieldFault[] {
   }
   if (all !== undefined && !isEmpty) {
     return [
-      { field: 'filter.all', reason: { en: 'must stand without other filters', zh: '不得与其他筛选条件同时给出' } },
+      { field: 'filter.all', reason: { en: 'must be given without other filters', zh: '不得与其他筛选条件同时给出' } },
     ]
   }
   return []

@@ -32,7 +32,7 @@ interface Parts {
 /** Decides rows within a transaction that holds the applications' locks; an outcome for each that still matches. */
 type DecideKeys = (tx: Statements, act: ActJob, actor: string, keys: readonly RowKey[]) => Promise<KeptOutcome[]>
 
-/** How an act finds its rows and decides them: as the operation does that is for one. */
+/** How an act finds its rows and decides them: each row as the operation on one record would. */
 export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
   const updateDevices: DecideKeys = async (tx, act, actor, keys) => {
     const serials = await findMatchingDevices(tx, devicesOf(act, readTimeRange), keys)
@@ -64,7 +64,7 @@ export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
     return serials.map((serial) => toKept(serial, 'done', refusals.get(serial)))
   }
 
-  /** Sites that match with the billing rules that they have by now: what is due by its price changes is written down first. */
+  /** The sites that match by their present billing rules: price changes that are due are written first. */
   async function matchingSites(tx: Statements, act: ActJob, keys: readonly RowKey[]): Promise<Site[]> {
     await writeDueBefore(
       tx,
@@ -100,7 +100,7 @@ export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
     sites: { update: updateSites, delete: deleteSites },
   }
 
-  /** Decides rows and stores their outcomes and where the act goes on. Returns the number of refused rows. */
+  /** Decides rows, and stores their outcomes and the act's position. Returns the number of refused rows. */
   async function decide(job: Job, keys: readonly RowKey[], position: RowKey): Promise<number> {
     const act = actOf(job)
     const decideKeys = (deciders[act.kind] as Partial<Record<string, DecideKeys>>)[act.act] as DecideKeys
@@ -129,7 +129,7 @@ export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
         decide(from, to) {
           const portion = keys.slice(from, to)
           job.place = portion[0]?.at(-1) ?? job.place
-          // Behind the last row that matches are only rows that do not.
+          // After the last matching row of the stretch, its remaining rows do not match and can be skipped.
           return decide(job, portion, to === keys.length ? last : (portion.at(-1) as RowKey))
         },
       }

@@ -36,14 +36,17 @@ export interface NewAct extends GivenAct {
   appId: string
   /** How many rows match. */
   rows: number
-  /** The application's newest event before they were counted. */
+  /** The application's newest event id, read before the rows were counted. */
   beganAfter: number
   isDryRun: boolean
   actor: string
   caller: Caller
 }
 
-/** Sets an act waiting; a dry run has ended. Throws 70003 while another job of the application is under way. */
+/**
+ * Inserts an act that waits for the worker, or a dry run, which has already ended. Throws 70003 while another job of
+ * the application is under way.
+ */
 export async function insertAct(tx: Statements, act: NewAct, showMoment: ShowMoment): Promise<ActRecord> {
   const { appId, kind, filter, changes, targetAppId, reason, rows, beganAfter, isDryRun } = act
   const status = isDryRun ? jobStatus.done : jobStatus.waiting
@@ -63,7 +66,7 @@ export async function insertAct(tx: Statements, act: NewAct, showMoment: ShowMom
   return begun as ActRecord
 }
 
-/** The newest id of an application's events: what comes into being later has a later one. */
+/** The newest id of an application's events. A record that is created later has an event with a higher id. */
 export async function readNewestEventId(sql: Statements, appId: string): Promise<number> {
   const [row] = await sql`select last_event_id as id from event_head where app_id = ${appId}`
   return row?.id ?? 0

@@ -32,7 +32,7 @@ const leaseSeconds = 6
 export interface JobFamily<Told> {
   /** SQL: the condition on their rows. */
   isOneSql: string
-  /** SQL: the columns that they have beside those of every job. */
+  /** SQL: the columns that jobs of this family have in addition to those of every job. */
   columnsSql: string
   /** The operation that pages through them. */
   page: string
@@ -99,7 +99,10 @@ export async function isUnderWay(sql: Statements, appId: string | null): Promise
   return row !== undefined
 }
 
-/** Runs the statement that sets a job waiting, and returns its record. Throws 70003 when another job was quicker. */
+/**
+ * Runs the statement that inserts a waiting job, and returns its record. Throws 70003 if another job was inserted
+ * first.
+ */
 export async function beginJob<Told>(
   family: JobFamily<Told>,
   showMoment: ShowMoment,
@@ -142,7 +145,7 @@ export async function cancelJob<Told>(
   return family.toRecord(row, showMoment)
 }
 
-/** A job that this process works off, for as long as its lease lasts. */
+/** A job that this process runs while it has the lease. */
 export interface Job {
   id: number
   owner: string
@@ -150,11 +153,11 @@ export interface Job {
   /** The application that rows go to, where that is another one. */
   targetAppId: string | null
   kind: string
-  /** What its rows undergo; null for an import. */
+  /** The act, for each of its rows; null for an import. */
   act: string | null
   isDryRun: boolean
   actor: string
-  /** Its row as it was when it was taken, and where it goes on since. */
+  /** The job's row: as it was when the lease was taken, with the position updated since. */
   row: Row
   /** The row at which the job is, for people; null before the first. */
   place: string | null
@@ -166,7 +169,7 @@ export interface Job {
   unanalyzed: number
 }
 
-/** Takes a job that waits, or whose process is gone, when not too many run. Undefined for none. */
+/** Takes a job that waits or whose process is gone, unless too many jobs run. Returns undefined if there is none. */
 export async function takeJob(sql: Sql): Promise<Job | undefined> {
   const [ready] = await sql`
     select 1 from import where status in (1, 2) and lease_until < now() limit 1`
@@ -208,19 +211,19 @@ function toJob(row: Row, owner: string): Job {
 /** The job belongs to another process by now, or was cancelled. */
 export class JobLost extends Error {}
 
-/** Rows that are decided, and where the job goes on. A member that is left out stays as it is. */
+/** The decided rows and the job's new position. A member that is left out stays as it is. */
 export interface Progress {
   outcomes: readonly KeptOutcome[]
-  /** Of an import: the piece, and how many of its rows are decided. */
+  /** For an import: the piece, and how many of its rows are decided. */
   nextPiece?: number
   nextRow?: number
-  /** Of an import of NDJSON: the members that rows had and that were ignored, as JSON text. */
+  /** For an import of NDJSON: the members that rows had and that were ignored, as JSON text. */
   ignoredColumns?: string
-  /** How much of the file is worked off, where a piece has come to its end. */
+  /** How many bytes of the file are done; given only where a piece has come to its end. */
   bytesRead?: number
   /** The size of the pieces that are removed with the import. */
   freedBytes?: number
-  /** Of an act: the key of the last row that it has come to, as JSON text. */
+  /** For an act: the key of the last decided row, as JSON text. */
   position?: string
 }
 
@@ -270,9 +273,9 @@ export const applicationsOf = ({ appId, targetAppId }: Job): string[] =>
   [...new Set([appId, targetAppId].flatMap((one) => one ?? []))].sort()
 
 /**
- * Whether anything else has been written within the last milliseconds, by whichever process: each write leaves an event.
- * What other jobs write does not count; their applications are theirs to look at. Nor does the platform's own log: a job
- * begins with an event there.
+ * Whether anybody else has written within the last milliseconds, in any process: each write leaves an event.
+ * Applications that other jobs write for are left out, because those jobs check them; so is the platform's own log,
+ * because each job begins with an event there.
  */
 export async function areOthersWriting(sql: Sql, job: Job, withinMs: number): Promise<boolean> {
   const since = lowestEventId(new Date(Date.now() - withinMs))
@@ -290,7 +293,7 @@ export async function areOthersWriting(sql: Sql, job: Job, withinMs: number): Pr
   return found !== undefined
 }
 
-/** Keeps a job of which no row could be decided, and reads where it goes on. Throws `JobLost`. */
+/** Renews the lease of a job none of whose rows could be decided, and reads its position. Throws `JobLost`. */
 export async function renewJobLease(sql: Statements, job: Job): Promise<void> {
   const [row] = await sql`
     update import set lease_until = now() + ${leaseSeconds} * interval '1 second'

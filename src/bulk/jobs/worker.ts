@@ -9,31 +9,37 @@ import type { Admission } from '../../vocabulary/roles.ts'
 import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
 import * as store from './store.ts'
 
-// The worker of jobs, imports and acts alike: it takes a job that waits, or whose process is gone, and works it off in
-// portions. A portion is one transaction: under the applications' locks it looks whether who began the job still may,
-// writes its rows, and stores their outcomes and where the job goes on.
+// The worker of jobs, imports and acts alike: it takes a job that waits, or whose process is gone, and processes it in
+// portions. A portion is one transaction: under the applications' locks the worker checks that the caller who began the
+// job still has access, writes the rows, and stores their outcomes and the job's position.
 //
-// Never: a row that is done twice or left out, whenever a process ends; a job that two processes write for; a row that is
-// written after its caller has lost the access; other writers kept waiting for long.
+// Never: a row that is done twice or left out, whenever a process ends; a job that two processes write for; a row that
+// is written after its caller has lost the access; other writers kept waiting for long.
 
 const lookEveryMs = 1_000
 /** How long a failed job rests before its next attempt. */
 const againAfterMs = 500
-/** How often the worker checks whether other writes are under way. */
+/** How often the worker checks whether others write. */
 const busyMs = 300
-/** How long a job rests between portions while others write, as a share of what the portion took: they keep over half. */
+/**
+ * How long a job rests between portions while others write, as a share of the time that the portion took: the other
+ * writers keep over half of the time.
+ */
 const restShare = 1.75
 /** The longest rest after a portion, however long the portion took. */
 const mostRestMs = 1_000
-/** How long the rows of a portion should take while others write. What a portion costs by itself is little beside it then. */
+/**
+ * How long the rows of a portion should take while others write. At this length the fixed cost of a portion matters
+ * little.
+ */
 const busyPortionMs = 40
 
 /** Rows that a job decides next. */
 interface Stretch {
   rows: number
   /**
-   * Decides the rows from one place up to another in one transaction, and stores their outcomes. Of no rows, it stores
-   * where the job goes on. Returns the number of the job's refused rows.
+   * Decides the rows from one place up to another in one transaction, and stores their outcomes. Without rows it stores
+   * only the job's position. Returns the number of the job's refused rows.
    */
   decide(from: number, to: number): Promise<number>
 }
@@ -48,18 +54,18 @@ export interface Steps {
   finish(job: store.Job): Promise<string | undefined>
 }
 
-/** How a job goes on beside others. */
+/** How fast a job may run while others write. */
 interface Pace {
   /** Says whether others write. */
   isBusy(): Promise<boolean>
-  /** How many rows a portion has while they do. */
+  /** How many rows a portion has while others write. */
   busyRows: number
 }
 
-/** Something moved between being read and being written: nothing of the rows may stay, and they are tried again. */
+/** A record changed between its read and its write: the transaction must be rolled back, and its rows tried again. */
 export class TryAgain extends Error {}
 
-/** The caller who began a job may not go on with it. */
+/** The caller who began a job has lost the access that the job needs. */
 class AccessLost extends Error {
   readonly loss: RefusalName
 
@@ -69,7 +75,10 @@ class AccessLost extends Error {
   }
 }
 
-/** Locks the job's applications. Throws when who began it may no longer do to one row what the job does to many. */
+/**
+ * Locks the job's applications. Throws if the caller who began the job may no longer do to one row what the job does to
+ * many.
+ */
 export async function requireAccessOf(tx: Statements, job: store.Job, admission: Admission): Promise<void> {
   const askedAt = performance.now()
   await lockApplicationsOf(tx, job)
@@ -113,7 +122,7 @@ export class JobWorker {
   private async run(): Promise<void> {
     while (!this.isStopping) {
       const job = await store.takeJob(this.parts.sql).catch((error: unknown) => {
-        this.parts.log.debug({ err: error }, 'jobs could not be looked for')
+        this.parts.log.debug({ err: error }, 'the search for waiting jobs failed: it will be retried')
         return undefined
       })
       if (job === undefined) await this.rests.rest(lookEveryMs)
@@ -189,7 +198,7 @@ export class JobWorker {
         await this.giveUp(job, steps, new Error(`${refused} rows are refused`), wordsOfRefused(job, steps))
         return true
       }
-      // While a portion waits for others it keeps nobody waiting.
+      // The time in which the portion waited for locks does not count: it held up nobody then.
       const tookMs = performance.now() - beganAt - job.waitedMs
       pace.busyRows = busyRowsAfter(to - from, tookMs)
       from = to
@@ -225,7 +234,7 @@ export class JobWorker {
   }
 }
 
-/** The most rows of a portion that come to the end in as many portions, and leave no small one behind. */
+/** The number of rows in each of the fewest possible portions, all of about the same size. */
 const evenPart = (rows: number, most: number) => Math.ceil(rows / Math.max(1, Math.ceil(rows / most)))
 
 /** How many rows a portion should have while others write, by what the last one took. */

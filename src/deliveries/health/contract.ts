@@ -2,12 +2,14 @@ import Type, { type Static } from 'typebox'
 import { operation } from '../../vocabulary/operation.ts'
 import { appId, callbacksSwitch, described, moment, named, nullable, textOneOf } from '../../vocabulary/values.ts'
 
-/** How many of an application's newest deliveries, and how many waiting and dead ones, its health is made of. */
+/**
+ * An application's health is computed from this many of its newest deliveries, and from as many waiting and dead ones.
+ */
 export const mostLookedAt = 5_000
 /** How many kinds of failure are listed: those with the most deliveries. */
 export const mostFailures = 20
 
-/** What became of an attempt that failed. The words of a delivery's `error` may change; these do not. */
+/** Codes for why an attempt failed. The words of a delivery's `error` may change; these do not. */
 const attemptErrors = [
   'httpStatus',
   'nameNotFound',
@@ -66,7 +68,9 @@ const count = Type.Integer()
 const Attempts = named(
   'AttemptCounts',
   Type.Object({
-    attempts: Type.Integer({ description: 'how many attempts the deliveries had that were begun in this time' }),
+    attempts: Type.Integer({
+      description: 'how many attempts were made for the deliveries that were begun in this time',
+    }),
     failed: Type.Integer({ description: 'how many of these attempts failed' }),
   }),
 )
@@ -114,7 +118,7 @@ export const CallbackHealth = named(
     waitingSince: nullable(Type.String({ description: 'the time of the oldest event that waits' })),
     dead: { ...count, description: `how many deliveries are dead, counted up to ${mostLookedAt}` },
     failures: Type.Array(Failure, {
-      description: `the waiting and dead deliveries that have failed, by what they failed of, the most first: ${mostFailures} kinds at most`,
+      description: `the waiting and dead deliveries that have failed, by the cause of the failure, the most frequent first: ${mostFailures} kinds at most`,
     }),
   }),
 )
@@ -124,7 +128,7 @@ export const getCallbackHealth = operation({
   id: 'getCallbackHealth',
   group: 'deliveries',
   summary:
-    'Answers how an application’s callback fares: its state, the share of attempts that failed, what waits, and what deliveries fail of.',
+    'Answers the health of an application’s callback: its state, the share of attempts that failed, what waits, and the causes of failed deliveries.',
   method: 'GET',
   path: '/api/platform/v1/delivery/health',
   callers: ['application', 'operator'],

@@ -4,7 +4,7 @@ import { statuses } from '../rules.ts'
 import { callbacksNow, findWaiting } from '../store.ts'
 import { attemptErrorOf, type CallbackHealth, mostFailures, mostLookedAt } from './contract.ts'
 
-/** The state of an endpoint, and of all that is sent. */
+/** The state of an endpoint, and whether callbacks are sent at all. */
 interface Endpoint {
   hasUrl: boolean
   isStopped: boolean
@@ -40,7 +40,10 @@ function stateOf(
   return failures > 0 ? 'failing' : 'delivering'
 }
 
-/** Counts the attempts of the newest deliveries of the last hour and day: by age, and never more of them. */
+/**
+ * Counts the attempts of the newest deliveries, of the last hour and of the last day, up to a fixed number of
+ * deliveries.
+ */
 async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
   const within = (age: string) => sql`created_at > now() - ${age}::interval`
   const failed = sql`attempts - case when status = ${statuses.delivered} then 1 else 0 end`
@@ -63,7 +66,10 @@ async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
   }
 }
 
-/** The newest deliveries that are waiting or dead. A literal, so that even a generic plan can use their partial index. */
+/**
+ * The newest deliveries that are waiting or dead. The status is a literal, so that even a generic plan can use the
+ * partial index.
+ */
 const undeliveredSql = (status: number) => `
   (select status, response_status, error, event_time from delivery
   where app_id = $1 and status = ${status} order by id desc limit ${mostLookedAt})`

@@ -21,11 +21,11 @@ export interface DeviceFilter {
   status: number | null
   onlineStatus: number | null
   runStatus: number | null
-  /** Where the device stands, and whether it stands anywhere. */
+  /** The site at which the device is placed, and whether it is placed at all. */
   siteId: number | null
   isPlaced: boolean | null
   bound: TimeRange
-  /** When it reported last; a device that never reported does not fit. */
+  /** When it reported last; a device that never reported does not match. */
   lastReport: TimeRange | null
   hasReported: boolean | null
   bbox: Box | null
@@ -34,7 +34,9 @@ export interface DeviceFilter {
 /** Adds a parameter to a statement. Returns its placeholder. */
 export type AddParameter = (value: string | number | Date) => string
 
-/** The condition on the owner. A statement repeats it for each of its tables, so that it reads no other's rows. */
+/**
+ * The condition on the owner. A statement repeats it for each of its tables, so that it reads no rows of another owner.
+ */
 export function ownerSql({ appIds }: DeviceFilter, add: AddParameter, table = 'device'): string {
   if (appIds === null) return 'true'
   return appIds.length === 0 ? 'false' : `${table}.app_id in (${appIds.map(add).join(', ')})`
@@ -57,8 +59,8 @@ function reportConditions(filter: DeviceFilter, add: AddParameter): string[] {
   if (filter.hasReported === false && filter.lastReport !== null) return ['false']
   const isRow = `${ownerSql(filter, add, 'p')} and p.app_id = device.app_id and p.device_no = device.device_no`
   if (filter.hasReported === false) {
-    // Only a report makes a device online, and its sign of life is null while it is not: both tables are changed
-    // together, and what is online is passed over in each.
+    // A device that never reported is offline, and its row has no sign of life while it is offline; both tables change
+    // together. So both conditions skip online devices without a look-up.
     return [`online_status = 2 and not exists (select 1 from device_presence p where ${isRow} and p.seen_at is null)`]
   }
   const conditions = [isRow, ...lastReportConditions(filter, add)]
@@ -110,7 +112,7 @@ export function isJoined({ lastReport, hasReported }: DeviceFilter): boolean {
   return lastReport !== null || hasReported !== null
 }
 
-/** Whether a filter asks for devices that report, and for nothing else: of a fleet that works nearly all match. */
+/** Whether a filter asks only for devices that have reported: in a working fleet nearly all match. */
 export function isLikelyByMost(filter: DeviceFilter): boolean {
   const { lastReport, hasReported } = filter
   if (hasReported === false || (hasReported === null && (lastReport === null || lastReport.from === null))) return false
@@ -123,7 +125,7 @@ export function isAnyDevice(filter: DeviceFilter): boolean {
   return filter.appIds === null && from === null && before === null && isRange(filter)
 }
 
-/** Whether only owner and time filter the page: then it is a range of the index. */
+/** Whether the page is filtered by owner and time alone: then it is a range of the index. */
 export function isRange(filter: DeviceFilter): boolean {
   const { appIds, bound, ...others } = filter
   return Object.values(others).every((value) => value === null)

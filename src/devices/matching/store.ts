@@ -3,9 +3,9 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
 import { conditionsSql, type DeviceFilter } from '../filter/store.ts'
 
-// Devices that match a filter, for what is done to all of them: found without a lock, looked at again under it.
+// Devices that match a filter, for acts on all of them: found without a lock, and checked again under it.
 
-/** The devices of one application that a filter fits. */
+/** A filter on the devices of one application. */
 export interface MatchingDevices extends Match {
   filter: DeviceFilter
 }
@@ -14,14 +14,14 @@ const keySql = `json_build_array((extract(epoch from bound_at) * 1000000)::bigin
 const instantOf = (sql: Statements, micros: ReturnType<Statements['unsafe']> | string) =>
   sql`timestamptz 'epoch' + ${micros}::text::bigint * interval '1 microsecond'`
 
-/** Looks at so many devices behind a key, in the order of pages, and finds those that match. */
+/** Looks at the next `limit` devices after a key, in the order of pages, and returns those that match. */
 export function scanDevices(
   sql: Sql,
   { appId, filter, beganAfter }: MatchingDevices,
   after: RowKey | null,
   limit: number,
 ): Promise<Matches> {
-  // No device was bound later than its event says.
+  // A device is never bound later than its event says, so `beganAfter` bounds the scan.
   const [micros = '', deviceNo = ''] = after ?? [String(beganAfter + 1), '']
   const scan = (tx: Statements) => ({
     rows: tx`
@@ -34,8 +34,8 @@ export function scanDevices(
 }
 
 /**
- * Returns the serial numbers of those of some devices that match, and were there when the act began. The transaction holds the application's
- * lock. Each is looked up by its whole key.
+ * Returns which of the given serial numbers match the filter and existed when the act began. The transaction must hold
+ * the application's lock. Each serial is looked up by its whole key.
  */
 export async function findMatchingDevices(
   tx: Statements,

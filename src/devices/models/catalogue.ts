@@ -3,7 +3,7 @@ import { type CatalogueState, type DeviceModel, modelNamesOf, readCatalogue } fr
 
 /** The result of looking up serials: their models, and, where there is an inventory, which of them are in it. */
 export interface SerialLookup {
-  /** The catalogue's version that this result is of. The database refuses a write that uses an older one. */
+  /** The version of the catalogue that was looked up in. The database refuses a write that uses an older one. */
   version: number
   modelOf(serial: string): DeviceModel | undefined
   isInInventory(serial: string): boolean

@@ -85,7 +85,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
         submissions.flatMap(({ target }) => target ?? []),
       ),
     ])
-    // Read after the devices: if a device is gone, the answer of the request that took it is visible by now.
+    // Read after the devices: if a device is gone, the stored response of the request that took it is visible by now.
     return { ...owned, onlineStatus, kept: await findKeptAnswers(sql, keyed) }
   }
 
@@ -123,7 +123,10 @@ interface NewOwner {
   isOnline: boolean
 }
 
-/** Composes the change of a device's owner at a moment; without a new one, it is unbound. Throws 10006 and 20017. */
+/**
+ * Composes the change of a device's owner at a moment; without a new owner, the device is unbound. Throws 10006 and
+ * 20017.
+ */
 export function composeChange(
   known: KnownDevice,
   owner: NewOwner | null,
@@ -147,6 +150,7 @@ export function composeChange(
   if (!owner.isOnline) throw new Refusal('applicationOffline')
   if (device.appId === owner.appId) throw new Refusal('deviceAlreadyYours')
   const answer = deviceText(showDevice({ ...device, appId: owner.appId, boundAt: now }, showMoment))
-  // The former owner's event holds the last record, but without the owner: the device is no longer its own.
+  // The former owner's event holds the last record, but without an owner, because the device no longer belongs to that
+  // application.
   return { ...change, record: JSON.stringify({ ...before, appId: null }), answer }
 }

@@ -22,7 +22,10 @@ export interface OwnerChange {
   reason: string | null
   keyOwner: string
   idempotency: RequestKey | undefined
-  /** The placement that the change ends, as it ends, and its record as JSON text; null for a device that stands nowhere. */
+  /**
+   * The placement that the change ends, with its end set, and its record as JSON text; null for a device without a
+   * placement.
+   */
   over: { placement: Placement; record: string } | null
   /** The record for the former owner's log, and the record of the response, as JSON texts. */
   record: string
@@ -77,9 +80,9 @@ const rowsSql = (columns: Columns) => jsonRows<OwnerRow>('v_rows', columns)
 const rowsWithSql = (records: string, columns: Columns) => jsonRowsWithRecords<OwnerRow>('v_rows', columns, records)
 const isChangedSql = 'i.device_no = any(v_changed)'
 /**
- * A PL/pgSQL loop over the devices that change their owner, each as `v_row`. One row at a time, by its whole key: for a
- * join of batch and table the planner chooses an order, and an order chosen while the table was small reads all of it
- * later. On a cluster, each statement goes to one node.
+ * A PL/pgSQL loop over the devices that change their owner, each as `v_row`. It handles one row at a time, by its whole
+ * key: a join of batch and table could be planned while the table is small, and would then read all of it later. On a
+ * cluster, each statement goes to one node.
  */
 const forEachSql = (
   columns: Columns,
@@ -88,20 +91,23 @@ const forEachSql = (
     ${statements}
   end loop;`
 const isRowSql = 'app_id = v_row.app_id and device_no = v_row.device_no'
-/** Reads the lasting placement of a device of the application `v_app`, with the name of its site and a version of both rows. */
+/**
+ * Reads the current placement of a device of the application `v_app`, with the name of its site and a version of both
+ * rows.
+ */
 const placementSql = (deviceNo: string) => `
       select p.*, s.site_name as present_name, concat_ws(' ', p.xmin, s.xmin) as placement_version
       from placement p cross join lateral (
         select site_name, xmin from site where app_id = v_app and id = p.site_id limit 1) as s
       where p.app_id = v_app and p.device_no = ${deviceNo} and p.removed_at is null limit 1`
-/** The columns of a placement as `read_owned` returns them: under names of their own. */
+/** The columns of a placement as `read_owned` returns them: under distinct names. */
 const placementColumns = Object.keys(placementTypes).filter((column) => !(column in deviceTypes))
 const copiedColumns = deviceColumns.filter((column) => !['app_id', 'bound_at'].includes(column))
 
 /**
- * Reads the devices with these serials, whoever owns them, without a lock: the bindings, then the devices of each owner,
- * so that on a cluster no statement joins tables that lie on different nodes. A row without `row_version` is of a
- * binding whose device was not there: it changed its owner between the two reads.
+ * Reads the devices with these serials, of any owner, without a lock: the bindings, then the devices of each owner, so
+ * that on a cluster no statement joins tables that lie on different nodes. A row without `row_version` is a binding
+ * whose device was not found: the device changed its owner between the two reads.
  */
 export const readOwnedRoutine = routine(
   'read_owned',
@@ -128,7 +134,7 @@ export const readOwnedRoutine = routine(
   end loop;`,
 )
 
-/** The devices with some serials, by serial, and the serials that are bound but change their owner just now. */
+/** The devices with some serials, by serial, and the serials that are bound but are just changing their owner. */
 export interface Owned {
   devices: Map<string, KnownDevice>
   moving: Set<string>
@@ -153,10 +159,10 @@ function toKnown(row: Row): KnownDevice {
 }
 
 /**
- * Unbinds devices or transfers them, in one transaction: the locks of old and new owners, bindings, placements, devices,
- * presence, events and idempotency keys. It skips a device whose row or placement has changed since it was read, one whose target is not
- * online, one whose key was used meanwhile, and one of an application of which a caller has lost its access. Returns
- * the serials of the others.
+ * Unbinds devices or transfers them, in one transaction: the locks of old and new owners, bindings, placements,
+ * devices, presence, events and idempotency keys. It skips a device whose row or placement has changed since it was
+ * read, one whose target is not online, one whose key was used meanwhile, and one of an application whose caller has
+ * lost its access. Returns the serials of the others.
  */
 export const changeOwnersRoutine = routine(
   'change_owners',

@@ -13,7 +13,7 @@ export interface KnownDevice {
   device: Device
   /** Differs after every change of the row. Opaque. */
   rowVersion: string
-  /** Where the device stands; null for nowhere. */
+  /** The device's placement; null if it has none. */
   placement: Placement | null
   /** Differs after every change of the placement and of its site. Opaque. */
   placementVersion: string | null
@@ -29,7 +29,8 @@ export async function findOnlineStatus(sql: Statements, appIds: readonly string[
 
 /**
  * SQL: when the serial's last past binding ended. A create is composed before it waits for the request that frees the
- * serial, so `bound_at` can be a little earlier; in the history the new binding begins where the old one ends.
+ * serial, so its `bound_at` can be a little earlier than that end; the history then shows the new binding from the end
+ * of the old one.
  */
 const lastEndSql = (sql: Statements, deviceNo: string) => sql`
   (select unbound_at from past_binding where device_no = ${deviceNo} order by id desc limit 1)`

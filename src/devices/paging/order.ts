@@ -27,7 +27,7 @@ const bySerial: PageKey[number] = { column: 'device_no', type: 'text' }
 export const isBehindSql = (micros: string, deviceNo: string) =>
   `(bound_at, device_no) < (${momentSql(micros)}, ${deviceNo})`
 
-/** By application, newest first: what the pages have by themselves. */
+/** By application, then newest first: the order of pages without `sort`. */
 export const ownOrder: PageOrder = {
   key: [{ column: 'app_id', type: 'text' }, byMicros, bySerial],
   columnsSql: 'app_id, bound_at, device_no',
@@ -39,7 +39,10 @@ export const ownOrder: PageOrder = {
   },
 }
 
-/** What each order compares before the time and the serial; all of it is in the index. Texts by code points. */
+/**
+ * What each order compares before the time and the serial; the index holds all of these columns. Texts are compared by
+ * code points.
+ */
 const sortColumns: Record<DeviceSort['by'], string> = {
   createTime: '',
   deviceNo: '',
@@ -54,12 +57,14 @@ const sortColumns: Record<DeviceSort['by'], string> = {
 }
 const numbers = ['status', 'online_status', 'run_status']
 
-/** The time as `device_by_time` has it: an index that no other statement can be planned with. */
+/**
+ * The time as the expression of the index `device_by_time`, so that no other statement can be planned with that index.
+ */
 const timeAcrossSql = "(bound_at at time zone 'UTC')"
 
 /**
- * The order that a query asks for, over all applications alike; `isAcross` of all devices. A device that has no value comes
- * before those that have.
+ * The order that a query asks for, over all applications alike; `isAcross` if all devices are read. A device without a
+ * value comes first.
  */
 export function sortedOrder({ by, isDescending }: DeviceSort, isAcross: boolean): PageOrder {
   const column = sortColumns[by]

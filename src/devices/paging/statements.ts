@@ -59,7 +59,7 @@ function searchSql(
   }
 }
 
-/** SQL: the keys of a page. A key is written for the rows of the page alone, not for all that are sorted. */
+/** SQL: the keys of a page. Keys are composed only for the rows of the page, not for all sorted rows. */
 function keysSql(from: string, condition: string, order: PageOrder, limit: number, offset: number, add: AddParameter) {
   return `select app_id, bound_at, device_no, ${order.keySql} as page_key from (
       select ${order.columnsSql} from ${from} where ${condition} ${order.orderSql} limit ${add(limit)} offset ${add(offset)}
@@ -94,7 +94,7 @@ export function keySearchStatement(filter: DeviceFilter, asked: Asked, most: num
 }
 
 /**
- * Counts how many of some devices, in any order, match by their reports; 0 if there are fewer devices than
+ * Counts how many of a sample of devices match by their reports; 0 if there are fewer devices than
  * `limits.joinedDevicesLookedAt`.
  */
 export function lookStatement(filter: DeviceFilter): Statement {
@@ -134,7 +134,10 @@ export function orderedKeysStatement(
   })
 }
 
-/** Reads the serials of all applications in order: each that is bound is a device. */
+/**
+ * Reads the keys of the devices of all applications in the order of their serials, from the bindings: every bound
+ * serial is a device.
+ */
 export function serialsStatement({ after, offset, pageSize }: Asked, order: PageOrder): Statement {
   return statement((add) =>
     keysSql('device_binding', isBehindKeySql(order, after, add), order, pageSize + 1, offset, add),
@@ -170,13 +173,13 @@ export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: num
 }
 
 /**
- * Reads a range of the matching devices in order, with the times of their newest reports. Looks at the reports of no more
- * than `limits.exportRowsWalked` devices, those that match otherwise. `coalesce` hides the condition from the planner, which
- * would otherwise begin with the reports, all of them.
+ * Reads a range of the matching devices in order, with the times of their newest reports. Looks at the reports of at
+ * most `limits.exportRowsWalked` devices, which match all other conditions. `coalesce` hides the condition on reports
+ * from the planner, which would otherwise read all reports first.
  */
 export function exportStatement(filter: DeviceFilter, range: KeyRange, limit: number): Statement {
   return statement((add) => {
-    // All devices fit that a filter without a condition on reports walks along.
+    // Without a condition on reports, every device that is walked matches.
     const walked = walkedSql(filter, range, isJoined(filter) ? limits.exportRowsWalked : limit, add)
     const fitting = lastReportConditions(filter, add)
     return `
@@ -197,14 +200,17 @@ export function walkEndStatement(filter: DeviceFilter, range: KeyRange): Stateme
   )
 }
 
-/** SQL: the next devices of a range that match but for their reports, in order. */
+/** SQL: the next devices of a range that match all conditions except those on reports, in order. */
 function walkedSql(filter: DeviceFilter, range: KeyRange, walked: number, add: AddParameter): string {
   const others = { ...filter, lastReport: null, hasReported: null }
   return `select app_id, bound_at, device_no from device
     where ${conditionsSql(others, add)} and ${isWithinSql(range, add)} ${orderSql} limit ${add(walked)}`
 }
 
-/** The owner of what `walkedSql` reads, once more: where it is one, the rows are known to be in order and are not sorted. */
+/**
+ * The condition on the owner again, for what `walkedSql` reads: with a single owner the planner knows that the rows are
+ * in order, and does not sort.
+ */
 function walkedOwnerSql(filter: DeviceFilter, range: KeyRange, add: AddParameter): string {
   return 'behind' in range ? `walked.app_id = ${add(range.behind[0] ?? '')}` : ownerSql(filter, add, 'walked')
 }

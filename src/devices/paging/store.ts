@@ -35,9 +35,9 @@ import {
 
 // Pages and exports of devices, in the order of one index or sorted (docs/decisions/0009-device-pages.md).
 
-/** How often a page looks further along the index before it sorts all that match. */
+/** How many times a page reads a further stretch of the index before all matching devices are sorted. */
 const mostWalks = 5
-/** From this row on a sort keeps so many that to replace one of them is dear. */
+/** From this row on, a sort that keeps the first rows keeps so many that replacing one of them is expensive. */
 const deepRows = 1000
 
 /** Reads the devices with these keys, in their order. */
@@ -101,8 +101,8 @@ export async function pageOfDevices(
 }
 
 /**
- * Searches for a page in another order than that of pages. Where no index has it, one read of the index of devices, which holds
- * all that is compared, finds the keys of the page. All statements see the devices as they are at one moment.
+ * Searches for a page in an order that the query asks for. If no index has it, one read of the index of devices, which
+ * holds all compared columns, finds the keys of the page. All statements see the devices as they are at one moment.
  */
 function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort: DeviceSort) {
   const order = sortedOrder(sort, isAnyDevice(filter))
@@ -110,7 +110,7 @@ function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort
   return transaction(
     sql,
     async (tx) => {
-      // What only counts may read the rows in any order, and need not look at the index.
+      // A count alone may read the rows in any order, and so need not use the index.
       const [total] = isRange(filter) ? await run(tx, countStatement(filter)) : []
       await (isJoined(filter) ? planByHash(tx) : planByScan(tx))
       const found = isRange(filter) ? [] : await rowsOf(run(tx, keySearchStatement(filter, request, most, order)))
@@ -142,8 +142,8 @@ async function readSortedKeys(
     await planByIndexOrder(tx)
     return rowsOf(run(tx, orderedKeysStatement(filter, request, order)))
   }
-  // What was made later is often greater, or as great and behind. A sort that is to keep the greatest rows would take in each one
-  // that it reads, and throw another out.
+  // Newer devices often have greater values. A sort that keeps the greatest rows would then insert nearly every row
+  // that it reads, and drop another one.
   const isNewestFirst = sort.isDescending && request.offset >= deepRows && !isJoined(filter)
   if (isNewestFirst) await tx`select set_config('enable_sort', 'off', true)`
   return rowsOf(run(tx, orderedKeysStatement(filter, request, order, isNewestFirst)))
@@ -157,7 +157,7 @@ export async function planByScan(tx: Statements): Promise<void> {
 }
 
 /**
- * Searches with a filter that looks into another table: by a join, unless a look at some devices finds more that match
+ * Searches with a filter that looks into another table: by a join, unless a sample of the devices shows that more match
  * than are counted. All statements see the devices as they are at one moment.
  */
 function searchJoined(sql: Sql, filter: DeviceFilter, request: PageRequest): Promise<{ rows: Row[]; counted: number }> {
@@ -184,8 +184,8 @@ function searchJoined(sql: Sql, filter: DeviceFilter, request: PageRequest): Pro
 }
 
 /**
- * Reads a page where very many devices match: nearly always its rows are soon found along the index. Where they lie far, or
- * the page is not the first, all that match are sorted.
+ * Reads a page where very many devices match: nearly always its rows are soon found along the index. If they are not,
+ * or if the page is not the first, all matching devices are sorted.
  */
 async function readAmongMany(tx: Statements, filter: DeviceFilter, request: PageRequest): Promise<Row[]> {
   const rows: Row[] = []
@@ -211,7 +211,10 @@ export async function pageOfExportedDevices(sql: Sql, filter: DeviceFilter, quer
   return toPage(request, rows, 0, show, walkedTo)
 }
 
-/** Reads the rows of a page of an export; `walkedTo` is the key at which to go on where fewer fit so far. */
+/**
+ * Reads the rows of a page of an export; `walkedTo` is the key after which to continue, if too few rows have matched so
+ * far.
+ */
 async function readExportRows(
   tx: Statements,
   filter: DeviceFilter,

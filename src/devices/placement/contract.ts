@@ -40,11 +40,11 @@ export const PlacementBatchRow = named(
 )
 export type PlacementBatchRow = Static<typeof PlacementBatchRow>
 
-/** A row of an import that changes placements: what it has not stays as it is at the device. */
+/** A row of an import that changes placements: the values of members that it leaves out are kept. */
 export const PlacementUpsertRow = Type.Object({ ...Type.Partial(PlacementBatchRow).properties, deviceNo })
 export type PlacementUpsertRow = Static<typeof PlacementUpsertRow>
 
-/** A stay of a device at a site. */
+/** A device's stay at a site. */
 export const PlacementRecord = named(
   'Placement',
   Type.Object({
@@ -63,7 +63,7 @@ export const PlacementRecord = named(
 )
 export type PlacementRecord = Static<typeof PlacementRecord>
 
-/** A placement that lasts, with what is shown of its device. */
+/** A current placement, with the members of its device that are shown. */
 export const PlacedDeviceRecord = named(
   'PlacedDevice',
   extended(PlacementRecord, {
@@ -84,7 +84,7 @@ export const savePlacement = operation({
   id: 'savePlacement',
   group: 'placements',
   summary:
-    'Says at which site a device stands, and in which lane. A device stands at one site at most: another site moves it. The same again changes nothing.',
+    'Places a device at a site, in a lane. A device stands at one site at most: another site moves it. Repeating a placement changes nothing.',
   method: 'POST',
   path: `${folder}/save`,
   callers,
@@ -157,7 +157,7 @@ export const getPlacement = operation({
 export const pagePlacements = operation({
   id: 'pagePlacements',
   group: 'placements',
-  summary: 'Pages through the placements that last, newest first, each with the present state of its device.',
+  summary: 'Pages through the current placements, newest first, each with the present state of its device.',
   method: 'GET',
   path: `${folder}/page`,
   callers,
@@ -182,8 +182,7 @@ export const pagePlacements = operation({
 export const pagePlacementHistory = operation({
   id: 'pagePlacementHistory',
   group: 'placements',
-  summary:
-    'Pages through the placements of one device or at one site, those that ended and those that last, newest first.',
+  summary: 'Pages through the placements of one device or at one site, ended and current ones, newest first.',
   method: 'GET',
   path: `${folder}/history`,
   callers,
@@ -254,7 +253,7 @@ export const suggestPlacements = operation({
   id: 'suggestPlacements',
   group: 'placements',
   summary:
-    'Suggests the devices that stand nowhere and lie near a site, or the sites near a device; the nearest 100, nearest first. Without the site’s coordinates its district decides. It places nothing.',
+    'Suggests the devices near a site that stand at no site, or the sites near a device; the nearest 100, nearest first. A site without coordinates is suggested by its district. The operation places nothing.',
   method: 'GET',
   path: `${folder}/suggest`,
   callers,

@@ -14,7 +14,7 @@ import {
 } from './rules.ts'
 import { endPlacementsAt, readStanding, writePlacements } from './store.ts'
 
-/** The outcome of a change of a placement: the device may have stood somewhere before. */
+/** The outcome of a change of a placement, and whether the device was placed before. */
 export type PlacementOutcome = { item: Placement; isChanged: boolean; wasPlaced: boolean } | { refusal: Refusal }
 
 interface PlannedPlacements {
@@ -22,7 +22,10 @@ interface PlannedPlacements {
   steps: PlacementStep[]
 }
 
-/** Decides changes of an application's placements, in order; writes nothing. Its transaction must hold the application's lock. */
+/**
+ * Decides changes of an application's placements, in order; writes nothing. The transaction must hold the application's
+ * lock.
+ */
 export async function planPlacements(
   tx: Statements,
   appId: string,
@@ -50,7 +53,7 @@ export async function changePlacements(
   showMoment: ShowMoment,
 ): Promise<PlacementOutcome[]> {
   const { outcomes, steps } = await planPlacements(tx, appId, changes)
-  // Of a placement that changes twice, what it is at last.
+  // A placement that changes twice in the batch is written once, with its last values.
   const last = new Map(steps.map(({ placement }) => [placement.id, placement]))
   await writePlacements(tx, appId, [...last.values()])
   await insertEvents(tx, appId, steps.map(toEvent(showMoment)))

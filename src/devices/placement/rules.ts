@@ -13,7 +13,7 @@ export interface Placement {
   id: number
   appId: string
   deviceNo: string
-  /** When the binding began under which the device stands there. */
+  /** When the device was bound to the application that placed it. */
   boundAt: Date
   siteId: number
   siteName: string
@@ -58,14 +58,17 @@ function latest(at: Date, ...others: (Date | null | undefined)[]): Date {
   return others.reduce<Date>((found, other) => (other != null && other > found ? other : found), at)
 }
 
-/** Where a device stands. */
+/** A site and a lane there. */
 interface Spot {
   siteId: number
   laneType: number
   laneName: string | null
 }
 
-/** What a change of a placement asks for: a site and a lane, or null to end it. What is left out stays as it is. */
+/**
+ * What a change of a placement asks for: a site and a lane, or null to end the placement. Members that are left out
+ * keep their values.
+ */
 export interface PlacementChange {
   deviceNo: string
   to: Partial<Spot> | null
@@ -77,7 +80,7 @@ export function placing({ deviceNo, siteId, laneType, laneName }: PlacementBatch
   return { deviceNo, to: { siteId, laneType, laneName: given(laneName) }, reason: null }
 }
 
-/** The change that a row of an import asks for which leaves out what is to stay. */
+/** The change that an import's row asks for: members that the row leaves out keep their values. */
 export function replacing({ deviceNo, siteId, laneType, laneName }: PlacementUpsertRow): PlacementChange {
   const to = {
     ...(siteId !== undefined && { siteId }),
@@ -87,14 +90,14 @@ export function replacing({ deviceNo, siteId, laneType, laneName }: PlacementUps
   return { deviceNo, to, reason: null }
 }
 
-/** What is known of an application's devices and sites while its lock is held; `decidePlacement` keeps it up to date. */
+/** The application's devices and sites as they are under its lock; `decidePlacement` keeps this up to date. */
 export interface Standing {
   appId: string
   now: Date
-  /** By serial: when the device was bound, and since when nobody else has held the serial. */
+  /** By serial: when the device was bound, and since when the serial has had no other owner. */
   bindings: Map<string, { boundAt: Date; heldSince: Date }>
   siteNames: Map<number, string>
-  /** By serial: the newest placement, which lasts or is the last that ended. */
+  /** By serial: the newest placement, current or ended. */
   newest: Map<string, Placement>
   /** Ids for new placements, one for each change. */
   freeIds: number[]
@@ -162,7 +165,7 @@ export function decidePlacement(
   return { placement: step('device.placed', placement), steps, wasPlaced }
 }
 
-/** The spot that a change asks for. Throws 10001 where a device that stands nowhere is not told where to stand. */
+/** The spot that a change asks for. Throws 10001 if a device without a placement is not told its site and lane type. */
 function spotOf(to: Partial<Spot>, lasting: Placement | undefined): Spot {
   const { siteId = lasting?.siteId, laneType = lasting?.laneType, laneName = lasting?.laneName ?? null } = to
   if (siteId !== undefined && laneType !== undefined) return { siteId, laneType, laneName }
@@ -170,7 +173,7 @@ function spotOf(to: Partial<Spot>, lasting: Placement | undefined): Spot {
   throw invalidRequest(missing.map(([field]) => ({ field, reason: absent })))
 }
 
-/** The name of the site at which a device is to stand; undefined for one that is not the application's. */
+/** The name of the site at which a device is to be placed; undefined if the site is not the application's. */
 function siteNameOf({ siteNames }: Standing, siteId: number, lasting: Placement | undefined): string | undefined {
   return siteNames.get(siteId) ?? (lasting?.siteId === siteId ? lasting.siteName : undefined)
 }
@@ -178,13 +181,16 @@ function siteNameOf({ siteNames }: Standing, siteId: number, lasting: Placement 
 const isSame = (placement: Placement, to: Spot) =>
   placement.siteId === to.siteId && placement.laneType === to.laneType && placement.laneName === to.laneName
 
-/** Throws 10009, also for a device that stands nowhere: it has no tag that could match (RFC 9110 §13.1.1). */
+/** Throws 10009, also for a device without a placement: nothing is there that a tag could match (RFC 9110 §13.1.1). */
 function requirePresent(ifMatch: string | null, lasting: Placement | undefined): void {
   if (lasting !== undefined) requireMatch(ifMatch, placementTag(lasting))
   else if (ifMatch !== null) throw new Refusal('preconditionFailed')
 }
 
-/** How far the rectangle round a point reaches, for a search by an index; null where it would cross a pole or the 180th meridian. */
+/**
+ * The rectangle around a point that a search by an index uses. It has all longitudes if it crosses a pole or the 180th
+ * meridian.
+ */
 export function boxAround(longitude: number, latitude: number, meters: number) {
   const degrees = (meters / earthRadiusMeters) * (180 / Math.PI) * 1.001
   const [minLat, maxLat] = [latitude - degrees, latitude + degrees]

@@ -60,7 +60,7 @@ async function readClock(tx: Statements): Promise<Date> {
   return row.now
 }
 
-/** What is known of an application's devices and sites. The transaction must hold the application's lock. */
+/** Reads the application's devices and sites for a change. The transaction must hold the application's lock. */
 export async function readStanding(
   tx: Statements,
   appId: string,
@@ -78,7 +78,8 @@ export async function readStanding(
       [appId, textArray(serials)],
       prepared,
     ),
-    // Each by its whole key: for a list, a planner without statistics reads all rows of the application.
+    // Each row is looked up by its whole key: given a list, a planner without statistics reads all rows of the
+    // application.
     tx.unsafe(
       `select s.id, s.site_name from unnest($2::bigint[]) as i (id)
       cross join lateral (select id, site_name from site where app_id = $1 and id = i.id limit 1) as s`,
@@ -106,7 +107,7 @@ export async function readStanding(
   }
 }
 
-/** Writes placements of an application as they are now, new ones and others. The transaction must hold its lock. */
+/** Inserts or updates placements of an application. The transaction must hold its lock. */
 export async function writePlacements(tx: Statements, appId: string, placements: readonly Placement[]): Promise<void> {
   if (placements.length === 0) return
   const rows = placements.map((one) => ({
@@ -126,7 +127,8 @@ export async function writePlacements(tx: Statements, appId: string, placements:
   const typed = Object.entries({ ...placementTypes, site_name: 'text' })
   const names = typed.map(([name]) => name).join(', ')
   const changing = ['lane_type', 'lane_name', 'removed_at', 'removed_by', 'reason', 'site_name']
-  // One statement for all: the promise that a device stands at one site is checked at each row, so those that end come first.
+  // One statement writes all: the unique index checks each row as it is written, so the placements that end are written
+  // first.
   await tx.unsafe(
     `insert into placement (app_id, ${names})
     select $1, ${names} from json_to_recordset($2::text::json) as i (${typed.map(([name, type]) => `${name} ${type}`).join(', ')})
@@ -137,7 +139,10 @@ export async function writePlacements(tx: Statements, appId: string, placements:
   )
 }
 
-/** The placement of a device that lasts. Throws 20002 for a device that is not the application's, and 20030. */
+/**
+ * The current placement of a device. Throws 20002 for a device that is not the application's, and 20030 for one without
+ * a placement.
+ */
 export async function requirePlacement(sql: Statements, appId: string, deviceNo: string): Promise<Placement> {
   const [row] = await sql.unsafe(
     `select ${columnsSql('p')} from placement p where app_id = $1 and device_no = $2 and removed_at is null`,
@@ -185,7 +190,7 @@ export interface PlacementFilter extends PageQuery {
   districtCode: string | null
 }
 
-/** Reads one page of the placements that last, newest first, with what is shown of their devices. */
+/** Reads one page of the current placements, newest first, with the members of their devices that are shown. */
 export function pageOfPlacements(sql: Sql, filter: PlacementFilter, showMoment: ShowMoment) {
   const { appId, siteId, deviceNo, deviceNos, laneType } = filter
   const device = equal(sql, {
@@ -209,7 +214,7 @@ export function pageOfPlacements(sql: Sql, filter: PlacementFilter, showMoment: 
           where d.app_id = ${appId} and d.bound_at = p.bound_at and d.device_no = p.device_no ${device})`,
     site.length === 0 ? sql`` : sql`and site_id in (select s.id from site s where s.app_id = ${appId} ${site})`,
   ]
-  // Each serial by itself: for a list of them, a planner without statistics walks along all placements.
+  // Looks up each serial in a subquery of its own: given a list, a planner without statistics scans all placements.
   const rows =
     deviceNos === null
       ? sql`select * from placement p where app_id = ${appId} and lasts ${conditions}`
@@ -252,7 +257,7 @@ export interface HistoryFilter extends PageQuery {
   siteId: number | null
 }
 
-/** Reads one page of the placements of a device or at a site, those that ended too, newest first. */
+/** Reads one page of the placements of a device or at a site, current and ended ones, newest first. */
 export function pageOfHistory(sql: Sql, filter: HistoryFilter, showMoment: ShowMoment) {
   const { appId, deviceNo, siteId } = filter
   const rows = sql`
@@ -313,7 +318,7 @@ export async function summarizeSites(
   })
 }
 
-/** Where something is; without coordinates its district alone is known. */
+/** The position of a site or device; without coordinates only its district is known. */
 interface Whereabouts {
   longitude: number | null
   latitude: number | null
@@ -344,7 +349,7 @@ const toSuggestion = (row: Row): Suggestion => ({
   distanceMeters: row.meters === null ? null : Math.round(row.meters),
 })
 
-/** The devices that stand nowhere and lie near a site, nearest first. Throws 30002. */
+/** The devices without a placement near a site, nearest first. Throws 30002. */
 export async function suggestDevices(
   sql: Statements,
   appId: string,
@@ -355,7 +360,7 @@ export async function suggestDevices(
     select site_name, longitude, latitude, district_code as "districtCode" from site where app_id = ${appId} and id = ${siteId}`
   if (site === undefined) throw new Refusal('siteNotFound')
   const { longitude, latitude, districtCode } = site
-  // The nearest first, and each looked up by its key until enough of them stand nowhere.
+  // Walks the devices from the nearest on, and looks each up by its key until enough without a placement are found.
   const nowhere = (candidates: string) => `
     select near.* from (${candidates}) as near left join lateral (
       select true as stands from placement where app_id = $1 and device_no = near.device_no and removed_at is null limit 1) as at on true
@@ -380,7 +385,7 @@ export async function suggestDevices(
   return rows.map((row) => toSuggestion({ ...row, site_id: siteId, site_name: site.site_name } as unknown as Row))
 }
 
-/** The sites near a device, nearest first; behind them those of its district that have no coordinates. Throws 20002. */
+/** The sites near a device, nearest first; then the sites of its district that have no coordinates. Throws 20002. */
 export async function suggestSites(
   sql: Statements,
   appId: string,

@@ -111,7 +111,10 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
   return submitter(lane, callers)
 }
 
-/** The reports that the database can compare with the state by itself: each the only one of its device, clearing nothing. */
+/**
+ * The reports that the database can compare with the state by itself: each is the only one of its device and clears no
+ * member.
+ */
 function repeatedOf(submissions: readonly Submission[]): Repeated[] {
   const counts = new Map<string, number>()
   for (const { deviceNo } of submissions) counts.set(deviceNo, (counts.get(deviceNo) ?? 0) + 1)
@@ -133,7 +136,7 @@ function toChange({ known, device, time, isCompared, events }: ReportedDevice): 
   return { ...device, rowVersion: known.rowVersion, time: newestTime(known, time), newestRead, sign, events }
 }
 
-/** The time of the newest report: of these, or the one that is stored. */
+/** The time of the newest report: the newest of these, or the stored one. */
 const newestTime = ({ reportedAt }: KnownDevice, { at, isNow }: ReportTime): ReportTime => ({
   at: later(reportedAt, at),
   isNow,

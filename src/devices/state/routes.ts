@@ -103,6 +103,7 @@ function showState({ device, reportedAt }: ReportedDevice, showMoment: ShowMomen
 function timeOfUntimedRow(attempt: RequestKey['attempt'], n: number): { at: Date | null; isNewest: boolean } {
   if (attempt === undefined) return { at: null, isNewest: true }
   const { begunAt, isFirst } = attempt
-  // A retried row is 1 ms earlier: older than its first attempt, if that was written, but not than the row before it.
+  // A retried row gets a time 1 ms earlier: older than its first attempt, if that was written, and not older than the
+  // row before it.
   return { at: new Date(begunAt.getTime() + (isFirst ? n : n - 1)), isNewest: isFirst }
 }

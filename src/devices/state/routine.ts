@@ -141,7 +141,7 @@ function stateValues(states: readonly (PartialState | undefined)[]): string[] {
   ]
 }
 
-/** A report that may say nothing new, as sent to the database: null for what it does not give. */
+/** A report that may repeat the known state, as sent to the database; null for a member that it leaves out. */
 export interface Repeated {
   appId: string
   deviceNo: string
@@ -152,11 +152,14 @@ export interface Repeated {
 
 const knownColumns = Object.entries({ ...deviceTypes, row_version: text, reported_at: 'timestamptz' })
 
-/** SQL: a row with the columns of a known device, of which it has one at most. */
+/** SQL: a row with the columns of a known device; the device has at most one such row. */
 const knownRowSql = (column?: string) =>
   knownColumns.map(([name, type]) => (name === column ? name : `null::${type}`)).join(', ')
 
-/** What the report of device `k` gives; arrays are read by the device's number, because to join them costs more. */
+/**
+ * The values that the report of device `k` gives. They are read from the arrays by the device's number, because a join
+ * costs more.
+ */
 const givenSql: Record<keyof typeof stateTypes, string> = {
   status: 'p_status[k.n]',
   online_status: 'coalesce(p_online[k.n], 1)',

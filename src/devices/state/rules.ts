@@ -24,8 +24,8 @@ export function applyReport(state: DeviceState, report: ReportedState): DeviceSt
 }
 
 /**
- * The members that a device must already have for the report to change nothing; null for what it does not give.
- * Undefined for a report that clears a member: null stands for that, too.
+ * The members that a device must already have for the report to change nothing; null for a member that the report
+ * leaves out. Undefined for a report that clears a member, because null could not tell the two apart.
  */
 export function repeatedState(
   report: ReportedState,

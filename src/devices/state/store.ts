@@ -51,7 +51,8 @@ export async function findReported(
   deviceNos: readonly string[],
 ): Promise<Map<string, ReportedDevice>> {
   const found = new Map<string, ReportedDevice>()
-  // A serial whose device is not there has changed its owner since its holder was read: it is looked up again.
+  // If the device of a serial is not found, it has changed its owner since its holder was read: the serial is looked up
+  // again.
   for (let before = ''; ; ) {
     const holders = await findHolders(
       sql,
@@ -78,7 +79,7 @@ async function findReportTimes(
   appId: string,
   deviceNos: readonly string[],
 ): Promise<Map<string, Date>> {
-  // Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
+  // Each row is looked up by its whole key: for a join, a planner without statistics reads all rows of the application.
   const rows = await sql.unsafe(
     `select p.* from unnest($2::text[]) as b (device_no) cross join lateral (
       select device_no, reported_at from device_presence
@@ -106,8 +107,8 @@ export async function findSilentDevices(sql: Statements, silenceMs: number, limi
 }
 
 /**
- * Locks those of the found devices that are still silent, and returns them. They stay silent until the transaction
- * ends: a report that changes one waits for its application's lock, a sign of life for its row of `device_presence`.
+ * Locks the found devices that are still silent, and returns them. They stay silent until the transaction ends: a
+ * report that changes one waits for its application's lock, a sign of life for its row of `device_presence`.
  */
 export async function lockSilentDevices(
   tx: Statements,

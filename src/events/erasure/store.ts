@@ -74,7 +74,7 @@ interface Step {
 }
 
 async function eraseStep(tx: Statements, { appId, ids, operations, isDryRun }: Step) {
-  // Before the first read, so that a write that was admitted earlier is seen.
+  // The lock is taken before the first read, so that writes that were admitted earlier are seen.
   await lockApplication(tx, appId)
   const types = typesOf('site')
   const rows = await tx<{ id: number; subject: string; data: string }[]>`

@@ -5,9 +5,9 @@ import { transaction } from '../../database/transaction.ts'
 import type { EventType } from '../../vocabulary/event-types.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 
-// History is two tables (decision 0022): `event`, and `state_change` for the changes of devices' states, which are by far
-// the most. An application's ids run through both. Each is partitioned by ranges of ids, which are time, so that what is
-// older than its days goes with its partition.
+// History is two tables (decision 0022): `event`, and `state_change` for the changes of devices' states, which are by
+// far the most. An application's ids run through both. Each is partitioned by ranges of ids, which grow with time, so
+// that expired history is dropped with its partition.
 
 export const stateType = 'device.stateChanged' satisfies EventType
 
@@ -28,15 +28,15 @@ export const historySql = `(
       union all
       ${changesSql}) as history`
 
-/** The same for events of these types, null for all: only of the tables that have some of them. */
+/** The same for events of these types (null for all), from only those tables that hold such events. */
 export function historyOfSql(types: readonly string[] | null): string {
   if (types?.includes(stateType) === false) return `(${eventsSql}) as history`
   return types?.every((type) => type === stateType) ? `(${changesSql}) as history` : historySql
 }
 
 /**
- * SQL: the first events of an application after an id, in order. Each table is read by its own index of ids, whatever
- * the planner thinks of the number of rows.
+ * SQL: the first events of an application after an id, in order. Each table is read by its own index of ids, even where
+ * the planner misjudges the number of rows.
  */
 export const eventsAfterSql = (appId: string, id: string, limit: string): string => {
   const first = `where app_id = ${appId} and id > ${id} order by id limit ${limit}`
@@ -58,7 +58,7 @@ export function dataText(row: Row, showMoment: ShowMoment): string {
   return isStateChange(row) ? JSON.stringify(readData(row, showMoment)) : row.data
 }
 
-/** A process of the version before may have written a change of state as an event, with the device's record. */
+/** A process of the previous version may have written a change of state as an event, with the device's record. */
 const isStateChange = ({ type, data }: Row) => type === stateType && data.startsWith('[')
 
 /** The state after a change as `getDeviceState` answers it, and the members that it changed, as they were. */
@@ -76,11 +76,11 @@ export interface HistoryDays {
   stateEventDays: number
 }
 
-/** How much longer than its days history is kept while a callback has not taken it or will try it again. */
+/** How much longer than its days history is kept for a callback that has not taken it or will try it again. */
 const heldDays = 7
 /**
- * A partition holds this part of its table's days, at least one day: rows stay at most that much longer than their days,
- * and a read of an application looks into so many indexes.
+ * A partition holds one of this many parts of its table's days, but at least one day. So rows stay at most one part
+ * longer than their days, and a read of an application looks into about this many indexes.
  */
 const partOfDays = 15
 /** How long a statement waits for a lock that it needs on a whole table; every other one waits behind it. */
@@ -89,10 +89,10 @@ const lockTimeoutMs = 250
 const stepTimeoutMs = 30_000
 
 /**
- * Creates the database function `keep_history`, which makes the next partition ahead of time, or else drops the oldest one
- * whose days are over. The function runs with its owner's rights and holds the days itself, so that a role which may
- * not delete events can prune old ones, and no younger ones. Calls it once: when the service is ready, today has its
- * partitions.
+ * Creates the database function `keep_history`, which makes the next partition ahead of time, or else drops the oldest
+ * one whose days are over. The function runs with its owner's rights and contains the number of days, so that a role
+ * which may not delete events can prune old events, but no younger ones. It is called once here, so that today's
+ * partitions exist when the service is ready.
  */
 export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventDays }: HistoryDays): Promise<void> {
   await transaction(owner, async (tx) => {
@@ -171,9 +171,12 @@ export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventD
 
 /** What `keep_history` did to a partition, or could not do. */
 export interface KeptPartition {
-  /** The partition; of one that was or could not be added, its table. */
+  /** The name of the partition; if it was to be added, the name of its table. */
   name: string
-  /** `held`: its days are over, and a callback still waits for some of it. `busy`: it was in use; tried again. */
+  /**
+   * `held`: its days are over, but a callback still waits for some of its events. `busy`: it was in use, and is tried
+   * again.
+   */
   outcome: 'added' | 'dropped' | 'dropped although needed' | 'held' | 'busy'
 }
 
@@ -181,8 +184,8 @@ export interface KeptPartition {
 const defaultRows = 2000
 
 /**
- * Makes partitions ahead, and drops old ones, each in a transaction of its own. Does nothing while another process does.
- * Returns what was dropped, and then what could not be added or dropped.
+ * Creates partitions ahead of time and drops old ones, each in a transaction of its own. Does nothing while another
+ * process does this. Returns what was dropped, and then what could not be added or dropped.
  */
 export async function keepHistory(sql: Sql): Promise<KeptPartition[]> {
   const dropped: KeptPartition[] = []

@@ -87,7 +87,7 @@ export class RefusalRecorder {
   }
 }
 
-/** Takes the refusals of a few applications from the queue; the others are the rest. */
+/** Takes the refusals of a few applications from the queue; returns them and the rest of the queue. */
 function nextBatch(waiting: readonly LoggedRefusal[]): { batch: LoggedRefusal[]; rest: LoggedRefusal[] } {
   const applications = new Set<string>()
   const batch: LoggedRefusal[] = []

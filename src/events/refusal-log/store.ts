@@ -20,7 +20,7 @@ export async function storeRefusals(tx: Statements, batch: readonly LoggedRefusa
   const named = [...new Set(batch.map(({ appId }) => appId))]
   const existing = await tx`select app_id from application where app_id = any(${textArray(named)}::text[])`
   const known = new Set([ofNoApplication, ...existing.map(({ app_id: appId }) => appId)])
-  // An operator's write that names an application which does not exist is logged under none.
+  // A refusal of an operator whose request names an unknown application is stored under none.
   const placed = batch.map((refusal) => (known.has(refusal.appId) ? refusal : { ...refusal, appId: ofNoApplication }))
   const shown = new Map<number, number>()
   const count = (time: Date, by: 1 | -1) => {
@@ -42,8 +42,8 @@ export async function storeRefusals(tx: Statements, batch: readonly LoggedRefusa
 }
 
 /**
- * Changes the minutes of the overview's chart, which has as many refusals as the log. A minute that has none yet was
- * before the chart counted them, or is gone with its day.
+ * Changes the minutes of the overview's chart, which has as many refusals as the log. A minute without a row is not
+ * lowered: it is from before the chart counted refusals, or has been pruned.
  */
 async function changeMinutes(tx: Statements, changes: ReadonlyMap<number, number>): Promise<void> {
   const rows = [...changes].filter(([, by]) => by !== 0).sort(([a], [b]) => a - b)
@@ -64,7 +64,7 @@ async function changeMinutes(tx: Statements, changes: ReadonlyMap<number, number
   }
 }
 
-/** Returns the times of those that had to go for them. */
+/** Stores refusals, and returns the times of the older ones that were removed to stay within the limit. */
 async function insertRefusals(tx: Statements, appId: string, rows: readonly LoggedRefusal[]): Promise<Date[]> {
   const values = rows.map(({ time, requestId, operation, code, subject, actor, errors }) => ({
     ...{ app_id: appId, time, request_id: requestId, operation, code, subject, actor },

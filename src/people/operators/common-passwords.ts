@@ -1,9 +1,12 @@
 import { createRequire } from 'node:module'
 
 interface Common {
-  /** Entries of at least 12 characters, the shortest password: leaked passwords, English words and names. */
+  /** Entries that are long enough for a password, at least 12 characters: leaked passwords, English words and names. */
   passwords: ReadonlySet<string>
-  /** From each list the 500 most common entries of letters only, which people lengthen with digits and signs. */
+  /**
+   * From each list the 500 most common entries of letters only, which people lengthen with digits and signs to make a
+   * password.
+   */
   words: ReadonlySet<string>
 }
 

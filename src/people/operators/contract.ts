@@ -36,7 +36,7 @@ const role = named(
     'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only.',
   ),
 )
-/** The roles that a key may have: not developer, because a key is no member of applications. */
+/** The roles that a key may have: not developer, because a key cannot be a member of an application. */
 export const keyRoles = ['admin', 'operator', 'viewer'] as const
 
 /** Names in the audit trail must not look alike: no invisible characters, one kind of space, and none at the ends. */
@@ -86,7 +86,7 @@ export const OperatorRecord = named(
     createTime: moment,
     signInTime: nullable(moment),
     source: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 made here, 2 made by single sign-on.' }),
-    isLinked: Type.Boolean({ description: 'whether the person can come by single sign-on' }),
+    isLinked: Type.Boolean({ description: 'whether the person can sign in by single sign-on' }),
     hasSecondFactor: Type.Boolean({ description: 'whether the account has a passkey or a code generator' }),
   }),
 )
@@ -118,7 +118,7 @@ export const updateOperator = operation({
   id: 'updateOperator',
   group: 'operators',
   summary:
-    'Changes the given members of an account; its sessions follow within 1 second. The last active admin must stay an active admin.',
+    'Changes the given members of an account; the changes apply to its sessions within 1 second. The last active admin must stay an active admin.',
   method: 'POST',
   path: `${folder}/update`,
   ...adminOnly,
@@ -243,7 +243,8 @@ export const OperatorKeyRecord = named(
     }),
     operatorId: nullable(
       Type.Integer({
-        description: 'the account that owns the key; null for a key that the key of the service’s settings made',
+        description:
+          'the account that owns the key; null if the key was made with the operator key of the service’s settings',
       }),
     ),
     operatorName: nullable(Type.String({ description: 'The name of the account that owns the key.' })),

@@ -36,7 +36,7 @@ interface Parts extends SessionParts {
 export function operatorRoutes(parts: Parts): Handler[] {
   const { sql, callers, rules, showMoment, readMoment, passwords } = parts
 
-  /** Takes the lock of all accounts for a caller that may still call the operation once it has it. */
+  /** Takes the lock of all accounts, and then checks again that the caller may call the operation. */
   async function lockFor(tx: Statements, operation: Admission, caller: Caller): Promise<void> {
     await store.lockOperators(tx)
     await requireStanding(tx, operation, caller, rules)
@@ -52,7 +52,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     return insertPlatformEvent(tx, { type, actor, subject, address, data })
   }
 
-  /** Changes an account under the lock of all accounts; its sessions and keys feel the change at once. */
+  /** Changes an account under the lock of all accounts; the change applies to its sessions and keys at once. */
   async function change(operation: Admission, caller: Caller, id: number, run: (tx: Statements) => Promise<void>) {
     const operator = await transaction(sql, async (tx) => {
       await lockFor(tx, operation, caller)
@@ -175,7 +175,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const id = await transaction(sql, async (tx) => {
           await store.lockOperators(tx)
           const { id } = await store.requireSetUp(tx, tokenHash)
-          // A factor that was set meanwhile has not been shown.
+          // If the account has got a factor meanwhile, the caller has not shown it.
           if ((await requireAccount(tx, id)).hasFactor !== hasFactor) throw new Refusal('secondFactorRequired')
           await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
           await store.deleteSetUps(tx, id)
@@ -267,7 +267,10 @@ export function operatorRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** An admin whom no provider made: the way in without the provider must stay. */
+/**
+ * Whether the account is an admin that single sign-on did not make: one must stay, so that somebody can sign in without
+ * the provider.
+ */
 function isOwnAdmin({ role, source }: Pick<OperatorRecord, 'role' | 'source'>): boolean {
   return role === 'admin' && source === 1
 }

@@ -41,7 +41,7 @@ function isOfSeveralScripts(name: string): boolean {
   return lookalikeScripts.filter((script) => script.test(name.normalize('NFKC'))).length > 1
 }
 
-/** Faults of a password beside its length: too easy to guess, the name, or equal to `old`, which it replaces. */
+/** Faults of a password, apart from its length: too easy to guess, the name, or equal to `old`, which it replaces. */
 export function passwordFaults(
   field: string,
   password: string | null | undefined,

@@ -33,7 +33,7 @@ function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
   }
 }
 
-/** Serialises changes of accounts, so that two of them cannot each remove the last other admin. */
+/** Serialises changes of accounts, so that two changes cannot each rely on the admin that the other one removes. */
 export async function lockOperators(tx: Statements): Promise<void> {
   await takeLock(tx, 'operators')
 }

@@ -13,7 +13,7 @@ interface Parts {
   secrets: SecretBox
 }
 
-/** An account that shows a code, and where the request came from. */
+/** The account whose code is checked, and where the request came from. */
 export interface CodeHolder {
   operatorId: number
   name: string
@@ -32,7 +32,9 @@ export async function useCode({ sql, secrets }: Parts, holder: CodeHolder, typed
   })
 }
 
-/** Counts a try before it is made; only a right one is taken back. Throws 10033 and 10007. */
+/**
+ * Counts an attempt before the code is checked, and takes the count back if the code was right. Throws 10033 and 10007.
+ */
 export async function counted(sql: Sql, holder: CodeHolder, isRight: () => Promise<boolean>): Promise<void> {
   const { operatorId, name, address } = holder
   const attempt: attempts.Attempt = { name, operatorId, address, knownBrowser: null, tried: 'code' }

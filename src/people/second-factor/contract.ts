@@ -63,7 +63,7 @@ export const startTotp = operation({
   id: 'startTotp',
   group: 'secondFactors',
   summary:
-    'Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. It counts once a code of it was saved, within 10 minutes.',
+    'Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. The generator is set up only when one of its codes is saved, within 10 minutes.',
   method: 'POST',
   path: `${folder}/startTotp`,
   ...changesFactors,
@@ -84,7 +84,7 @@ export const startTotp = operation({
 export const saveTotp = operation({
   id: 'saveTotp',
   group: 'secondFactors',
-  summary: 'Sets up the code generator that was begun, in place of any other, by a code of it.',
+  summary: 'Sets up the new code generator by one of its codes, in place of an earlier generator.',
   method: 'POST',
   path: `${folder}/saveTotp`,
   ...changesFactors,
@@ -97,7 +97,7 @@ export const saveTotp = operation({
 export const deleteTotp = operation({
   id: 'deleteTotp',
   group: 'secondFactors',
-  summary: 'Removes one’s code generator. With the last factor the recovery codes go too.',
+  summary: 'Removes one’s code generator. With the last factor, the recovery codes are removed too.',
   method: 'POST',
   path: `${folder}/deleteTotp`,
   ...changesFactors,
@@ -133,7 +133,7 @@ export const savePasskey = operation({
 export const deletePasskey = operation({
   id: 'deletePasskey',
   group: 'secondFactors',
-  summary: 'Removes one of one’s passkeys. With the last factor the recovery codes go too.',
+  summary: 'Removes one of one’s passkeys. With the last factor, the recovery codes are removed too.',
   method: 'POST',
   path: `${folder}/deletePasskey`,
   ...changesFactors,

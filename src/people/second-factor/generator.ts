@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 
 const stepSeconds = 30
-/** What a generator's app shows the code under. */
+/** The name under which a generator's app lists the code. */
 const issuer = 'Forecourt'
 
 /** A new secret of a code generator: 160 bits, as base32. */
@@ -16,12 +16,14 @@ function generatorOf(secret: string, name = ''): TOTP {
   return new TOTP({ ...options, secret: Secret.fromBase32(secret) })
 }
 
-/** The address by which an app takes a generator over. */
+/** The address (otpauth:) with which an app takes over a code generator. */
 export function otpauthUrlOf(secret: string, name: string): string {
   return generatorOf(secret, name).toString()
 }
 
-/** The step of which this is the code: now's, the one before or the one behind; undefined for another code. */
+/**
+ * The time step that a code belongs to: the present one, the one before or the one after; undefined for any other code.
+ */
 export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
   const delta = generatorOf(secret).validate({ token: code, timestamp: now.getTime(), window: 1 })
   return delta === null ? undefined : Math.floor(now.getTime() / 1000 / stepSeconds) + delta
@@ -43,14 +45,17 @@ export function newRecoveryCodes(): string[] {
 
 export type ReadCode = { kind: 'generator'; code: string } | { kind: 'recovery'; code: string }
 
-/** What a person typed: spaces and hyphens do not count, nor upper and lower case. Undefined for what no code looks like. */
+/** Reads what a person typed; spaces, hyphens and case do not matter. Undefined if it cannot be a code. */
 export function readCode(typed: string): ReadCode | undefined {
   const code = typed.replace(/[\s-]/g, '').toUpperCase()
   if (/^\d{6}$/.test(code)) return { kind: 'generator', code }
   return /^[A-Z2-7]{16}$/.test(code) ? { kind: 'recovery', code } : undefined
 }
 
-/** How a recovery code is stored. It is random, so one SHA-256 is enough; with its account, so that each is guessed alone. */
+/**
+ * The stored hash of a recovery code. The code is random, so one SHA-256 is enough; the account's id is hashed with it,
+ * so that a stolen table must be guessed account by account.
+ */
 export function hashRecoveryCode(operatorId: number, code: string): string {
   const plain = code.replaceAll('-', '').toUpperCase()
   return createHash('sha256').update(`recovery code ${operatorId} ${plain}`).digest('base64')

@@ -17,7 +17,7 @@ import { useOnce } from '../tickets/store.ts'
 import { openTicket, sealTicket, type Ticket } from '../tickets/tickets.ts'
 import * as store from './store.ts'
 
-/** EdDSA, ES256 and RS256: what browsers have, whatever more the runtime knows. */
+/** EdDSA, ES256 and RS256: what browsers have, even if the runtime knows more. */
 const algorithms = [-8, -7, -257]
 
 interface RelyingParty {
@@ -25,7 +25,7 @@ interface RelyingParty {
   origin: string
 }
 
-/** The relying party of the service's address; undefined where there can be none: passkeys belong to a name. */
+/** The relying party of the service's address; undefined if there can be none, because passkeys need a host name. */
 export function relyingPartyOf(publicUrl: string | undefined): RelyingParty | undefined {
   if (publicUrl === undefined) return undefined
   const { hostname, origin } = new URL(publicUrl)
@@ -55,7 +55,7 @@ export interface Begun {
 
 interface Challenge {
   challenge: string
-  /** The account that a new passkey is for; null of a sign-in, by anyone. */
+  /** The account that a new passkey is for; null for a sign-in, which anyone can begin. */
   operatorId: number | null
 }
 
@@ -66,7 +66,7 @@ function begun({ secrets }: PasskeyParts, options: { challenge: string }, operat
 
 const purposeOf = (operatorId: number | null) => (operatorId === null ? 'passkey' : `passkey of ${operatorId}`)
 
-/** Opens a ticket and uses it up; undefined for one that is used, too old, or not for this. */
+/** Opens a ticket and uses it up; undefined if it was used, is too old, or is for another purpose. */
 async function take(
   { sql, secrets }: PasskeyParts,
   operatorId: number | null,
@@ -76,7 +76,7 @@ async function take(
   return ticket !== undefined && (await useOnce(sql, ticket)) ? ticket : undefined
 }
 
-/** Begins a new passkey. Throws 10001 where there can be none, and past the limit of an account. */
+/** Begins a new passkey. Throws 10001 if the service's address allows none, and if the account has too many. */
 export async function beginPasskey(
   parts: PasskeyParts,
   { operatorId, name }: { operatorId: number; name: string },
@@ -108,7 +108,7 @@ export function requireRoom(passkeys: number): void {
   throw invalidRequest([{ field: 'passkeys', reason }])
 }
 
-/** Checks what a browser made of a ticket's options. Throws 10001 and 10033. */
+/** Checks the passkey that a browser has created with a ticket's options. Throws 10001 and 10033. */
 export async function checkNewPasskey(
   parts: PasskeyParts,
   operatorId: number,
@@ -136,7 +136,7 @@ export async function checkNewPasskey(
   }
 }
 
-/** Begins a sign-in by passkey, for anyone. Throws 10001 where there can be none. */
+/** Begins a sign-in by passkey, for anyone. Throws 10001 if the service's address allows no passkeys. */
 export async function beginPasskeySignIn(parts: PasskeyParts): Promise<Begun> {
   const party = requireParty(parts)
   const options = await generateAuthenticationOptions({
@@ -147,7 +147,7 @@ export async function beginPasskeySignIn(parts: PasskeyParts): Promise<Begun> {
   return begun(parts, options, null)
 }
 
-/** The account that a passkey signs in. Throws 10001, and 10031 for whatever is wrong with it. */
+/** The account that a passkey signs in. Throws 10001, and 10031 for anything that is wrong with the passkey. */
 export async function usePasskey(
   parts: PasskeyParts,
   { ticket: text, credential }: { ticket: string; credential: object },
@@ -167,7 +167,8 @@ export async function usePasskey(
     expectedOrigin: party.origin,
     expectedRPID: party.id,
     requireUserVerification: true,
-    // The counter is compared where it is stored, so that one process does it after the other.
+    // The counter is not compared here but where it is stored, so that concurrent requests are compared one after the
+    // other.
     credential: { id: passkey.credentialId, publicKey: Buffer.from(passkey.publicKey, 'base64url'), counter: 0 },
   }).catch(() => undefined)
   const handle = response.response?.userHandle
@@ -186,7 +187,7 @@ export async function usePasskey(
 const isHandleOf = (handle: string, operatorId: number) =>
   Buffer.from(handle, 'base64url').toString() === String(operatorId)
 
-/** A counter that goes back says that the passkey exists twice. */
+/** Writes an event: a counter that goes back means that there is a copy of the passkey. */
 async function tellSuspected(tx: Statements, passkey: store.KnownPasskey, counter: number, address: string) {
   const { id: passkeyId, name: passkeyName, operatorId, operatorName } = passkey
   const data = { operatorId, name: operatorName, factor: 'passkey', passkeyId, passkeyName, counter }

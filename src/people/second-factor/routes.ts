@@ -19,7 +19,7 @@ import { hashRecoveryCode, newGeneratorSecret, newRecoveryCodes, otpauthUrlOf, s
 import { beginPasskey, checkNewPasskey, requireRoom } from './passkeys.ts'
 import * as store from './store.ts'
 
-/** The caller of one's own factors, who has an account. */
+/** The caller who changes their own factors; it has an account. */
 interface Owner {
   operatorId: number
   name: string
@@ -57,7 +57,7 @@ class FactorChanges {
     return insertPlatformEvent(tx, { type, actor, subject: operatorId, address, data })
   }
 
-  /** Locks the caller's account, for a session that may still change its factors once it has the lock. */
+  /** Locks the caller's account, and then checks that the session may still change its factors. */
   async lock(tx: Statements, operation: Admission, caller: Caller, { operatorId }: Owner) {
     const account = await store.lockAccount(tx, operatorId)
     await requireStanding(tx, operation, caller, this.parts.rules, { holds: true })
@@ -65,8 +65,8 @@ class FactorChanges {
   }
 
   /**
-   * Adds a factor to the caller's account; recovery codes come with the first. `save` returns false when another request
-   * was quicker. Throws 10033 then.
+   * Adds a factor to the caller's account; recovery codes come with the first. Throws 10033 if `save` returns false,
+   * because another request was first.
    */
   async add(
     operation: Admission,

@@ -5,14 +5,17 @@ import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { SecondFactors } from './contract.ts'
 
-/** Locks an account, so that two changes of its factors cannot each remove the last other one. Throws 10050. */
+/**
+ * Locks an account, so that two changes of its factors cannot each remove the last factor that the other one leaves.
+ * Throws 10050.
+ */
 export async function lockAccount(tx: Statements, operatorId: number): Promise<{ role: string }> {
   const [row] = await tx<{ role: string }[]>`select role from operator where id = ${operatorId} for no key update`
   if (row === undefined) throw new Refusal('operatorNotFound')
   return row
 }
 
-/** The factors of an account, whether its role asks for one aside. */
+/** The factors of an account, without whether its role requires one. */
 export async function readFactors(
   sql: Statements,
   operatorId: number,
@@ -36,7 +39,7 @@ export async function readFactors(
   }
 }
 
-/** Keeps the secret of a generator that was shown, sealed, until a code of it comes. */
+/** Stores the sealed secret of a generator that was shown, until the person confirms it with a code. */
 export async function keepDraft(tx: Statements, operatorId: number, secret: string): Promise<void> {
   await tx`
     insert into operator_totp_draft (operator_id, secret, expires_at)
@@ -44,7 +47,10 @@ export async function keepDraft(tx: Statements, operatorId: number, secret: stri
     on conflict (operator_id) do update set secret = excluded.secret, expires_at = excluded.expires_at`
 }
 
-/** A sealed secret, and the moment by the database's clock, by which codes are compared on every process. */
+/**
+ * A sealed secret, and the present moment by the database's clock, so that codes are compared in the same way by every
+ * process.
+ */
 export interface Generator {
   secret: string
   now: Date
@@ -63,7 +69,10 @@ export async function findGenerator(sql: Statements, operatorId: number): Promis
   return row
 }
 
-/** Makes a generator of the draft, in place of any other. `step` is used up. False when another request was quicker. */
+/**
+ * Makes the draft the account's generator, in place of an earlier one. The code of `step` counts as used. Returns false
+ * if another request was first.
+ */
 export async function saveGenerator(
   tx: Statements,
   operatorId: number,
@@ -79,7 +88,7 @@ export async function saveGenerator(
   return true
 }
 
-/** Uses a step up, with every earlier one; false when it was used before, on whatever process. */
+/** Marks a time step and all earlier ones as used. Returns false if the step was used before, in any process. */
 export async function useStep(sql: Statements, operatorId: number, secret: string, step: number): Promise<boolean> {
   const used = await sql`
     update operator_totp set used_step = ${step}, used_at = now()
@@ -87,7 +96,7 @@ export async function useStep(sql: Statements, operatorId: number, secret: strin
   return used.count === 1
 }
 
-/** Uses a recovery code up. Returns how many are left; undefined when it is none, or was used. */
+/** Uses up a recovery code. Returns how many are left; undefined if the account has no such code, or it was used. */
 export async function useRecoveryCode(
   tx: Statements,
   operatorId: number,
@@ -137,7 +146,7 @@ export async function passkeysOf(sql: Statements, operatorId: number): Promise<s
   return rows.map((row) => row.credential_id)
 }
 
-/** Stores a passkey. Returns its id; undefined when it is some account's already. */
+/** Stores a passkey. Returns its id; undefined if an account already has it. */
 export async function insertPasskey(
   tx: Statements,
   operatorId: number,
@@ -173,7 +182,7 @@ export async function findPasskey(sql: Statements, credentialId: string): Promis
   )
 }
 
-/** Notes a use. False for a counter that is not past the last one; passkeys that are synced stay at 0. */
+/** Stores a use of a passkey. Returns false if its counter is not above the last one; synced passkeys stay at 0. */
 export async function countUse(tx: Statements, id: number, counter: number, isSynced: boolean): Promise<boolean> {
   const counted = await tx`
     update operator_passkey set sign_count = ${counter}, is_synced = ${isSynced}, used_at = now()
@@ -188,7 +197,7 @@ export async function deletePasskey(tx: Statements, operatorId: number, id: numb
   return row?.name
 }
 
-/** Removes every factor of an account, and what has begun. */
+/** Removes every factor of an account, and a generator that was begun. */
 export async function deleteFactors(tx: Statements, operatorId: number): Promise<void> {
   await tx`delete from operator_totp where operator_id = ${operatorId}`
   await tx`delete from operator_totp_draft where operator_id = ${operatorId}`

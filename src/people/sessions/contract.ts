@@ -5,11 +5,13 @@ import { everyRole } from '../../vocabulary/roles.ts'
 import {
   appId,
   described,
+  extended,
   integer,
   moment,
   name,
   named,
   nullable,
+  oneOf,
   optional,
   reasonKey,
   shownKey,
@@ -22,7 +24,7 @@ import {
 const folder = '/api/platform/v1/session'
 const ofEveryone = { callers: ['operator'], roles: everyRole, openWithoutFactor: 'always' } as const
 
-/** At sign-in a password may be any text. */
+/** A password at sign-in may be any text: the rules apply only when it is set. */
 export const triedPassword = Type.String({
   minLength: 1,
   maxLength: 256,
@@ -96,11 +98,24 @@ export const SessionRecord = named(
     confirmedUntil: nullable({
       ...moment,
       description:
-        'until when the last proof counts for acts that ask for one; null for a bearer key, which is asked for none',
+        'until when the last proof is valid for operations that need one; null for a bearer key, which needs none',
     }),
   }),
 )
 export type SessionRecord = Static<typeof SessionRecord>
+
+/** The caller's own session, with what its account can do by itself: only admins read accounts. */
+export const OwnSession = extended(SessionRecord, {
+  source: nullable(
+    Type.Integer({
+      [shownKey]: oneOf(1, 2),
+      description: 'The account: 1 made here, 2 made by single sign-on; null for a key.',
+    }),
+  ),
+  isLinked: Type.Boolean({ description: 'whether the person can come by single sign-on' }),
+  hasPassword: Type.Boolean({ description: 'whether the person has a password to change' }),
+})
+export type OwnSession = Static<typeof OwnSession>
 
 export const createSession = operation({
   id: 'createSession',
@@ -110,7 +125,7 @@ export const createSession = operation({
   method: 'POST',
   path: `${folder}/create`,
   callers: [],
-  example: { name: 'Wang Fang', password: 'a password of 12 or more' },
+  example: { name: 'Wang Fang', password: 'a password of 12 characters or more' },
   body: Type.Object({
     name: optional(name),
     password: optional(triedPassword),
@@ -132,7 +147,8 @@ export const createSession = operation({
 export const startPasskeySession = operation({
   id: 'startPasskeySession',
   group: 'sessions',
-  summary: 'Begins a sign-in by passkey: the options for the browser. Nothing tells whether an account exists.',
+  summary:
+    'Begins a sign-in by passkey: answers the options for the browser, which do not show whether an account exists.',
   method: 'POST',
   path: `${folder}/startPasskey`,
   callers: [],
@@ -149,7 +165,7 @@ export const confirmSession = operation({
   method: 'POST',
   path: `${folder}/confirm`,
   ...ofEveryone,
-  example: { password: 'a password of 12 or more' },
+  example: { password: 'a password of 12 characters or more' },
   body: Type.Object({
     password: optional(triedPassword),
     code: optional(factorCode),
@@ -168,7 +184,7 @@ export const getSession = operation({
   path: `${folder}/detail`,
   ...ofEveryone,
   query: Type.Object({}),
-  data: SessionRecord,
+  data: OwnSession,
   refusals: [],
 })
 
@@ -205,7 +221,9 @@ export const deleteSession = operation({
   data: Type.Object({
     ended: Type.Boolean(),
     signOutUrl: nullable(
-      Type.String({ description: 'Of one’s own session by single sign-on: where to sign out at the provider too.' }),
+      Type.String({
+        description: 'For one’s own session by single sign-on: the address at which to sign out at the provider too.',
+      }),
     ),
   }),
   refusals: ['sessionNotFound'],

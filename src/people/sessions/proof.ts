@@ -39,7 +39,7 @@ export async function requireCode(
 export const isPasskeyGiven = ({ ticket, credential }: Credentials): boolean =>
   given(ticket) !== null || given(credential) !== null
 
-/** The account of the passkey that a request shows. Throws 10001, 10007 and 10031. */
+/** The account whose passkey a request shows. Throws 10001, 10007 and 10031. */
 export async function requirePasskey(parts: SessionParts, body: Credentials, source: Source) {
   const [ticket, credential] = [given(body.ticket), given(body.credential)]
   if (ticket === null) throw missing('ticket')
@@ -82,7 +82,8 @@ export async function requireProof(
   const [password, code] = [given(body.password), given(body.code)]
   const account = await store.requireAccount(parts.sql, operatorId)
   const isShowing = caller.lacks === 'show' && code !== null
-  // A session may show the factor that it lacks alone: the account may have no password. One factor is no proof.
+  // A session may show the factor that it lacks without a password, which the account may not have. One factor alone is
+  // not a proof.
   if (isShowing && password === null) {
     await requireCode(parts, account, code, source)
     return { factor: 'code', isProof: false }

@@ -23,7 +23,7 @@ import * as store from './store.ts'
 
 interface Parts extends SessionParts {
   metrics: Metrics
-  /** Of single sign-on, if there is one. */
+  /** The provider of single sign-on, if there is one. */
   provider: { endSessionUrl(idToken: string | null): Promise<string | null> } | undefined
   config: Pick<
     Config,
@@ -69,7 +69,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
     return beginSession(parts, session, source, (tx) => store.isUnchanged(tx, account))
   }
 
-  /** Where the person signs out at the provider; null for a session that did not begin there. */
+  /** The address at which the person signs out at the provider; null if the session did not begin there. */
   async function signOutUrlOf(operatorId: number | null, idToken: string | null | undefined): Promise<string | null> {
     if (parts.provider === undefined || idToken === undefined || operatorId === null) return null
     const opened = idToken === null ? null : openSealed(parts.secrets, operatorId, idToken)
@@ -95,7 +95,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
     handle(contract.getSession, async ({ caller, ...source }) => {
       const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
       if (sessionId !== null) {
-        const session = await store.requireSession(sql, sessionId, parts)
+        const session = await store.requireOwnSession(sql, sessionId, parts)
         return operatorId === null ? session : withMark(session, source)
       }
       return { id: null, operatorId, name, role, appIds: applications && [...applications], ...noSessionMembers }
@@ -162,16 +162,19 @@ export function sessionRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** Whether a caller sees and ends everybody's sessions. An admin's session that lacks its factor is no admin's yet. */
+/**
+ * Whether a caller may see and end the sessions of everybody. An admin's session that still lacks its factor may not.
+ */
 const seesAll = ({ role, lacks }: OperatorCaller) => role === 'admin' && lacks === null
 
-/** Of a caller with a bearer key. */
+/** The members for a caller with a bearer key, which has no session. */
 const noSessionMembers = {
   ...{ userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null },
   ...{ method: null, isLimited: false, confirmedUntil: null },
+  ...{ source: null, isLinked: false, hasPassword: false },
 }
 
-/** Null for what a key sealed that is no longer held. */
+/** Null if the key that the text was sealed with is no longer held. */
 function openSealed(secrets: SecretBox, operatorId: number, sealed: string): string | null {
   try {
     return secrets.openOnce(sealedFor(operatorId), sealed)

@@ -33,15 +33,15 @@ export interface SessionParts {
 
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
-/** What else an account must show once its password was right. Throws where it does not. */
+/** What an account must show besides the right password. Throws if it does not. */
 type FurtherCheck = (account: store.Account, attempt: attempts.Attempt) => Promise<void>
 
 /** Refusals that say nothing against the password. */
 const rightPassword: readonly RefusalName[] = ['secondFactorRequired', 'passwordSignInOff']
 
 /**
- * What a password costs: an attempt that is counted, a hash, and a count that is taken back. Past the bound nothing of it is done,
- * so that a crowd costs the database no connection.
+ * A password costs two counting transactions and a hash. Past the bound none of this is begun, so that a crowd takes up
+ * no connection of the database.
  */
 const checks = inTurns({ atOnce: limits.passwordsAtOnce, waiting: limits.passwordsWaiting }, unavailable)
 
@@ -94,7 +94,10 @@ async function check(
   return account
 }
 
-/** Counts what a refused further check says against the attempt, whose password was right. Throws its error. */
+/**
+ * Settles the count of an attempt whose password was right and whose further check was refused. Throws the error of
+ * that check.
+ */
 async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown): Promise<never> {
   const refusal = error instanceof Refusal ? error.refusal : undefined
   if (refusal !== undefined && rightPassword.includes(refusal)) await attempts.forgetAttempts(sql, attempt)
@@ -175,7 +178,7 @@ export function withoutSession(data: object, source: Source): JsonText {
   return withCookies(data, [cookie(source, 'session', '', 0), ...markOf(source)])
 }
 
-/** A response that also marks the browser, for longer than its session lasts, unless it is marked. */
+/** A sign-in's response. It also marks the browser, unless it is marked; the mark lasts longer than the session. */
 export function withMark(data: object, source: Source): JsonText {
   return withCookies(data, markOf(source))
 }

@@ -3,6 +3,7 @@ import {
   actingColumns,
   hasFactorSql,
   idleSessionHours,
+  isLinkedSql,
   livingSessions,
   methodOf,
   operatorOf,
@@ -14,7 +15,7 @@ import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
-import { pageSessions, type SessionRecord, type SignInMethod } from './contract.ts'
+import { type OwnSession, pageSessions, type SessionRecord, type SignInMethod } from './contract.ts'
 
 /** Compares names by the expression of the unique index, which folds case and look-alike variants of characters. */
 export function sameName(sql: Statements, name: string) {
@@ -53,7 +54,7 @@ export async function requireAccount(sql: Statements, id: number): Promise<Accou
   return toAccount(row)
 }
 
-/** Whether an account is still what its password and code were compared with. */
+/** Whether an account's password and factor are still those that were checked. */
 export async function isUnchanged(
   tx: Statements,
   { id, passwordHash, hasFactor }: Pick<Account, 'id' | 'passwordHash' | 'hasFactor'>,
@@ -101,7 +102,7 @@ export async function forgetBrowsers(tx: Statements, operatorId: number): Promis
   await tx`delete from operator_browser where operator_id = ${operatorId}`
 }
 
-/** The holder of a session: exactly one member is set. */
+/** Who has a session: exactly one member is set. */
 export interface SessionHolder {
   operatorId: number | null
   operatorKeyId: number | null
@@ -113,7 +114,7 @@ export interface NewSession extends SessionHolder {
   tokenHash: string
   userAgent: string | null
   address: string
-  /** Of a session by single sign-on: how long it lasts at most, the provider's id of it, and its ID token, sealed. */
+  /** For a session by single sign-on: the longest that it lasts, the provider's id of it, and its ID token, sealed. */
   signOn?: { hours: number; providerSession: string | null; idToken: string }
 }
 
@@ -159,12 +160,12 @@ export async function deleteSessionsOf(tx: Statements, operatorId: number, excep
       order by id for update)`
 }
 
-/** Notes that a session's person has proved anew who they are. */
+/** Stores that a session's person has just given a new proof. */
 export async function noteProof(tx: Statements, id: number): Promise<void> {
   await tx`update operator_session set confirmed_at = clock_timestamp() where id = ${id}`
 }
 
-/** Notes that a session which began without our second factor has shown it, or set it up. */
+/** Stores that a session which began without our second factor has shown it or set it up. */
 export async function noteShown(tx: Statements, id: number, factor: 'code' | 'passkey'): Promise<void> {
   await tx`
     update operator_session set has_shown_factor = true,
@@ -191,7 +192,7 @@ export async function sessionsOfAccount(sql: Statements, operatorId: number): Pr
   return rows.map(({ id }) => id)
 }
 
-/** Ends sessions, in the order in which every transaction locks them. Returns those that there were. */
+/** Ends sessions, in the order in which every transaction locks them. Returns the sessions that existed. */
 export async function deleteSessions(
   tx: Statements,
   ids: readonly number[],
@@ -254,6 +255,18 @@ export async function requireSession(sql: Statements, id: number, shown: Session
     select ${sql.unsafe(sessionColumnsSql)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
   if (row === undefined) throw tokenInvalid()
   return toSession(row, shown)
+}
+
+/** The same, with what its account can do by itself. Throws 10002. */
+export async function requireOwnSession(sql: Statements, id: number, shown: SessionView): Promise<OwnSession> {
+  const [row] = await sql`
+    select ${sql.unsafe(sessionColumnsSql)}, case when s.operator_id is not null then o.source end as source,
+      ${sql.unsafe(isLinkedSql('s.operator_id'))} as is_linked,
+      s.operator_id is not null and o.password_hash is not null as has_password
+    from ${sql.unsafe(livingSessions)} and s.id = ${id}`
+  if (row === undefined) throw tokenInvalid()
+  const { source, is_linked: isLinked, has_password: hasPassword } = row
+  return { ...toSession(row, shown), source, isLinked, hasPassword }
 }
 
 /** Pages through living sessions: all, one operator's, or only `sessionId`. */

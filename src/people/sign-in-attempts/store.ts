@@ -8,8 +8,8 @@ import { limits } from '../../vocabulary/limits.ts'
 import { Refusal, unavailable } from '../../vocabulary/refusals.ts'
 
 // Sign-in attempts are counted by name and by source before the password is checked; a right password takes them back.
-// Codes of a second factor are counted by their account alone, and a right one takes back only itself: who knows the password
-// must gain no guesses by its owner's sign-ins.
+// Codes of a second factor are counted by their account alone, and a right one takes back only itself: somebody else
+// who knows the password must not gain guesses when its owner signs in.
 
 /** A sign-in attempt. No event holds a name that no account has, because people type passwords into its field. */
 export interface Attempt {
@@ -19,13 +19,13 @@ export interface Attempt {
   address: string
   /** The SHA-256 of the mark of a browser that this account has signed in from; null for any other browser. */
   knownBrowser: string | null
-  /** What was tried, where it is no password: a code of the account, or what only a source can be blamed for. */
+  /** What was tried, if not a password: a code of the account, or a credential that counts against its source only. */
   tried?: 'code' | 'credential'
 }
 
 /**
- * Attempts of one source, or with one name, wait for each other's rows. They wait here, in order, not each with a connection of the
- * database.
+ * Attempts of one source, or with one name, wait for each other's rows. They wait here, in order, so that they do not
+ * each hold a database connection.
  */
 const counts = inTurns({ atOnce: limits.attemptsAtOnce, waiting: limits.attemptsWaiting }, unavailable)
 const counting = <Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>) => counts(() => transaction(sql, run))
@@ -87,7 +87,7 @@ class PastLimit extends Error {
   }
 }
 
-/** After a right password the person's earlier attempts were no guesses: they are uncounted from every limit. */
+/** A right password shows that the person's earlier attempts were not guesses: they are taken back from every limit. */
 export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> {
   await counting(sql, async (tx) => {
     const limits = limitsOf(attempt)
@@ -97,7 +97,7 @@ export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> 
   })
 }
 
-/** Uncounts an attempt whose password was not checked. */
+/** Takes back the count of an attempt whose password was not checked. */
 export async function uncountAttempt(sql: Sql, attempt: Attempt): Promise<void> {
   await counting(sql, (tx) => uncount(tx, limitsOf(attempt), 1))
 }

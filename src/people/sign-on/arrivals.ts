@@ -21,16 +21,16 @@ interface Parts extends SessionParts {
   config: Pick<Config, 'oidcRoles' | 'oidcRoleClaim' | 'oidcSessionHours'>
 }
 
-/** How a sign-on ended well: the cookies for the browser. */
+/** The end of a successful sign-on: the cookies for the browser. */
 export interface Ended {
   cookies: string[]
 }
 
-/** How far the clocks of provider and service may lie apart where a person signs in anew. */
+/** How far the clocks of provider and service may differ when a person must sign in again at the provider. */
 const anewSeconds = 10
 const actor = 'platform:signOn'
 
-/** What becomes of a person who comes back from the provider. */
+/** Handles a person who comes back from the provider, by the purpose of the flow. */
 export class Arrivals {
   private readonly parts: Parts
 
@@ -103,7 +103,7 @@ export class Arrivals {
     return id
   }
 
-  /** The account's sessions end and its keys rest, until its claims make a role again. */
+  /** Ends the account's sessions and suspends its keys, until its claims make a role again. */
   private async leave(tx: Statements, account: store.LinkedAccount, source: Source): Promise<void> {
     await lockAccount(tx, account.id)
     const ids = await sessionsOfAccount(tx, account.id)
@@ -114,8 +114,8 @@ export class Arrivals {
   }
 
   /**
-   * Links the account of a set-up link, in place of a password. Throws 10052, 10064, and 10032 for an account with a second
-   * factor: the provider would be a way past it.
+   * Links the account of a set-up link, in place of a password. Throws 10052, 10064, and 10032 for an account with a
+   * second factor: otherwise the provider would be a way around that factor.
    */
   private setUp({ setUpHash }: SealedFlow, identity: Identity, source: Source): Promise<number> {
     return transaction(this.parts.sql, async (tx) => {
@@ -145,7 +145,7 @@ export class Arrivals {
     return { cookies: [] }
   }
 
-  /** Gives a session a new proof: its person has signed in anew. Throws 10002 and `SignOnFault`. */
+  /** Gives a session a new proof, because its person has signed in again. Throws 10002 and `SignOnFault`. */
   private async confirm({ sessionId, startedAt }: SealedFlow, identity: Identity): Promise<Ended> {
     const { sql, callers } = this.parts
     await transaction(sql, async (tx) => {

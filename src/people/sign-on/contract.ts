@@ -31,13 +31,13 @@ export const getSignOn = operation({
 const purposes = ['signIn', 'setUp', 'link', 'confirm'] as const
 export type Purpose = (typeof purposes)[number]
 
-/** A page of the console: no other place, however it is written. */
+/** A page of the console. The pattern admits no spelling that leads anywhere else. */
 export const pathOfConsole = String.raw`^(?!.*(?://|\.\.|\\))/console[\x21-\x7e]{0,2000}$`
 
 const returnTo = Type.String({
   pattern: pathOfConsole,
   [shownKey]: { type: 'string', pattern: '^/console' },
-  description: 'A path of the console, to which the person comes back.',
+  description: 'The path of the console to which the browser returns.',
   examples: ['/console/account'],
   [reasonKey]: {
     en: 'must be a path that begins with /console, of visible characters without \\, // or ..',
@@ -49,7 +49,7 @@ export const startSignOn = operation({
   id: 'startSignOn',
   group: 'signOn',
   summary:
-    'Begins a sign-on: the address to which the browser goes, and a cookie for its way back. `link` and `confirm` need a session, `link` one with a fresh proof; `setUp` a set-up link’s token.',
+    'Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, `link` one with a fresh proof; `setUp` a set-up link’s token.',
   method: 'POST',
   path: `${folder}/start`,
   callers: [],

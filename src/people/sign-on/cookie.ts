@@ -7,17 +7,20 @@ import type { Source } from '../sessions/sign-in.ts'
 
 const name = 'forecourt_sign_on'
 
-/** Whether the cookie is one of https: by the settings, since a navigation does not say where its page came from. */
+/**
+ * Whether the cookie is for https only. The settings decide it, because a navigation does not tell the scheme of its
+ * page.
+ */
 const isSecure = (source: Source, publicUrl: string) => publicUrl.startsWith('https:') || isBehindHttps(source)
 
-/** The tickets that a browser sends, that of this host alone first. */
+/** The tickets in a browser's cookies, that of the `__Host-` cookie first. */
 export function flowTicket(source: Pick<Source, 'header'>): string | undefined {
   const cookies = source.header('cookie') ?? ''
   const find = (named: string) => new RegExp(`(?:^|;\\s*)${named}=([A-Za-z0-9_-]{1,6000})(?:;|$)`).exec(cookies)?.[1]
   return find(`__Host-${name}`) ?? find(name)
 }
 
-/** The cookie with a ticket; without one it goes. */
+/** Sets the cookie with a ticket; without a ticket, deletes it. */
 export function flowCookie(source: Source, publicUrl: string, ticket: string | null): string {
   const secure = isSecure(source, publicUrl)
   const seconds = ticket === null ? 0 : limits.signOnSeconds
@@ -25,7 +28,7 @@ export function flowCookie(source: Source, publicUrl: string, ticket: string | n
   return `${secure ? '__Host-' : ''}${name}=${ticket ?? ''}; ${attributes}`
 }
 
-/** The source of a navigation, whose session's cookie is one of https where the service's address is. */
+/** The source of a navigation. Its session's cookie is one for https if the service's address is https. */
 export function navigation(source: Source, publicUrl: string): Source {
   if (!publicUrl.startsWith('https:')) return source
   return { ...source, header: (named) => (named === 'x-forwarded-proto' ? 'https' : source.header(named)) }

@@ -6,10 +6,11 @@ import { isPrivateAddress } from '../../deliveries/callback-url.ts'
 import { inTurns } from '../../runtime/turns.ts'
 import { limits } from '../../vocabulary/limits.ts'
 
-// Requests to the provider of single sign-on (contract §12.2). Its host was chosen by an admin and may be anywhere; what its
-// discovery names on other hosts is reached at public addresses alone, and the address that was checked is the one connected to.
+// Requests to the provider of single sign-on (contract §12.2). An admin has chosen its host, which may have any
+// address. Other hosts that its discovery names must have public addresses, and a connection goes to the very address
+// that was checked.
 
-/** A request that is not made, or a response that is not taken; its words are for the log. */
+/** A request that was refused before it was sent, or a response that was refused. The message is for the log. */
 class OutgoingFault extends Error {}
 
 const isLoopback = ({ hostname }: URL) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
@@ -102,7 +103,7 @@ async function readWhole(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** No redirect is followed: its status is the answer. */
+/** Redirects are not followed; the response has their status. */
 function responseOf({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer): Response {
   const kept = new Headers()
   for (const name of ['content-type', 'www-authenticate'] as const) {

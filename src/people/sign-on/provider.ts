@@ -11,8 +11,9 @@ import * as oauth from 'oauth4webapi'
 import type { Config } from '../../config.ts'
 import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
 
-// What is asked of the provider, and what its tokens must say (contract §12.2). The libraries check what the standards ask; what
-// they leave out is checked here: every signature, also of tokens that came over TLS, and tokens of the future.
+// The requests to the provider, and the checks of its tokens (contract §12.2). The libraries check what the standards
+// require. The rest is checked here: every signature, also of tokens that came over TLS, and tokens with a time in the
+// future.
 
 export interface ProviderSettings {
   issuer: string
@@ -22,10 +23,12 @@ export interface ProviderSettings {
   publicUrl: string
 }
 
-/** The provider does not answer, or answers what no provider should; its words are for the log. */
+/** The provider does not respond, or not as a provider must. The message is for the log. */
 export class ProviderAway extends Error {}
 
-/** What came back is not what was asked for; its words are for the log. */
+/**
+ * The browser or the provider brought back something that does not belong to the request. The message is for the log.
+ */
 export class SignOnFault extends Error {}
 
 /** What a browser's flow must not forget. */
@@ -35,11 +38,11 @@ export interface Flow {
   verifier: string
 }
 
-/** A logout of the provider: whom it names, and by what it is known again. */
+/** A logout by the provider: whose sessions end, and the id by which a repeated token is recognized. */
 export interface Logout {
   subject: string | null
   sessionId: string | null
-  /** The token's id, and until when the token would count. */
+  /** The token's id, and until when the token is valid. */
   id: string
   until: Date
 }
@@ -61,7 +64,7 @@ const algorithms = [
 ]
 /** How far ahead a provider's clock may be. */
 const aheadSeconds = 60
-/** How old a logout token may be: so long its id is remembered. */
+/** How old a logout token may be: its id is remembered for this long. */
 const logoutSeconds = 3_600
 const discoveryMs = 3_600_000
 const keysMs = 300_000
@@ -85,7 +88,7 @@ export class Provider {
   private askedKeys: Promise<JSONWebKeySet> | undefined
   private fetchedAgainAt = Number.NEGATIVE_INFINITY
   private secretWays: [oauth.ClientAuth, oauth.ClientAuth] | undefined
-  /** The way of the client's secret that the provider took where it refused another. */
+  /** The client authentication that the token endpoint accepted after it had refused another one. */
   private workingWay: oauth.ClientAuth | undefined
 
   constructor(settings: ProviderSettings) {
@@ -95,7 +98,7 @@ export class Provider {
     this.fetch = outgoingTo(issuer)
     this.options = {
       [oauth.customFetch]: this.fetch,
-      // Only a provider on this machine gets here by http: `outgoing.ts` refuses it to all others.
+      // Only a provider on this machine can have http here: `outgoing.ts` refuses http to all others.
       ...(issuer.protocol === 'http:' && { [oauth.allowInsecureRequests]: true }),
     }
   }
@@ -120,12 +123,18 @@ export class Provider {
 
   private async askDiscovery(): Promise<oauth.AuthorizationServer> {
     const { issuer } = this.settings
+    const callsItself = (name: string) => new ProviderAway(`the provider calls itself ${name}, not ${issuer}`)
     const server = await away(async () => {
       const url = new URL(issuer)
       const response = await oauth.discoveryRequest(url, { ...this.options, algorithm: 'oidc' })
-      return oauth.processDiscoveryResponse(url, response)
+      if (response.status !== 200) throw new Error(`the provider’s discovery answers ${response.status}`)
+      return await oauth.processDiscoveryResponse(url, response).catch((error: unknown) => {
+        const name = otherIssuerOf(error)
+        throw name === undefined ? error : callsItself(name)
+      })
     })
-    if (server.issuer !== issuer) throw new ProviderAway(`the provider calls itself ${server.issuer}, not ${issuer}`)
+    // The library compares them as addresses, to which a slash at the end is nothing.
+    if (server.issuer !== issuer) throw callsItself(server.issuer)
     for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
       if (server[name] === undefined) throw new ProviderAway(`the provider’s discovery has no ${name}`)
     }
@@ -177,7 +186,7 @@ export class Provider {
     return url.href
   }
 
-  /** What the browser brought back, before the provider is asked. Throws `SignOnFault` and `ProviderAway`. */
+  /** Checks what the browser brought back, before the provider is asked. Throws `SignOnFault` and `ProviderAway`. */
   async readCallback(query: URLSearchParams, state: string): Promise<URLSearchParams> {
     const server = await this.discover()
     try {
@@ -195,7 +204,8 @@ export class Provider {
     const claims = await this.verify(idToken, { issuer: server.issuer, audience: this.settings.clientId })
     requireSound(claims, this.settings.clientId)
     const { sub: subject = '', sid, auth_time } = claims as JWTPayload & { sid?: unknown; auth_time?: unknown }
-    // Providers that keep to the standard put the roles only where they are asked for them.
+    // By the standard, the claims of a scope are in the response of the userinfo endpoint, and need not be in the ID
+    // token.
     const isMissing = roleClaim(claims) === undefined && server.userinfo_endpoint !== undefined
     const more = isMissing ? await this.askUserInfo(server, tokens.access_token, subject) : {}
     return {
@@ -237,8 +247,9 @@ export class Provider {
   }
 
   /**
-   * How the client says who it is, the likeliest way first. What discovery names is what the provider can, not what this client
-   * is registered for: many take both ways, some only Basic, and some read the secret in it as it was before it was encoded.
+   * The ways in which the client can authenticate, the likeliest first. Discovery lists what the provider supports, not
+   * what this client is registered for: many accept both ways, some only Basic, and some do not decode the secret in
+   * Basic.
    */
   private waysOfClient({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
     const { clientSecret } = this.settings
@@ -287,7 +298,7 @@ export class Provider {
     if (until <= Date.now() / 1000) throw new SignOnFault('the logout token is too old')
     if (typeof jti !== 'string' || jti === '') throw new SignOnFault('the logout token has no id')
     const isLogout = typeof (events as Record<string, unknown> | undefined)?.[logoutEvent] === 'object'
-    // Providers of before the standard's last version say nothing, or JWT.
+    // Providers that follow an earlier version of the standard send no type, or JWT.
     const { typ = 'JWT' } = decodeProtectedHeader(token)
     if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) throw new SignOnFault('the token is of another type')
     if (!isLogout || nonce !== undefined) throw new SignOnFault('the token is no logout token')
@@ -323,7 +334,7 @@ export class Provider {
     return true
   }
 
-  /** Where a person signs out at the provider; null where it has no such address, or does not answer. */
+  /** The address at which a person signs out at the provider; null if it has no such address, or does not respond. */
   async endSessionUrl(idToken: string | null): Promise<string | null> {
     const server = await this.discover().catch(() => undefined)
     if (server?.end_session_endpoint === undefined) return null
@@ -354,7 +365,7 @@ function clientSecretBasic(clientSecret: string): oauth.ClientAuth {
   }
 }
 
-/** How a token endpoint refuses the client itself; undefined for any other answer. */
+/** The error with which a token endpoint refuses the client's authentication; undefined for any other response. */
 async function refusalOfClient(response: Response): Promise<string | undefined> {
   if (response.status < 400 || response.status > 403) return undefined
   const body = (await response
@@ -366,22 +377,25 @@ async function refusalOfClient(response: Response): Promise<string | undefined> 
   return typeof body?.error === 'string' ? body.error : `status ${response.status}`
 }
 
-/** Throws for what the libraries let pass: a token of the future, one that has just ended, and another client's. */
+/**
+ * Throws for tokens that the libraries accept: one issued in the future, one that has just expired, and one for another
+ * client.
+ */
 function requireSound(claims: JWTPayload, clientId: string): void {
   requireRecent(claims)
   const { sub, azp, exp } = claims as JWTPayload & { azp?: unknown }
   if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw new SignOnFault('the ID token has no subject')
   if (azp !== undefined && azp !== clientId) throw new SignOnFault('the ID token is for another client (azp)')
-  if (exp === undefined || exp <= Date.now() / 1000) throw new SignOnFault('the ID token has ended')
+  if (exp === undefined || exp <= Date.now() / 1000) throw new SignOnFault('the ID token has expired')
 }
 
 function requireRecent({ iat }: JWTPayload): void {
   if (typeof iat !== 'number' || iat > Date.now() / 1000 + aheadSeconds) {
-    throw new SignOnFault('the token is of the future (iat)')
+    throw new SignOnFault('the token was issued in the future (iat)')
   }
 }
 
-/** What is no answer of a provider at all. */
+/** The libraries' errors for a response that no provider may send. */
 const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM]
 
 function faultOf(error: unknown): Error {
@@ -391,7 +405,13 @@ function faultOf(error: unknown): Error {
   return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}${words}`)
 }
 
-/** Runs a request; whatever goes wrong with it is the provider's. */
+/** What a provider calls itself whose discovery names another issuer. */
+function otherIssuerOf(error: unknown): string | undefined {
+  const { code, cause } = error as { code?: unknown; cause?: { body?: { issuer?: unknown } } }
+  return code === oauth.JSON_ATTRIBUTE_COMPARISON ? String(cause?.body?.issuer) : undefined
+}
+
+/** Runs a request to the provider; turns every failure into the provider's fault. */
 async function away<Answer>(run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run()

@@ -24,7 +24,7 @@ import { openTicket, sealTicket } from '../tickets/tickets.ts'
 import { Arrivals, type Ended } from './arrivals.ts'
 import * as contract from './contract.ts'
 import { flowCookie, flowTicket, navigation } from './cookie.ts'
-import { type Flow, type Identity, type Provider, ProviderAway, SignOnFault } from './provider.ts'
+import { type Flow, type Provider, ProviderAway, SignOnFault } from './provider.ts'
 import { claimAt } from './rules.ts'
 import * as store from './store.ts'
 
@@ -37,15 +37,15 @@ interface Parts extends SessionParts {
   log: Logger
 }
 
-/** A flow with what it is for; the cookie carries it. */
+/** A flow and its purpose, as the cookie carries them. */
 export interface SealedFlow extends Flow {
   purpose: contract.Purpose
   returnTo: string | null
   /** When it began, in seconds since 1970. */
   startedAt: number
-  /** Of `setUp`: the hash of the link's token. */
+  /** For `setUp`: the hash of the link's token. */
   setUpHash: string | null
-  /** Of `link` and `confirm`. */
+  /** For `link` and `confirm`: the session that began the flow. */
   sessionId: number | null
   operatorId: number | null
 }
@@ -77,7 +77,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return { sessionId, operatorId }
   }
 
-  /** Throws 10052, and 10032 for an account whose second factor the link would pass by. */
+  /** Throws 10052, and 10032 for an account with a second factor, which the link would bypass. */
   async function requireLinkable(setUpHash: string): Promise<void> {
     const { id } = await requireSetUp(sql, setUpHash)
     if ((await requireAccount(sql, id)).hasFactor) throw new Refusal('secondFactorRequired')
@@ -92,18 +92,19 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return ticket
   }
 
-  /** Asks the provider who came, counted for its source. Throws 10007, `SignOnFault` and `ProviderAway`. */
-  async function identify(flow: SealedFlow, query: URLSearchParams, address: string): Promise<Identity> {
-    const from = requireProvider()
-    const parameters = await from.readCallback(query, flow.state)
+  /**
+   * Runs what a callback asks of the provider and of the accounts, counted for its source: a callback that is refused counts
+   * like a wrong password, whether the provider or an account here refuses it. Throws 10007 and what `run` throws.
+   */
+  async function counted<Result>(address: string, run: () => Promise<Result>): Promise<Result> {
     const attempt: attempts.Attempt = { name: '', operatorId: null, address, knownBrowser: null, tried: 'credential' }
     await attempts.countAttempt(sql, attempt)
     try {
-      const identity = await from.identify(parameters, flow, (claims) => claimAt(claims, config.oidcRoleClaim))
+      const result = await run()
       await attempts.uncountAttempt(sql, attempt)
-      return identity
+      return result
     } catch (error) {
-      if (error instanceof SignOnFault) await attempts.logRefused(sql, attempt)
+      if (isOfCaller(error)) await attempts.logRefused(sql, attempt)
       else await attempts.uncountAttempt(sql, attempt)
       throw error
     }
@@ -113,21 +114,24 @@ export function signOnRoutes(parts: Parts): Handler[] {
     if (purpose === 'signIn') metrics.countSignIn(outcome)
   }
 
-  /** What became of a callback: cookies, and where the browser goes. */
+  /** Finishes a callback: returns the cookies, and the address to which the browser goes. */
   async function finish(request: Callback): Promise<Reply> {
     const query = new URLSearchParams(String(request.query ?? ''))
     let purpose: contract.Purpose = 'signIn'
     const cookies: string[] = []
     const source = navigation({ header: request.header, sourceAddress: request.sourceAddress }, publicUrl)
     try {
-      requireProvider()
+      const from = requireProvider()
       const ticket = openFlow(request, query)
       const flow = ticket.content
       purpose = flow.purpose
       cookies.push(flowCookie(source, publicUrl, null))
-      if (!(await useOnce(sql, ticket))) throw new SignOnFault('the callback comes a second time')
-      const identity = await identify(flow, query, request.sourceAddress())
-      const ended: Ended = await arrivals.take(flow, identity, source)
+      if (!(await useOnce(sql, ticket))) throw new SignOnFault('the callback came a second time')
+      const parameters = await from.readCallback(query, flow.state)
+      const ended: Ended = await counted(request.sourceAddress(), async () => {
+        const identity = await from.identify(parameters, flow, (claims) => claimAt(claims, config.oidcRoleClaim))
+        return arrivals.take(flow, identity, source)
+      })
       count(purpose, 'succeeded')
       return seeOther(flow.returnTo ?? '/console', [...cookies, ...ended.cookies])
     } catch (error) {
@@ -192,7 +196,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
           throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
         })
         const { id, until } = named
-        // With what it does: a token of which nothing came may come again.
+        // One transaction with the logout itself: if it fails, the token is not used up, and may come again.
         await transaction(sql, async (tx) => {
           const isFirst = await useOnce(tx, { id: `logout ${from.issuer} ${id}`, until })
           if (!isFirst) throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
@@ -237,6 +241,10 @@ export function signOnRoutes(parts: Parts): Handler[] {
     }),
   ]
 }
+
+/** Whether a callback failed by who came with it, and not because the provider or the service is away. */
+const isOfCaller = (error: unknown) =>
+  error instanceof SignOnFault || (error instanceof Refusal && refusals[error.refusal].status < 500)
 
 const needsSession = (purpose: contract.Purpose): purpose is 'link' | 'confirm' =>
   purpose === 'link' || purpose === 'confirm'

@@ -1,6 +1,6 @@
 import type { Role } from '../../vocabulary/roles.ts'
 
-/** Which values of a claim make a role, in the order in which roles are tried; `*` is everyone. */
+/** Which values of a claim make a role, in the order in which roles are tried; `*` matches everyone. */
 export type RoleRules = readonly { role: Role; values: readonly string[] }[]
 
 /** The claim with this name, else the one at the path with dots. */
@@ -19,7 +19,7 @@ export function roleOf(claim: unknown, rules: RoleRules): Role | undefined {
   return rules.find(({ values: wanted }) => wanted.some((value) => value === '*' || values.includes(value)))?.role
 }
 
-/** Names for a person of the provider, as accounts may be named, best first; `isFaulty` says which may not be. */
+/** Account names for a person of the provider, best first; `isFaulty` says which names are not allowed. */
 export function namesOf(
   { name, preferred_username }: Record<string, unknown>,
   subject: string,

@@ -6,7 +6,7 @@ import type { Identity } from './provider.ts'
 
 type Who = Pick<Identity, 'issuer' | 'subject'>
 
-/** An account that is somebody at the provider. */
+/** An account that is linked to an identity at the provider. */
 export interface LinkedAccount {
   id: number
   name: string
@@ -57,13 +57,13 @@ export async function insertAccount(tx: Statements, names: readonly string[], ro
   }
 }
 
-/** Takes over what the provider says of an account that it made. */
+/** Updates an account that single sign-on made with what the provider says now. */
 export async function updateAccount(tx: Statements, id: number, role: Role): Promise<void> {
   await tx`update operator set role = ${role}, has_left = false where id = ${id}`
   if (role !== 'developer') await tx`delete from operator_application where operator_id = ${id}`
 }
 
-/** Notes that the provider names no role any more. */
+/** Stores that the provider gives the person no role any more. */
 export async function noteLeft(tx: Statements, id: number): Promise<void> {
   await tx`update operator set has_left = true where id = ${id}`
 }

@@ -2,7 +2,7 @@ import { hashSecret } from '../../callers/credentials.ts'
 import type { Statements } from '../../database/open.ts'
 import type { Ticket } from './tickets.ts'
 
-/** Notes that a ticket, or a token of the provider, is used; false when it was used before, on whatever process. */
+/** Stores that a ticket, or a token of the provider, is used. Returns false if it was used before, in any process. */
 export async function useOnce(sql: Statements, { id, until }: Pick<Ticket<unknown>, 'id' | 'until'>): Promise<boolean> {
   const noted = await sql`
     insert into used_ticket (ticket_hash, expires_at) values (${hashSecret(id)}, ${until})
@@ -10,7 +10,7 @@ export async function useOnce(sql: Statements, { id, until }: Pick<Ticket<unknow
   return noted.count === 1
 }
 
-/** Removes, at most `limit`, tickets that no process would open any more, whatever its clock. */
+/** Removes at most `limit` used tickets that have expired by the clock of every process. */
 export async function deleteUsedTickets(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from used_ticket where ticket_hash in (

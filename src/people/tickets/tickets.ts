@@ -1,8 +1,9 @@
 import { newSecret } from '../../callers/credentials.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 
-// A ticket carries what a flow of two requests must not forget, sealed, with whoever takes part in it: until it is used nothing
-// is stored, whoever asks, and every process opens it. That it works once is `useOnce`'s to see to.
+// A ticket is the state of a flow of two requests, sealed and handed to the client, which sends it back with the second
+// request. Nothing is stored until the ticket is used, so strangers cannot fill a table, and every process can open it.
+// `useOnce` makes sure that a ticket works only once.
 
 interface Sealed {
   content: unknown
@@ -13,7 +14,7 @@ interface Sealed {
 
 export interface Ticket<Content> {
   content: Content
-  /** By which its use is noted: its text could be written in several ways. */
+  /** The use of a ticket is stored under this id, and not under its text, which could be written in several ways. */
   id: string
   until: Date
 }
@@ -26,7 +27,7 @@ export function sealTicket(secrets: SecretBox, purpose: string, content: object,
   return Buffer.from(secrets.seal(owner(purpose), JSON.stringify(sealed))).toString('base64url')
 }
 
-/** What a ticket carries; undefined for one that is altered, too old, or for another purpose. */
+/** The content of a ticket; undefined if it was altered, is too old, or is for another purpose. */
 export function openTicket<Content>(secrets: SecretBox, purpose: string, text: string): Ticket<Content> | undefined {
   try {
     const opened = secrets.openOnce(owner(purpose), Buffer.from(text, 'base64url').toString())

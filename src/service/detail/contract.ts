@@ -10,7 +10,7 @@ const TableSize = named(
   Type.Object({
     name: Type.String({ description: 'the table’s name', examples: ['device'] }),
     rows: nullable(Type.Integer({ description: 'an estimate; null where the database has none yet' })),
-    bytes: bytes('what it holds with its indexes, over all nodes'),
+    bytes: bytes('its size with its indexes, over all nodes'),
     keptDays: nullable(Type.Integer({ description: 'after how many days its rows are removed; null for never' })),
     setting: nullable(Type.String({ description: 'the setting of these days; null where they are fixed' })),
   }),
@@ -21,8 +21,10 @@ const SettingInForce = named(
   'SettingInForce',
   Type.Object({
     name: Type.String({ description: 'the setting’s name', examples: ['FORECOURT_PORT'] }),
-    value: nullable(Type.String({ description: 'as it would be set; null where there is none, and for a secret' })),
-    isSecret: Type.Boolean({ description: 'whether its value is shown to nobody' }),
+    value: nullable(
+      Type.String({ description: 'the value as it would be set; null where there is none, and for a secret' }),
+    ),
+    isSecret: Type.Boolean({ description: 'whether its value is hidden from everybody' }),
     isSet: Type.Boolean({ description: 'whether it differs from the default' }),
   }),
 )
@@ -33,7 +35,7 @@ export const getServiceDetail = operation({
   id: 'getServiceDetail',
   group: 'service',
   summary:
-    'Answers what the service runs on and stands on, what its tables hold, and a forecast for a year; some seconds old.',
+    'Answers the service’s runtime, database and disk, the sizes of its tables, and a forecast for a year; some seconds old.',
   method: 'GET',
   path: '/api/platform/v1/service/detail',
   callers: ['operator'],
@@ -49,7 +51,7 @@ export const getServiceDetail = operation({
     findings: Type.Array(FindingRecord, { description: 'faults first' }),
     databaseBytes: nullable(bytes('the size of the database, over all nodes; null while a node is away')),
     bytesPerDay: nullable(
-      Type.Integer({ description: 'its growth in a day, of the last week; null in the first hours' }),
+      Type.Integer({ description: 'its growth per day, over the last week; null in the first hours' }),
     ),
     tables: Type.Array(TableSize, { description: 'the largest first' }),
     forecast: nullable(
@@ -59,10 +61,10 @@ export const getServiceDetail = operation({
             description: 'the end of each of the next twelve months',
           }),
           fullTime: Type.Union([moment, Type.Null()], {
-            description: 'when the disk is full; null when it lasts for the year',
+            description: 'when the disk is full; null if the disk is large enough for the year',
           }),
         },
-        { description: 'if all goes on as in the last week; null while the growth is not known' },
+        { description: 'if the database grows as in the last week; null while the growth is not known' },
       ),
     ),
     settings: nullable(

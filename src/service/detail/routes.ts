@@ -16,7 +16,7 @@ import { getServiceDetail } from './contract.ts'
 import { readAge, readTables } from './store.ts'
 
 interface Parts {
-  /** The pool for background work: no request waits behind this one’s statements. */
+  /** The pool for background work, so that no request waits for these statements. */
   sql: Sql
   config: Config
   readiness: Readiness
@@ -49,7 +49,9 @@ function keepingOf({ eventDays, stateEventDays, deliveryDays, refusalDays }: Con
   return (table: string) => rules[table] ?? kept(null)
 }
 
-/** What the service runs on and stands on, for those who run it. */
+/**
+ * The operation behind the page “Service”: the service's database, disk and processes, for the people who operate it.
+ */
 export function serviceDetailRoutes(parts: Parts): Handler[] {
   const { sql, config, readiness, peers, surroundings, isDistributed, showMoment } = parts
   const startTime = showMoment(new Date(Date.now() - process.uptime() * 1000))

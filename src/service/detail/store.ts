@@ -36,13 +36,13 @@ async function readOfAllNodes(sql: Statements): Promise<TableHeld[]> {
   return [...tables.values()].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1))
 }
 
-/** Every node has all rows of a reference table, and its own of the others. */
+/** Every node has all rows of a reference table, but only its own rows of other tables. */
 function rowsOf(name: string, before: number | null, more: number | null): number | null {
   if (before === null || more === null) return null
   return referenceTables.includes(name) ? Math.max(before, more) : before + more
 }
 
-/** For how many days applications have been there; null where there is none. */
+/** For how many days the oldest application has existed; null if there is none. */
 export async function readAge(sql: Statements): Promise<number | null> {
   const [row] = await sql<[{ days: number | null }]>`
     select extract(epoch from now() - min(created_at))::float8 / 86400 as days from application`

@@ -11,7 +11,7 @@ interface Row {
   values: Values
 }
 
-/** What asks for attention: in the records, as they were counted last, and around the service. Faults come first. */
+/** What needs attention, faults first: in the records, as of the last count, and in the service's surroundings. */
 export function attentionOf(
   last: Pick<LastCount, 'troubles' | 'unreachable' | 'failedJobs'>,
   around: readonly Finding[],

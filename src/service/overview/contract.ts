@@ -53,7 +53,7 @@ export const getOverview = operation({
   id: 'getOverview',
   group: 'overview',
   summary:
-    'Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. A look at an older count waits for a new one, for 3 seconds at most.',
+    'Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. If the count is older, the request waits for a new one, for 3 seconds at most.',
   method: 'GET',
   path: '/api/platform/v1/overview/detail',
   callers: ['operator'],

@@ -5,10 +5,13 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import { addToMinute } from './store.ts'
 
 const everyMs = 5_000
-/** A database that does not answer may not hold up the service’s end for the last seconds’ figures. */
+/**
+ * The end of the service must not wait longer for the last seconds' figures than this, if the database does not
+ * respond.
+ */
 const lastWriteMs = 500
 
-/** Writes down, every few seconds, how many records were made. */
+/** Stores, every few seconds, how many records were created. */
 export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
   let written = 0
   let writing = Promise.resolve()

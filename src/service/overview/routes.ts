@@ -13,12 +13,12 @@ import { attentionOf } from './attention.ts'
 import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
 
-/** Counting may take 1 part in 100 of a connection's time, but none is older than a minute. */
+/** Counting may take one hundredth of a connection's time, but a count is never older than a minute. */
 const countShare = 100
 const [youngestMs, oldestMs] = [5_000, 60_000]
-/** A look waits for a new count for that long, and then shows the one before. */
+/** How long a request waits for a new count, before it gets the last one. */
 const countWaitMs = 3_000
-/** How soon a count of another process is looked for again. */
+/** How often a request checks whether another process has finished its count. */
 const lookAgainMs = 200
 const shownEvents = 12
 
@@ -58,7 +58,7 @@ export function overviewRoutes({ sql: counter, log, config, surroundings, showMo
     return counting
   }
 
-  /** Sees to it that the last count is young. */
+  /** Makes a new count, unless the last one is recent. */
   async function refresh(): Promise<void> {
     const youngerMs = Math.min(oldestMs, Math.max(youngestMs, tookMs * countShare))
     const last = await findCount(counter)

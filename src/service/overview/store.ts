@@ -12,7 +12,7 @@ export const countTimeoutMs = 60_000
 const mostCounted = 100_000
 const mostShown = 10
 
-/** SQL: an endpoint that has failed so often in a row that it is left alone between attempts. */
+/** SQL: an endpoint that is held after failures in a row. */
 const isFailing = `(e.stopped_at is null and e.failures >= ${failuresUntilHeld})`
 
 /** An application with troubles, with instants as JSON holds them. */
@@ -47,7 +47,7 @@ interface Counted {
   troubles: StoredTrouble[]
   unreachable: UnreachableSite[]
   failedJobs: FailedJob[]
-  /** Of the last day, one each five minutes. */
+  /** The samples of the last day, one for each five minutes. */
   online: OnlineSample[]
 }
 
@@ -63,7 +63,8 @@ export async function findCount(sql: Statements): Promise<LastCount | undefined>
   const [row] = await sql`select counts, counted_at from platform_count`
   if (row === undefined) return undefined
   const { counts, ...rest }: Counted = row.counts
-  // A process of the version before counts less.
+  // During a rolling upgrade the last count can be that of a process of the previous version, which lacks these
+  // members.
   const none = { unreachable: [], failedJobs: [], online: [] }
   return {
     ...none,
@@ -74,8 +75,8 @@ export async function findCount(sql: Statements): Promise<LastCount | undefined>
 }
 
 /**
- * Counts everything in the caller's transaction, unless the last count is younger than that. Returns false while another
- * process counts.
+ * Counts everything in the caller's transaction, unless the last count is younger than `youngerMs`. Returns false while
+ * another process counts.
  */
 export async function refreshCount(tx: Statements, youngerMs: number): Promise<boolean> {
   if (!(await tryLock(tx, 'overview'))) return false
@@ -98,7 +99,7 @@ export async function refreshCount(tx: Statements, youngerMs: number): Promise<b
   return true
 }
 
-/** Of the counts within five minutes the newest stays. */
+/** Adds a sample; of the counts within five minutes, the newest is kept. */
 function addSample(before: readonly OnlineSample[], devicesOnline: number): OnlineSample[] {
   const now = Date.now() / 1000
   const time = Math.floor(now / sampleSeconds) * sampleSeconds
@@ -148,7 +149,10 @@ async function findTroubles(tx: Statements): Promise<StoredTrouble[]> {
     limit ${mostShown}`)
 }
 
-/** The sites with the most faulty gates and none online: nobody gets in or out. Begins with the faulty, who are few. */
+/**
+ * The sites with the most faulty gates and none online: nobody gets in or out. The query begins with the faulty
+ * devices, because they are few.
+ */
 async function findUnreachable(tx: Statements): Promise<UnreachableSite[]> {
   const found = await tx.unsafe<Omit<UnreachableSite, 'appName' | 'siteName'>[]>(`
     select p.app_id as "appId", p.site_id as "siteId", count(*)::int as "gatesFaulty"

@@ -5,9 +5,9 @@ import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type Found, type FoundKind, foundKinds } from './contract.ts'
 
-// One search over all kinds of records. What is found by its key is read along an index; what is found by a part of its
-// name, among the first rows of an index or, for a caller who sees everything, of the table. Each is bounded, whatever the
-// tables hold and whether PostgreSQL has statistics or not.
+// One search over all kinds of records. A record is found by its key along an index; by a part of its name, among the
+// first rows of an index or, for a caller who sees everything, of the table. Each read is bounded, for tables of any
+// size and with or without statistics in PostgreSQL.
 
 /** What a caller may find. */
 interface Sight {
@@ -41,13 +41,13 @@ export async function findAnything(sql: Sql, text: string, sight: Sight): Promis
   )
 }
 
-/** Rows and others without those that are among them. */
+/** Joins two lists of rows, without the rows of the second that are in the first. */
 function together(rows: readonly Row[], others: readonly Row[]): Row[] {
   const known = new Set(rows.map(({ id }) => id))
   return [...rows, ...others.filter(({ id }) => !known.has(id))]
 }
 
-/** Exact matches come first, then those that begin with what is looked for. */
+/** Exact matches come first, then names and ids that begin with the text. */
 function rankOf({ id, name }: Found, text: string): number {
   const sought = text.toLowerCase()
   const [one, other] = [id.toLowerCase(), name.toLowerCase()]
@@ -55,21 +55,21 @@ function rankOf({ id, name }: Found, text: string): number {
   return one.startsWith(sought) || other.startsWith(sought) ? 1 : 2
 }
 
-/** The greatest character: every text that begins with another one lies between that one and that one with it. */
+/** The greatest character: all texts with a prefix are from the prefix to the prefix followed by this character. */
 const greatest = '\u{10FFFF}'
 
 /** Finds devices by how their serial numbers begin. */
 async function findBound(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
   const spellings = [...new Set([text, text.toUpperCase(), text.toLowerCase()])]
   const bound = await Promise.all(spellings.map((spelling) => readBindings(tx, spelling, appIds)))
-  // The exact one, in whatever spelling, is the shortest.
+  // The serial that matches exactly, in any spelling, is the shortest.
   const shortest = bound.flat().sort((one, other) => one.device_no.length - other.device_no.length)
   return readDevices(tx, shortest.slice(0, limits.searchFound))
 }
 
 /**
- * Finds who holds the serial numbers that begin with a text; for a caller who sees some applications alone, that are the
- * text: those before theirs in the index may be very many.
+ * Finds the bindings whose serial numbers begin with a text. For a caller who sees only some applications, finds those
+ * that equal the text: before theirs, the index may hold very many of others.
  */
 function readBindings(tx: Statements, text: string, appIds: Sight['appIds']): Promise<Row[]> {
   const isSought =
@@ -128,14 +128,14 @@ function findRequest(tx: Statements, text: string, { appIds }: Sight): Promise<R
     where request_id = ${text} and ${ofApplications(tx, appIds)} limit 1`
 }
 
-/** SQL: the rows of some applications along an index; those of all, in the order in which the table has them. */
+/** SQL: the rows of the given applications along an index; the rows of all applications in the order of the table. */
 function inOrder(sql: Statements, rows: PendingQuery<Row[]>, appIds: Sight['appIds'], order: string) {
   return appIds === null ? rows : sql`${rows} where ${ofApplications(sql, appIds)} order by ${sql.unsafe(order)}`
 }
 
 /**
- * Reads the rows of which a column holds a text, in upper or lower case, among the first ones: those that begin with it come
- * first, and of them the shortest.
+ * Searches the first rows for a text in a column, in upper or lower case. Rows that begin with the text come first, the
+ * shortest of them before the others.
  */
 function walk(sql: Statements, rows: PendingQuery<Row[]>, column: 'id' | 'name', text: string): Promise<Row[]> {
   const place = sql`strpos(${sql.unsafe(folded(column, text))}, ${text.toLowerCase()})`

@@ -4,21 +4,21 @@ import { textArray } from '../../database/routine.ts'
 import type { Site } from '../rules.ts'
 import { type SiteConditions, siteColumnsSql, siteConditions, toSite } from '../store.ts'
 
-// Sites that match a filter, for what is done to all of them: found without a lock, looked at again under it.
+// Sites that match a filter, for acts on all of them: found without a lock, and checked again under it.
 
-/** The sites of one application that a filter fits. */
+/** A filter on the sites of one application. */
 export interface MatchingSites extends Match {
   filter: SiteConditions
 }
 
-/** Looks at so many sites behind a key, newest first, and finds those that match. */
+/** Looks at the next `limit` sites after a key, newest first, and returns those that match. */
 export function scanSites(
   sql: Sql,
   { appId, filter, beganAfter }: MatchingSites,
   after: RowKey | null,
   limit: number,
 ): Promise<Matches> {
-  // No site was created later than its event says.
+  // A site is never created later than its event says, so `beganAfter` bounds the scan.
   const scan = (tx: Statements) => ({
     rows: tx`
       select id, (true ${siteConditions(tx, filter)}) as fits from site
@@ -31,8 +31,8 @@ export function scanSites(
 }
 
 /**
- * Reads those of some sites that match, and were there when the act began. The transaction holds the application's lock.
- * Each is looked up by its whole key.
+ * Reads the given sites that match the filter and existed when the act began. The transaction must hold the
+ * application's lock. Each site is looked up by its whole key.
  */
 export async function findMatchingSites(
   tx: Statements,

@@ -98,7 +98,7 @@ const members = {
   undoOf: nullable(Type.Integer({ description: 'the price change that this one undoes' })),
   createTime: moment,
   createdBy: Type.String({ description: 'Who scheduled it.' }),
-  appliedTime: shownTime('when all of it was written down and told'),
+  appliedTime: shownTime('when all its rows and events were written'),
   cancelTime: shownTime('when it was cancelled'),
   cancelledBy: nullable(Type.String({ description: 'who cancelled it' })),
 }
@@ -168,7 +168,7 @@ export const undoPriceChange = operation({
   ...ofOne,
   id: 'undoPriceChange',
   summary:
-    'Puts back what was before a price change that is in force, at once, by another price change (`undoOf`): the terms of the rule while they are still those that it brought, or the rules of each site that still has what it gave.',
+    'Undoes a price change that is in force, at once, by another price change (`undoOf`). It restores the former terms of the rule, if its present terms are those of the price change; or the former rules of each site that still has the rules of the price change.',
   method: 'POST',
   path: `${folder}/undo`,
   body: withReason,

@@ -17,26 +17,29 @@ import {
   noteWritten,
 } from './store.ts'
 
-// How a price change is written down once its moment has come. It is in force from that moment on by the time alone; what is
-// written here follows: the rows of the rule or the sites, their history, and the events.
+// How a price change is written down once its moment has come. From that moment on it is in force, even before it is
+// written. Writing it down changes the rows of the rule or the sites, adds their history, and writes the events.
 //
-// Everything happens in transactions that hold the application's lock, and each marks what it has written in the change's own
-// rows. So each change is written once, whatever number of processes there are and whenever one is killed.
+// Everything happens in transactions that hold the application's lock, and each marks what it has written in the
+// change's own rows. So each change is written once, with any number of processes, and even if one is killed.
 //
 // Never: a write of a rule or a site beside a change of it that is due; an event before the row that it tells of.
 
-/** The actor of what follows from a price change. */
+/** The actor of events that a price change causes. */
 const actor = 'platform:prices'
 
-/** A moment of the database's clock at which nothing of an application is left to be written down, unless `isLeft` says so. */
+/**
+ * A moment of the database's clock up to which all price changes of an application are written down, unless `isLeft`.
+ */
 export interface WrittenDown {
   now: Date
   isLeft: boolean
 }
 
 /**
- * Writes down what is due for the application, in the order of moments, but no more than a portion. The transaction must
- * hold the application's lock. What it writes afterwards counts as of `now`, before what comes due later.
+ * Writes down what is due for the application, in the order of moments, but no more than a portion. The transaction
+ * must hold the application's lock. The transaction's later writes count as of `now`, before changes that become due
+ * later.
  */
 export async function writeDue(tx: Statements, appId: string, showMoment: ShowMoment): Promise<WrittenDown> {
   for (let room: number = limits.pricePortionSites; ; ) {
@@ -52,8 +55,8 @@ export async function writeDue(tx: Statements, appId: string, showMoment: ShowMo
 }
 
 /**
- * The same before a write of some sites. Where more is due than a portion, that of these sites is written down before its
- * turn. Returns the moment as of which the write counts.
+ * The same before a write of some sites. If more than a portion is due, the changes of these sites are written down out
+ * of turn. Returns the moment as of which the write counts.
  */
 export async function writeDueBefore(
   tx: Statements,
@@ -78,7 +81,7 @@ async function writeTerms(
   showMoment: ShowMoment,
 ): Promise<void> {
   const { appId, id, terms, effectiveAt } = change
-  // It is there: the changes of a rule that wait are cancelled when it is deleted.
+  // The rule exists: its deletion cancels the price changes that wait for it.
   const rule = await requireBillingRule(tx, appId, ruleId, showMoment)
   if (!areSameTerms(rule, terms)) {
     const changed = { ...rule, ...terms }

@@ -12,7 +12,7 @@ import { cancelLocked, findWaitingOfRule, isGivenByWaiting, lockForCancel } from
 /** The longest that a write waits while price changes that are due are written down before it. */
 const waitMs = 3_000
 
-/** A write with its transaction, and the moment of the database's clock as of which it counts. */
+/** A write within its transaction, and the moment of the database's clock as of which it counts. */
 type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
 
 /** What the operations on billing rules need to know of price changes. */
@@ -24,11 +24,11 @@ export interface PriceKeeper {
   write<Data>(caller: Caller, appId: string, write: PricedWrite<Data>): Promise<Data>
   /** Whether a price change that waits gives the rule to sites. */
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
-  /** Cancels what waits for a rule that is about to be deleted, and tells each. */
+  /** Cancels the price changes that wait for a rule that is about to be deleted, with an event for each. */
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<void>
 }
 
-/** A price change came due after the transaction had written down the others: all of it is tried again. */
+/** A price change became due after the transaction had written down the others: the transaction is tried again. */
 class CameDue extends Error {}
 
 export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): PriceKeeper {
@@ -71,8 +71,8 @@ export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMom
 }
 
 /**
- * Cancels a price change and tells it, unless its moment has come; then it returns nothing. The transaction must hold the
- * application's lock.
+ * Cancels a price change and writes the event. Returns undefined if its moment has come already. The transaction must
+ * hold the application's lock.
  */
 export async function cancelWaiting(
   tx: Statements,

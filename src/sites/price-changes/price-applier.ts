@@ -12,9 +12,12 @@ import { findNextWaiting } from './store.ts'
 
 /** A change that another process has scheduled is found by the next look, so none is written down more than 2 s late. */
 const lookEveryMs = 1_000
-/** How soon what another process is writing, or what could not be written, is looked at again. */
+/** How soon the applier looks again at changes that another process is writing, or that could not be written. */
 const againAfterMs = 100
-/** How long the applier rests after a portion, as a share of what that took: writes beside it keep over half of their rate. */
+/**
+ * How long the applier rests after a portion, as a share of the time that the portion took: other writes keep over half
+ * of their rate.
+ */
 const restShare = 0.5
 const mostRestMs = 500
 /** How many of the next changes one look finds. */
@@ -26,12 +29,12 @@ interface Parts {
   showMoment: ShowMoment
 }
 
-/** What became of an application's due changes in one round. */
+/** The outcome of an application's due changes in one round. */
 type Outcome = 'written' | 'busy' | 'failed'
 
 /**
  * Writes down, in the order of their moments, the price changes whose moment has come. Processes share the work by
- * application; one that is killed leaves a whole portion or nothing of it, and another goes on.
+ * application; a killed process leaves a whole portion or none, and another process continues.
  */
 export class PriceApplier {
   private readonly parts: Parts
@@ -44,17 +47,17 @@ export class PriceApplier {
   constructor(parts: Parts) {
     this.parts = parts
     this.outage = new OutageLog(parts.log, {
-      failing: 'prices that have changed could not be written down: it will be retried',
-      succeeding: 'prices that have changed are written down again',
+      failing: 'price changes that took effect could not be written: it will be retried',
+      succeeding: 'writing price changes succeeds again',
     })
   }
 
-  /** Whether all that came due while the database was away is written down. */
+  /** Whether the changes that became due while the database was away are written down. */
   get isCaughtUp(): boolean {
     return !this.isBehind
   }
 
-  /** Writes down what came due while no process ran. */
+  /** Writes down the changes that became due while no process ran. */
   async catchUp(): Promise<void> {
     for (;;) {
       const outcomes = await this.round({ givesWay: false })
@@ -89,13 +92,13 @@ export class PriceApplier {
     }
   }
 
-  /** How long to rest until the next change that is known of. */
+  /** How long to rest until the next known change is due. */
   private async untilNext(): Promise<number> {
     const [next] = await findNextWaiting(this.parts.sql, 1).catch(() => [])
     return next === undefined ? lookEveryMs : Math.min(Math.max(next.inMs, 0), lookEveryMs)
   }
 
-  /** Writes down what is due of every application. Returns one outcome for each. */
+  /** Writes down the due changes of every application. Returns one outcome for each. */
   private async round({ givesWay }: { givesWay: boolean }): Promise<Outcome[]> {
     try {
       const outcomes: Outcome[] = []
@@ -103,7 +106,7 @@ export class PriceApplier {
       do {
         found = await this.findDue()
         for (const appId of found) outcomes.push(await this.writeOf(appId, givesWay))
-        // Those that another process writes would be found again.
+        // The loop ends when changes that another process writes are all that is left: it would find them again.
       } while (found.length === foundAtOnce && outcomes.every((outcome) => outcome === 'written') && !this.isStopping)
       if (!outcomes.includes('failed')) this.outage.succeeded()
       if (outcomes.every((outcome) => outcome === 'written')) this.isBehind = false
@@ -119,7 +122,10 @@ export class PriceApplier {
     return [...new Set(waiting.filter(({ inMs }) => inMs <= 0).map(({ appId }) => appId))]
   }
 
-  /** Writes down what is due of an application, a portion in each transaction. A failure is that application's alone. */
+  /**
+   * Writes down the due changes of an application, a portion in each transaction. A failure does not stop other
+   * applications.
+   */
   private async writeOf(appId: string, givesWay: boolean): Promise<Outcome> {
     const { sql, showMoment } = this.parts
     try {

@@ -22,7 +22,7 @@ interface Parts {
   showMoment: ShowMoment
   readMoment: ReadMoment
   readTimeRange: ReadTimeRange
-  /** Says that something waits that did not before. */
+  /** Wakes the worker: a new price change waits. */
   onScheduled(): void
 }
 
@@ -37,7 +37,7 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
         const appId = applicationOf(caller, body.appId)
         const scheduled = await prices.write(caller, appId, (tx, now) => {
           const run = () => schedule(tx, { appId, actor, body, now }, parts)
-          // Nothing is kept of a dry run, so it leaves the key free.
+          // A dry run stores nothing, so its key stays free.
           return body.dryRun === true ? run() : once(tx, idempotency, appId, run)
         })
         onScheduled()

@@ -14,7 +14,10 @@ import {
   type schedulePriceChange,
 } from './contract.ts'
 
-/** A site's fields for rules. The names of the document's members mislead: "rushing" is slow, "placeholder" is occupancy. */
+/**
+ * A site's fields for rules. The member names of the customer's document mislead: "rushing" is slow, "placeholder" is
+ * occupancy.
+ */
 export const ruleFields = {
   fast: { number: 1, member: 'fastRuleId', given: 'fastChargeBillRuleId' },
   slow: { number: 2, member: 'slowRuleId', given: 'rushingBillRuleId' },
@@ -110,7 +113,7 @@ export function scheduleFaults(body: ScheduleBody, faulty: readonly string[]): F
   const sites = given(body.sites)
   const rules = given(body.rules)
   const hasRule = given(body.billingRuleId) !== null
-  // A faulty one of the two was given.
+  // One of the two was given, but faulty.
   if (faulty.some((field) => /^(billingRuleId|sites)\b/.test(field))) return []
   if (hasRule === (sites !== null)) return ['billingRuleId', 'sites'].map((field) => ({ field, reason: either }))
   if (sites === null) return rules === null ? [] : [{ field: 'rules', reason: belongsToSites }]
@@ -149,7 +152,7 @@ const skipped: Reason = {
   zh: '在服务时区中，时钟会跳过该时刻',
 }
 
-/** The fault of a moment that shows without a clock. Of a moment that the clocks repeat, the first occurrence is meant. */
+/** The fault of a moment that shows without a clock. If the clocks repeat the moment, its first occurrence is meant. */
 export function momentFault(text: string, readMoment: ReadMoment, showMoment: ShowMoment): FieldFault[] {
   const field = 'effectiveTime'
   if (/\.\d*[1-9]/.test(text)) return [{ field, reason: wholeSeconds }]
@@ -159,7 +162,7 @@ export function momentFault(text: string, readMoment: ReadMoment, showMoment: Sh
 
 const dayMs = 86_400_000
 
-/** The fault of a moment that is not ahead by the database's clock, or too far. */
+/** The fault of a moment that is not in the future by the database's clock, or too far in it. */
 export function aheadFault(effectiveAt: Date, now: Date): FieldFault[] {
   const field = 'effectiveTime'
   if (effectiveAt <= now) return [{ field, reason: { en: 'must be later than now', zh: '必须晚于当前时间' } }]

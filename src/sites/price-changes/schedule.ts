@@ -58,7 +58,7 @@ export async function schedule(tx: Statements, { appId, actor, body, now }: Sche
   const change = await insertPriceChange(tx, asked)
   const data = showPriceChange(change, now, showMoment)
   await insertEvents(tx, appId, [{ type: 'priceChange.scheduled', actor, subject: String(change.id), data }], now)
-  // Storing many sites takes a while, and what is in force must not change for a moment that is over.
+  // Checked again, because storing many sites takes a while: a change must not take effect at a moment that has passed.
   const late = aheadFault(effectiveAt, (await findFirstDue(tx, appId)).now)
   if (late.length > 0) throw invalidRequest(late)
   return data
@@ -114,7 +114,9 @@ async function readSites(
   return { fields, rules: asGiven, sites: ids.map((siteId) => ({ siteId, rules: byField })) }
 }
 
-/** The ids of the sites that are meant, one more than may be. Throws 30002 for one that is not the application's. */
+/**
+ * The ids of the chosen sites, up to one more than is allowed. Throws 30002 for a site that is not the application's.
+ */
 async function findChosen(tx: Statements, appId: string, chosen: ChosenSites): Promise<number[]> {
   const ids = given(chosen.ids)
   if (ids === null) {
@@ -151,7 +153,7 @@ async function requireFittingRules(tx: Statements, appId: string, byField: Rules
 }
 
 const sameMoment: Reason = {
-  en: 'is the moment at which another price change that waits changes the same',
+  en: 'is the moment of another waiting price change of the same rule or sites',
   zh: '与另一项等待中的价格变更相同，且更改的内容重叠',
 }
 const tooManyWait = (most: number, of: Reason): Reason => ({
@@ -159,7 +161,7 @@ const tooManyWait = (most: number, of: Reason): Reason => ({
   zh: `${of.zh}已有 ${most} 项价格变更在等待`,
 })
 
-/** Throws 40007. Nothing is due any more, so all that is open waits. */
+/** Throws 40007. Due changes have been written down, so every open change waits. */
 async function requireRoom(
   tx: Statements,
   appId: string,

@@ -15,9 +15,9 @@ const columns = [
   ...['created_by', 'applied_at', 'cancelled_at', 'cancelled_by', 'through_site_id'],
 ]
 const columnsSql = columns.join(', ')
-/** SQL: a price change that waits, or is to be written down: with `effective_at` the index says which. */
+/** SQL: a price change that waits or is to be written down; the index has `effective_at`, which tells the two apart. */
 const isOpenSql = 'applied_at is null and cancelled_at is null'
-/** SQL: the database's clock, in whole milliseconds, as programs can say it. */
+/** SQL: the database's clock in whole milliseconds, which is as exact as programs show it. */
 const nowSql = `date_trunc('milliseconds', statement_timestamp())`
 
 function toChange(row: Row): PriceChange {
@@ -43,8 +43,9 @@ function toChange(row: Row): PriceChange {
 }
 
 /**
- * The database's clock, and the application's first price change that is to be written down, if there is one. In a
- * transaction that holds the application's lock: what comes due later than `now` comes after this transaction's writes.
+ * The database's clock, and the application's first price change that is to be written down, if there is one. The
+ * transaction must hold the application's lock: then a change that becomes due after `now` is written after this
+ * transaction.
  */
 export async function findFirstDue(
   tx: Statements,
@@ -60,13 +61,16 @@ export async function findFirstDue(
   return { now: row.now, due: row.id === null ? undefined : toChange(row) }
 }
 
-/** An application with a price change that waits, and when it takes effect; not above zero: it is to be written down. */
+/**
+ * An application with a price change that waits, and how long until it takes effect. At zero or below, the change is to
+ * be written.
+ */
 export interface Waiting {
   appId: string
   inMs: number
 }
 
-/** The price changes of all applications that are to be written down next, in the order of their moments. */
+/** The price changes of all applications that are to be written next, in the order of their moments. */
 export async function findNextWaiting(sql: Statements, limit: number): Promise<Waiting[]> {
   const rows = await sql.unsafe(
     `select app_id, (extract(epoch from effective_at - statement_timestamp()) * 1000)::float8 as in_ms
@@ -77,7 +81,10 @@ export async function findNextWaiting(sql: Statements, limit: number): Promise<W
   return rows.map((row) => ({ appId: row.app_id, inMs: row.in_ms }))
 }
 
-/** What waits for an application; of those that hold its lock and have written down what was due. */
+/**
+ * The price changes of an application that wait. The caller must hold the application's lock and must have written the
+ * changes that were due.
+ */
 export async function findWaiting(tx: Statements, appId: string): Promise<PriceChange[]> {
   const rows = await tx.unsafe(
     `select ${columnsSql} from price_change where app_id = $1 and ${isOpenSql} order by effective_at, id`,
@@ -189,7 +196,10 @@ export async function findUnwrittenSites(
   return rows.map((row) => toMember(row, fields))
 }
 
-/** What is to be written down of these sites: each price change with those of them that are in it, in the order of moments. */
+/**
+ * The price changes of these sites that are still to be written, each with the sites among these that it concerns, in
+ * the order of their moments.
+ */
 export async function findUnwrittenOfSites(
   tx: Statements,
   appId: string,
@@ -215,7 +225,7 @@ export async function findUnwrittenOfSites(
   return [...found.values()]
 }
 
-/** Notes that sites of a price change were written down before their turn. */
+/** Stores that some sites of a price change were written down out of turn. */
 export async function noteWritten(tx: Statements, { appId, id }: PriceChange, sites: readonly RulesOfSite[]) {
   await tx.unsafe(
     `update price_change_site set is_written = true
@@ -224,19 +234,19 @@ export async function noteWritten(tx: Statements, { appId, id }: PriceChange, si
   )
 }
 
-/** Notes that the sites of a price change are written down up to this one. */
+/** Stores that the sites of a price change are written down up to this one. */
 export async function noteThrough(tx: Statements, { appId, id }: PriceChange, siteId: number): Promise<void> {
   await tx`update price_change set through_site_id = ${siteId} where app_id = ${appId} and id = ${id}`
 }
 
-/** Notes that all of a price change is written down. */
+/** Stores that a price change is completely written down. */
 export async function noteApplied(tx: Statements, { appId, id }: PriceChange, now: Date): Promise<void> {
   await tx`update price_change set applied_at = ${now} where app_id = ${appId} and id = ${id}`
 }
 
 /**
- * Locks a price change for its cancel, and returns it with the database's clock behind the lock: until the transaction
- * ends, a read that finds its moment come waits (`takesEffect`).
+ * Locks a price change for its cancel, and returns it with the database's clock after the lock was taken. Until the
+ * transaction ends, a read that finds that the moment has come waits (`takesEffect`).
  */
 export async function lockForCancel(
   tx: Statements,
@@ -290,11 +300,14 @@ export interface ChangedSite {
   present: RulesOfSite['rules']
   /** What the change gave it. */
   gave: RulesOfSite['rules']
-  /** What it had before, in the fields in which that was something else. */
+  /** The rules that the site had before, in the fields in which they differed. */
   former: RulesOfSite['rules']
 }
 
-/** The sites of a price change that took effect, with what they have, what it gave them, and what they had before. */
+/**
+ * The sites of a price change that took effect, with their present rules, the rules that it gave them, and the rules
+ * before.
+ */
 export async function findChangedSites(
   tx: Statements,
   { appId, id, fields, effectiveAt }: PriceChange,
@@ -347,7 +360,7 @@ export async function requirePriceChange(
   }
 }
 
-/** Whether a row's status is certain: of one whose moment has come, a cancel may be about to commit. */
+/** Whether a row's status is certain: if its moment has come, a cancel may be about to commit. */
 async function isSettled(sql: Statements, row: Row): Promise<boolean> {
   if (row.applied_at !== null || row.cancelled_at !== null || row.effective_at > row.now) return true
   return takesEffect(sql, row.app_id, row.id)

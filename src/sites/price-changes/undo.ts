@@ -18,9 +18,9 @@ interface Undoing {
 }
 
 /**
- * Puts back what was before a price change, by another one that is in force at once. What is more than a portion is written
- * down by the transactions that follow. The transaction must hold the application's lock and have written down what was
- * due. Throws 40005 and 40006.
+ * Restores what was before a price change, by another price change that is in force at once. If it is more than a
+ * portion, later transactions write down the rest. The transaction must hold the application's lock and have written
+ * down what was due. Throws 40005 and 40006.
  */
 export async function undo(
   tx: Statements,
@@ -48,7 +48,7 @@ function findFormer(tx: Statements, original: PriceChange, showMoment: ShowMomen
     : findFormerTerms(tx, original, billingRuleId, showMoment)
 }
 
-/** The terms that a rule had before, if it is there and its terms are still those that the change brought. */
+/** The terms that a rule had before, if the rule still exists with the terms that the change brought. */
 async function findFormerTerms(
   tx: Statements,
   { appId, id, terms, effectiveAt }: PriceChange,
@@ -67,7 +67,9 @@ async function findFormerTerms(
   return { what: { billingRuleId, terms: former }, skippedCount: null }
 }
 
-/** The rules that sites had before: of those that still have what the change gave them, and whose former rules exist. */
+/**
+ * The rules that sites had before, for sites that still have what the change gave them, and whose former rules exist.
+ */
 async function findFormerRules(tx: Statements, original: PriceChange): Promise<Former | undefined> {
   const { appId, fields } = original
   const members = await store.findChangedSites(tx, original)

@@ -20,7 +20,7 @@ const PriceInForce = named(
   'PriceInForce',
   Type.Object({
     billingRuleId: Type.Integer({ description: 'The rule that the site names at that time.' }),
-    ruleName: Type.String({ description: 'The rule’s name now; of a deleted rule its last.' }),
+    ruleName: Type.String({ description: 'The rule’s present name; for a deleted rule, its last name.' }),
     periods: nullable(Type.Array(Period)),
     period: nullable(described(Period, 'The one of `periods` that holds at that time of day.')),
     freeMinutes: nullable(Type.Integer()),
@@ -44,7 +44,7 @@ export const getSitePrices = operation({
   id: 'getSitePrices',
   group: 'sites',
   summary:
-    'Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment of the future, the price changes that wait count.',
+    'Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment in the future, waiting price changes are included.',
   method: 'GET',
   path: '/api/charging/v1/siteManageThird/prices',
   callers: ['application', 'operator'],

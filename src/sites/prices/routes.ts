@@ -40,8 +40,8 @@ interface Asked {
 }
 
 /**
- * The prices of a site at the end of a second. Undefined if one of the price changes on which they stand was cancelled
- * meanwhile: its cancel was about to commit. Throws 10001 and 30002.
+ * The prices of a site at the end of a second. Undefined if a price change that was read has been cancelled meanwhile,
+ * by a transaction that was about to commit. Throws 10001 and 30002.
  */
 async function readPrices(
   sql: Statements,

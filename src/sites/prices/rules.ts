@@ -1,7 +1,7 @@
-// What held at a moment, of a thing that has a value now, values that it had until earlier moments, and values that it gets at
-// later ones.
+// Finds the value that was in force at a moment: from the present value, past values with the moments at which they
+// ended, and future values with the moments at which they begin.
 
-/** A moment at which a value ended or begins, and the price change that did it; null for none. */
+/** A moment at which a value ended or begins, and the price change that caused it; null if none did. */
 interface Turn {
   at: Date
   changeId: number | null
@@ -11,11 +11,11 @@ interface Turn {
 export interface Known<Value> {
   /** The newest turn that is over. */
   before: Turn | undefined
-  /** The first turn behind the moment that is written down, with the value that it ended. */
+  /** The first stored turn after the moment, with the value that ended then. */
   after: (Turn & { value: Value }) | undefined
-  /** The value now; undefined for what exists no more. */
+  /** The present value; undefined if the thing no longer exists. */
   present: Value | undefined
-  /** What is not written down yet, in the order of moments. */
+  /** Turns that are not written down yet, in the order of their moments. */
   waiting: readonly (Turn & { changeId: number; value: Value })[]
 }
 
@@ -27,8 +27,8 @@ export interface Held<Value> {
 }
 
 /**
- * The value that held last before `bound`, since when and until when. A turn to the same value is none. Undefined for what
- * did not exist.
+ * The last value in force before `bound`, with its beginning and end. A turn to the same value does not count.
+ * Undefined if there was no value.
  */
 export function heldBefore<Value>(
   { before, after, present, waiting }: Known<Value>,

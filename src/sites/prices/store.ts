@@ -6,10 +6,10 @@ import { textArray } from '../../database/routine.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { Known } from './rules.ts'
 
-// The history of the rules that sites name: a row for each rule that a site had, with the moment until which it had it. What
-// it has now is the site's own row.
+// The history of the rules that sites name: a row for each rule that a site had, with the moment at which it ended. The
+// present rules are in the site's own row.
 
-/** A rule that a site has until now. */
+/** A rule that a site has had until now, before a change. */
 export interface FormerRule {
   siteId: number
   /** 1 fast, 2 slow, 3 occupancy, as the types of rules. */
@@ -18,8 +18,8 @@ export interface FormerRule {
 }
 
 /**
- * Keeps the rules that sites had until a moment, before they get others by a price change, or by an update (null). A later
- * row is later than those before it, also when the database's clock was set back. The transaction must hold the
+ * Stores the rules that sites had until a moment, before a price change, or an update (null), gives them others. The
+ * rows of a site have ascending moments, even if the database's clock was set back. The transaction must hold the
  * application's lock.
  */
 export async function keepPastRules(
@@ -50,17 +50,17 @@ export async function keepPastRules(
   )
 }
 
-/** What is known of a site's rules around a moment, by field. */
+/** The stored rules of a site around a moment, by field. */
 export interface KnownSite {
   /** The database's clock. */
   now: Date
-  /** The moment before which something counts as over. */
+  /** Only turns before this moment count as past. */
   bound: Date
   createdAt: Date
   fields: ReadonlyMap<number, Known<number | null>>
 }
 
-/** SQL: the newest row of a history before the bound and the first behind it, each as JSON. */
+/** SQL: the newest row of a history before the bound, and the first one after it, each as JSON. */
 const aroundSql = (table: string, key: string, columns: string) => `
     (select to_json(p) from (select until_at, change_id from ${table}
       where app_id = $1 and ${key} and until_at < bound order by until_at desc limit 1) as p) as before,
@@ -81,8 +81,8 @@ function endOf<Value>(kept: Kept | null, value: Value): Known<Value>['after'] {
 }
 
 /**
- * Reads what is known of a site around the end of a second, or around now (null), in one statement: what is written down
- * meanwhile is in it as a whole or not at all. Throws 30002.
+ * Reads a site's rules around the end of a second, or around now (null), in one statement, so that it sees a price
+ * change that is written down meanwhile as a whole or not at all. Throws 30002.
  */
 export async function readKnownSite(
   sql: Statements,
@@ -128,7 +128,7 @@ export async function readKnownSite(
   return { now, bound: until, createdAt, fields: new Map(fields) }
 }
 
-/** What is known of a rule around a moment. */
+/** The stored terms of a rule around a moment. */
 export interface KnownRule {
   ruleName: string
   createdAt: Date
@@ -137,7 +137,7 @@ export interface KnownRule {
 
 const termsColumnsSql = 'periods, free_minutes, unit_minutes, unit_price, daily_cap'
 
-/** Reads what is known of a rule around a moment, also of one that was deleted; undefined where nothing is. */
+/** Reads a rule's terms around a moment, also those of a deleted rule; undefined if there are none. */
 export async function readKnownRule(
   sql: Statements,
   appId: string,
