@@ -18,6 +18,9 @@ const groups = [
     test: /console\/src\/(main|shell|ui\/(page|rows|status|link-button|loading|application-name|actor))\.tsx?$/,
     priority: 4,
   },
+  { name: 'plus', test: /icons\/PlusOutlined/, priority: 3.7 },
+  // Before 'input', so that a page with tabs does not wait for the code of its fields.
+  { name: 'tabs', test: /antd\/es\/tabs\/index\.js$/, priority: 3.5 },
   { name: 'input', test: /antd\/es\/input\/index\.js$/, priority: 3 },
   { name: 'form', test: /antd\/es\/form\/index\.js$/, priority: 2 },
   {

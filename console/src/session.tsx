@@ -1,5 +1,5 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext, useEffect } from 'react'
+import { createContext, type ReactNode, useContext, useDeferredValue, useEffect } from 'react'
 import { Navigate, useLocation } from 'react-router'
 import type { Static } from 'typebox'
 import { getSession, type OwnSession } from '../../src/people/sessions/contract.ts'
@@ -28,14 +28,17 @@ export function SignedIn({ children }: { children: ReactNode }) {
     }
   }, [queries])
   const from = location.pathname + location.search
+  // Deferred, the frame and its page are drawn in slices, between which the browser answers.
+  const session = useDeferredValue(data)
   if (isPending) return <Loading />
   if (error?.code === 10002) return <Navigate to={paths.signIn()} replace state={{ from }} />
   if (data === undefined) return <RefusalResult error={error} />
+  if (session === undefined) return <Loading />
   // A session without its second factor sets one up, or shows it, before anything else.
   if (data.isLimited && location.pathname !== paths.account()) {
     return <Navigate to={paths.account()} replace state={{ from }} />
   }
-  return <SessionContext value={data}>{children}</SessionContext>
+  return <SessionContext value={session}>{children}</SessionContext>
 }
 
 /** The session of the signed-in user. */

@@ -1,5 +1,5 @@
 import { Button, Empty, Tabs } from 'antd'
-import { useId } from 'react'
+import { type ComponentProps, lazy, Suspense, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
@@ -14,7 +14,7 @@ import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ActorFilter } from './actor-filter.tsx'
-import { EventDrawer } from './drawer.tsx'
+import type { EventDrawer } from './drawer.tsx'
 import { type AnyEvent, type EventName, eventInAddress, keyOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
@@ -43,6 +43,20 @@ export function Page() {
     <PageFrame title={t('title')} operation={tab === 'audit' ? pageAudit : pageEvents}>
       <Tabs activeKey={tab} onChange={go} items={tabs} destroyOnHidden />
     </PageFrame>
+  )
+}
+
+const LazyDrawer = lazy(async () => ({ default: (await import('./drawer.tsx')).EventDrawer }))
+
+/** The drawer, loaded when it is first opened; after that it stays, so that it can be seen to close. */
+function Opened(props: ComponentProps<typeof EventDrawer>) {
+  const [wasShown, setWasShown] = useState(false)
+  if (props.shown !== undefined && !wasShown) setWasShown(true)
+  if (!wasShown) return null
+  return (
+    <Suspense fallback={null}>
+      <LazyDrawer {...props} />
+    </Suspense>
   )
 }
 
@@ -121,7 +135,7 @@ function Audit() {
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyAudit')} />}
         onRow={(event) => ({ onClick: () => open(event) })}
       />
-      <EventDrawer shown={shown} feedOf={undefined} onClose={close} words={words} />
+      <Opened shown={shown} feedOf={undefined} onClose={close} words={words} />
     </section>
   )
 }
@@ -178,7 +192,7 @@ function Feed() {
           onRow={(event) => ({ onClick: () => open(event) })}
         />
       )}
-      {appId !== '' && <EventDrawer shown={shown} feedOf={appId} onClose={close} words={words} />}
+      {appId !== '' && <Opened shown={shown} feedOf={appId} onClose={close} words={words} />}
     </section>
   )
 }

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Form, Input, Select } from 'antd'
-import { useId } from 'react'
+import { useDeferredValue, useId } from 'react'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import {
@@ -10,17 +9,16 @@ import {
   summarizePlacements,
 } from '../../../src/devices/placement/contract.ts'
 import { getSite, pageSites } from '../../../src/sites/contract.ts'
-import { lengths } from '../../../src/vocabulary/values.ts'
 import { call, useRead } from '../api.ts'
 import { language } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { Select as LateSelect } from '../ui/fields.tsx'
+import { Select } from '../ui/fields.tsx'
 import { joined } from '../ui/joined.ts'
 import { OneLine } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
-import { type LaneType, laneTypes, useTexts } from './texts.ts'
+import { type LaneType, useTexts } from './texts.ts'
 
 /** How often the summary of a site's devices is read again, in milliseconds. */
 const refreshEvery = 30_000
@@ -59,7 +57,8 @@ const isShut = ({ entrances, entrancesOnline, exits, exitsOnline }: SiteSummary)
 export function SiteDevices({ site }: { site: { appId: string; id: number } }) {
   const t = useTexts()
   const common = useCommon()
-  const { data } = useSummary(site)
+  // All rows of a page are answered at once: deferred, they are drawn in slices.
+  const data = useDeferredValue(useSummary(site).data)
   if (data == null || data.devices === 0) return <span className="faint">{common('unknown')}</span>
   const { online, devices } = data
   return (
@@ -117,7 +116,7 @@ export function SitePicker({ appId, id, label, placeholder, value, onChange }: S
   const isListed = listed.some((site) => site.id === value)
   const known = chosen.data !== undefined && !isListed && asked === '' ? [chosen.data, ...listed] : listed
   return (
-    <LateSelect<number | null>
+    <Select<number | null>
       {...(id === undefined ? {} : { id })}
       aria-label={label}
       allowClear
@@ -165,45 +164,5 @@ export function SiteFilter({
         onChange={(chosen) => onChange(chosen === null ? '' : String(chosen))}
       />
     </label>
-  )
-}
-
-export interface LaneDraft {
-  laneType: LaneType
-  laneName: string
-}
-
-interface LaneFieldsProps {
-  draft: LaneDraft
-  onChange: (draft: LaneDraft) => void
-  /** False for several devices, which have no lane name in common. */
-  hasName?: boolean
-}
-
-/** The fields of a lane: its kind and its name. */
-export function LaneFields({ draft, onChange, hasName = true }: LaneFieldsProps) {
-  const t = useTexts()
-  const id = useId()
-  return (
-    <>
-      <Form.Item label={t('laneType')} required htmlFor={`${id}-type`}>
-        <Select
-          id={`${id}-type`}
-          value={draft.laneType}
-          onChange={(laneType) => onChange({ ...draft, laneType })}
-          options={laneTypes.map((value) => ({ value, label: t(`lane_${value}`) }))}
-        />
-      </Form.Item>
-      {hasName && (
-        <Form.Item label={t('laneName')} extra={t('laneNote')} htmlFor={`${id}-name`}>
-          <Input
-            id={`${id}-name`}
-            maxLength={lengths.name}
-            value={draft.laneName}
-            onChange={({ target }) => onChange({ ...draft, laneName: target.value })}
-          />
-        </Form.Item>
-      )}
-    </>
   )
 }

@@ -10,7 +10,7 @@ import { RefusalAlert } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useTypedSearch } from '../ui/typed-search.tsx'
-import { type LaneDraft, LaneFields } from './parts.tsx'
+import { type LaneDraft, LaneFields } from './lane-fields.tsx'
 import { useTexts } from './texts.ts'
 
 /** The most rows of a batch. */

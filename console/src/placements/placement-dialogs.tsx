@@ -4,7 +4,8 @@ import { type PlacementRecord, removePlacement, savePlacement } from '../../../s
 import { newIdempotencyKey, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
-import { type LaneDraft, LaneFields, SitePicker } from './parts.tsx'
+import { type LaneDraft, LaneFields } from './lane-fields.tsx'
+import { SitePicker } from './parts.tsx'
 import { type LaneType, useTexts } from './texts.ts'
 
 interface PlaceProps {

@@ -47,15 +47,19 @@ interface SiteRules {
 
 /** Marks a site in a list if other rules wait for it, or other terms of its rules. */
 export function SiteMark({ site }: { site: SiteRules }) {
+  const { data = [] } = useWaiting(site.appId)
+  return data.length === 0 ? null : <SoonestMark site={site} waiting={data} />
+}
+
+function SoonestMark({ site, waiting }: { site: SiteRules; waiting: PriceChangeRecord[] }) {
   const { appId, id, fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId } = site
-  const { data = [] } = useWaiting(appId)
   const own = new Set([fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId])
-  const terms = data.find(({ billingRuleId }) => billingRuleId !== null && own.has(billingRuleId))
+  const terms = waiting.find(({ billingRuleId }) => billingRuleId !== null && own.has(billingRuleId))
   // A price change does not list its sites. So, if any change of sites waits, each site's prices are requested.
   const rules = useRead(
     pagePriceChanges,
     { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 },
-    { enabled: data.some(({ billingRuleId }) => billingRuleId === null), refetchInterval: refreshEvery },
+    { enabled: waiting.some(({ billingRuleId }) => billingRuleId === null), refetchInterval: refreshEvery },
   )
   const [soonest] = [terms, rules.data?.list.at(-1)]
     .filter((change) => change !== undefined)

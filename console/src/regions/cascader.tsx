@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Form, Spin } from 'antd'
+import { Spin } from 'antd'
 import { useId, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getRegionTree } from '../../../src/regions/contract.ts'
@@ -70,36 +70,10 @@ export function RegionCascader({ id, value = [], onChange, isAnyLevel = false, w
   )
 }
 
-interface RegionCodes {
+export interface RegionCodes {
   provinceCode: string
   cityCode: string
   districtCode: string
-}
-
-interface RegionChoiceProps {
-  id: string
-  codes: RegionCodes
-  onChange: (codes: RegionCodes) => void
-}
-
-/** Chooses the three codes of an address by the names of its divisions, beside fields that hold the codes. */
-export function RegionChoice({ id, codes, onChange }: RegionChoiceProps) {
-  const t = useTexts()
-  const given = [codes.provinceCode, codes.cityCode, codes.districtCode].map((code) => code.trim())
-  const isWhole = given.every((code) => /^\d{6}$/.test(code))
-  const { data = [] } = useRegions(isWhole)
-  const isKnown = isWhole && regionPath(data, given).length === given.length
-  return (
-    <Form.Item label={t('division')} htmlFor={id}>
-      <RegionCascader
-        id={id}
-        value={isKnown ? given : []}
-        onChange={([provinceCode = '', cityCode = '', districtCode = '']) =>
-          onChange({ provinceCode, cityCode, districtCode })
-        }
-      />
-    </Form.Item>
-  )
 }
 
 interface RegionFilterProps {

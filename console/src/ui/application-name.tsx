@@ -1,3 +1,4 @@
+import { useDeferredValue } from 'react'
 import { Link } from 'react-router'
 import { getApplication } from '../../../src/applications/contract.ts'
 import { useRead } from '../api.ts'
@@ -20,7 +21,8 @@ export function ApplicationName({ appId }: { appId: string }) {
 
 /** The name without a link. */
 export function ApplicationLabel({ appId }: { appId: string }) {
-  const { data } = useRead(getApplication, { appId })
+  // All rows of a page may name the same application: deferred, they are drawn in slices.
+  const data = useDeferredValue(useRead(getApplication, { appId }).data)
   return <>{data?.appName ?? <span className="mono">{appId.slice(0, 8)}</span>}</>
 }
 

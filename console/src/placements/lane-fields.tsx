@@ -1,0 +1,44 @@
+import { Form, Input, Select } from 'antd'
+import { useId } from 'react'
+import { lengths } from '../../../src/vocabulary/values.ts'
+import { type LaneType, laneTypes, useTexts } from './texts.ts'
+
+export interface LaneDraft {
+  laneType: LaneType
+  laneName: string
+}
+
+interface LaneFieldsProps {
+  draft: LaneDraft
+  onChange: (draft: LaneDraft) => void
+  /** False for several devices, which have no lane name in common. */
+  hasName?: boolean
+}
+
+/** The fields of a lane: its kind and its name. */
+export function LaneFields({ draft, onChange, hasName = true }: LaneFieldsProps) {
+  const t = useTexts()
+  const id = useId()
+  return (
+    <>
+      <Form.Item label={t('laneType')} required htmlFor={`${id}-type`}>
+        <Select
+          id={`${id}-type`}
+          value={draft.laneType}
+          onChange={(laneType) => onChange({ ...draft, laneType })}
+          options={laneTypes.map((value) => ({ value, label: t(`lane_${value}`) }))}
+        />
+      </Form.Item>
+      {hasName && (
+        <Form.Item label={t('laneName')} extra={t('laneNote')} htmlFor={`${id}-name`}>
+          <Input
+            id={`${id}-name`}
+            maxLength={lengths.name}
+            value={draft.laneName}
+            onChange={({ target }) => onChange({ ...draft, laneName: target.value })}
+          />
+        </Form.Item>
+      )}
+    </>
+  )
+}
