@@ -55,7 +55,7 @@ function hasTest(file: string, name: string): boolean {
 
 test('the guide of single sign-on names its providers, and what stands before those without discovery', () => {
   const [en, zh] = ['en', 'zh'].map((language) => read(`docs/guides/${language}/sign-on.md`))
-  for (const name of ['Keycloak', 'Logto', 'Casdoor', 'Entra ID', 'Google']) {
+  for (const name of ['Keycloak', 'Logto', 'Authelia', 'authentik', 'Casdoor', 'Entra ID', 'Google']) {
     for (const guide of [en, zh]) expect(guide).toMatch(new RegExp(`^## .*${name}`, 'm'))
   }
   const [before = ''] = /^## WeCom, DingTalk and Feishu[\s\S]+?(?=^## )/m.exec(en ?? '') ?? []
