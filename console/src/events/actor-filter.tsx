@@ -65,6 +65,10 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
     { label: t('key'), options: (keys.data?.list ?? []).filter(isNamed).map(option(ofKey)) },
   ].filter((group) => group.options.length > 0)
   const value = actor === '' ? null : actorId === '' ? actor : `${actor} ${actorId}`
+  const isKnown = options.some((group) => group.options.some((one) => one.value === value))
+  // An account that is gone has only its id; what it did stays.
+  const gone = actorId === '' ? actor : `${t(actor === ofKey ? 'key' : 'person')} #${actorId}`
+  const unknown = value === null || isKnown || chosen.isLoading ? [] : [{ value, label: gone }]
   return (
     <label htmlFor={id}>
       {t('actor')}
@@ -82,7 +86,7 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
           onChange({ actor, actorId })
         }}
         notFoundContent={<NothingFound isWaiting={!isAsked || people.isFetching} words={t('noActor')} />}
-        options={options}
+        options={[...unknown, ...options]}
       />
     </label>
   )
