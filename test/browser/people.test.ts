@@ -202,8 +202,9 @@ describe('people', () => {
     expect((await client.call(pageViews, {}, { headers: again })).data.list).toMatchObject([view])
     Object.assign(headers, again)
     tokens.push(await newKey(left))
+    // The filter stands in the address.
     await page.reload()
-    await find(page, leaver.name)
+    await row.getByText('Active').waitFor()
     await disable()
     await form.getByRole('button', { name: 'Save' }).click()
     await row.getByText('Disabled').waitFor()

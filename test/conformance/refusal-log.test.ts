@@ -113,7 +113,7 @@ describe('pageRefusals', () => {
         .map((line) => JSON.parse(line)),
     ).toEqual(list)
     const csv = (await client.call(createExport, { ...query, format: 'csv' }, options)).text
-    expect(csv).toStartWith('\ufefftime,requestId,appId,operation,code,name,errors,subject,actor\r\n')
+    expect(csv).toStartWith('time,requestId,appId,operation,code,name,errors,subject,actor\r\n')
     expect(csv).toContain(list[0]?.errors?.[0]?.reason ?? 'no reason')
   })
 

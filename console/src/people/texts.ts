@@ -100,6 +100,7 @@ export const useTexts = defineTexts(
     handOverWords:
       'The key goes on unchanged under the other account, as far as that account’s role goes. Programs that use it notice nothing.',
     newOwner: 'New owner',
+    ofRole: '{{name}} ({{role}})',
     holdsKeys: 'Keys that this account holds: {{count}}. Programs that use them go on if another account takes them.',
     neverUsed: 'never used',
     usedAt: 'last used {{time}}',
@@ -226,6 +227,7 @@ export const useTexts = defineTexts(
     handOverTitle: '移交密钥 {{name}}？',
     handOverWords: '密钥保持不变，改由所选账号持有，权限不超过该账号的角色。使用该密钥的程序不受影响。',
     newOwner: '新的持有人',
+    ofRole: '{{name}}（{{role}}）',
     holdsKeys: '此账号持有的密钥：{{count}} 个。由其他账号接手后，使用这些密钥的程序不受影响。',
     neverUsed: '从未使用',
     usedAt: '最近使用 {{time}}',

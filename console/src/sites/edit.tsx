@@ -41,7 +41,9 @@ function NewSite() {
   return (
     <PageFrame title={t('newSite')} operation={saveSite}>
       <div className="site-form">
-        {like.data && <Alert type="info" showIcon title={t('isLike', { name: like.data.siteName })} />}
+        {like.data && (
+          <Alert type="info" showIcon title={t('isLike', { name: like.data.siteName })} style={{ marginBottom: 16 }} />
+        )}
         <div className="card">
           <ApplicationFilter value={appId} onChange={choose} />
           {appId === '' && <NoApplication />}
