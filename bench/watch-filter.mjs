@@ -17,6 +17,9 @@ const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round)
 /** How long after the rows are shown something may still move. */
 const afterMs = 600
 
+/** How long the rows are waited for. */
+const mostMs = 15_000
+
 /** Whether the table has settled, each of its rows has one of the texts, and its count is the filter's. */
 function isDone({ texts, total }) {
   const table = document.querySelector('main table.rows')
@@ -28,7 +31,8 @@ function isDone({ texts, total }) {
 
 /** Begins to watch. The promise that it sets resolves once the rows are those of the filter and nothing moves any more. */
 globalThis.watchFilter = (wanted) => {
-  globalThis.watched = new Promise((resolve) => {
+  globalThis.watched = new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error(`not shown: ${JSON.stringify(wanted)}`)), mostMs)
     let began
     const begin = ({ timeStamp }) => {
       began ??= timeStamp
@@ -40,10 +44,14 @@ globalThis.watchFilter = (wanted) => {
       // The frame is painted before a message is delivered.
       const { port1, port2 } = new MessageChannel()
       port1.onmessage = () => {
-        const tookMs = performance.now() - began
+        const shownMs = performance.now() - began
+        const answer = performance
+          .getEntriesByType('resource')
+          .find(({ name, startTime }) => startTime >= began && name.includes(`${wanted.operation}?`))
+        const [askedMs, answeredMs] = [answer?.startTime - began, answer?.responseEnd - began]
         setTimeout(() => {
           const seen = shifts.filter(({ startTime }) => startTime >= began)
-          resolve({ tookMs, seen })
+          resolve({ askedMs, answeredMs, shownMs, seen })
         }, afterMs)
       }
       port2.postMessage(undefined)
