@@ -397,7 +397,7 @@ export interface CreateDevicesRequest {
 
 export interface CreateExportQuery {
   /** The kind of the file’s rows. */
-  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'deliveries'
+  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'deliveries' | 'refusals'
   /** The format of the file; csv by default. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
@@ -422,7 +422,7 @@ export interface CreateExportQuery {
   timeTo?: string | undefined
   /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
   bbox?: string | undefined
-  /** The device’s serial number. */
+  /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
   /** a part of the name, in upper or lower case */
   deviceName?: string | undefined
@@ -464,6 +464,14 @@ export interface CreateExportQuery {
   order?: 'asc' | 'desc' | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
+  /** The code of a refusal. */
+  code?: number | undefined
+  /** the id of an operation */
+  operation?: string | undefined
+  /** a whole serial number, the id of a site or a rule, or a new site’s name */
+  subject?: string | undefined
+  /** the `X-Request-Id` of an answer */
+  requestId?: string | undefined
 }
 
 export interface CreateImportQuery {

@@ -4,6 +4,7 @@ import { pageDeliveries } from '../deliveries/contract.ts'
 import { DeviceBatchRow, DeviceUpdateRow, ExportedDevice, pageDevices } from '../devices/contract.ts'
 import { PlacementBatchRow, PlacementUpsertRow, pagePlacements } from '../devices/placement/contract.ts'
 import { pageEvents } from '../events/contract.ts'
+import { pageRefusals } from '../events/refusal-log/contract.ts'
 import { pageSites, SiteBatchRow, SiteUpdateRow } from '../sites/contract.ts'
 import { pagePriceChanges } from '../sites/price-changes/contract.ts'
 import { limits } from '../vocabulary/limits.ts'
@@ -199,6 +200,7 @@ const exportPages = {
   priceChanges: pagePriceChanges,
   events: pageEvents,
   deliveries: pageDeliveries,
+  refusals: pageRefusals,
 }
 export type ExportKind = keyof typeof exportPages
 

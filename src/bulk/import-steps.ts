@@ -5,6 +5,7 @@ import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { createImport, type ImportKind, type ImportMode, rowsOf } from './contract.ts'
+import { wordsOfMissing } from './jobs/failure/contract.ts'
 import type { KeptOutcome } from './jobs/rules.ts'
 import { finishJob, type Job, type Progress, readLastEventIds, requireJob, settleRows } from './jobs/store.ts'
 import { requireAccessOf, type Steps } from './jobs/worker.ts'
@@ -126,7 +127,7 @@ export function importSteps(parts: Parts): Steps {
     async finish(job) {
       const { rows, created, updated, existing, refused } = await requireJob(sql, imports, null, job.id, showMoment)
       const missing = rows - created - updated - existing - refused
-      if (missing > 0) return `The service has lost ${missing} rows of the file: send it again.`
+      if (missing > 0) return wordsOfMissing(missing)
       await transaction(sql, async (tx) => {
         if (job.kind === 'inventory' && !job.isDryRun) {
           const data = { importId: job.id, added: created + updated }

@@ -9,16 +9,18 @@ import { deliveryPages } from '../deliveries/pages.ts'
 import { deviceExportPages } from '../devices/pages.ts'
 import { placementPages } from '../devices/placement/pages.ts'
 import { eventPages } from '../events/pages.ts'
+import { refusalPages } from '../events/refusal-log/pages.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { fileReply } from '../http/answer.ts'
 import { type Handler, handle, read, stream, takeFile } from '../http/handler.ts'
+import { preferredLanguage } from '../http/language.ts'
 import { validator } from '../http/validate.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { sitePages } from '../sites/pages.ts'
 import { priceChangePages } from '../sites/price-changes/pages.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
-import { invalidRequest, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import {
   cancelImport,
@@ -153,14 +155,20 @@ export function bulkRoutes(parts: Parts): Handler[] {
       return resultReply({ id, kind, noun: 'import' }, given(query.outcome), header('accept-language'), readNext)
     }),
 
-    stream(createExport, async ({ caller, query, readNext }) => {
+    stream(createExport, async ({ caller, query, header, readNext }) => {
       const { kind } = query
       const format = given(query.format) ?? 'csv'
       if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') throw notOnTheMap()
       const filters = readFilters(kind, query)
+      const language = preferredLanguage(header('accept-language'))
       const readPageAt = (cursor: string | null) =>
         readNext((sql) =>
-          readPage[kind](sql, caller, { ...filters, cursor, pageSize: limits.exportPageRows, isUncounted: true }),
+          readPage[kind](
+            sql,
+            caller,
+            { ...filters, cursor, pageSize: limits.exportPageRows, isUncounted: true },
+            language,
+          ),
         )
       // A query that the page operation refuses is refused here too, before anything is sent.
       const first = await readPageAt(null)
@@ -236,10 +244,13 @@ interface ExportPage {
   nextCursor: string | null
 }
 
+/** The language is that of reasons, which only refusals have. */
+type ExportReader<Query> = (sql: Sql, caller: Caller, query: Query, language: keyof Reason) => Promise<ExportPage>
+
 /** Reads the pages of each kind as its page operation does. */
 function exportReader(parts: Parts) {
   const deliveries = deliveryPages(parts)
-  const readers: Record<ExportKind, (sql: Sql, caller: Caller, query: never) => Promise<ExportPage>> = {
+  const readers: Record<ExportKind, ExportReader<never>> = {
     sites: sitePages(parts),
     devices: deviceExportPages(parts),
     placements: placementPages(parts),
@@ -247,8 +258,9 @@ function exportReader(parts: Parts) {
     priceChanges: priceChangePages(parts),
     events: eventPages(parts),
     deliveries: async (sql, caller, query) => (await deliveries(sql, caller, query)).page,
+    refusals: refusalPages(parts),
   }
-  return readers as Record<ExportKind, (sql: Sql, caller: Caller, query: object) => Promise<ExportPage>>
+  return readers as Record<ExportKind, ExportReader<object>>
 }
 
 const filterReaders = new Map<ExportKind, (value: unknown) => object>()

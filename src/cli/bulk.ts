@@ -31,7 +31,10 @@ const importKinds = {
   placements: 'Places the devices of a file at sites: its columns are the members of a placement.',
   inventory: 'Puts the serial numbers of a file, each with its model, into the inventory.',
 } as const
-const exportKinds = ['sites', 'devices', 'placements', 'billingRules', 'priceChanges', 'events', 'deliveries'] as const
+const exportKinds = [
+  ...(['sites', 'devices', 'placements', 'billingRules', 'priceChanges'] as const),
+  ...(['events', 'deliveries', 'refusals'] as const),
+]
 type ExportKind = (typeof exportKinds)[number]
 
 /** The commands that send files of rows, and get them. */

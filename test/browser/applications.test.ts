@@ -10,6 +10,7 @@ import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/application
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
 import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
 import { newPerson } from '../people.ts'
 import {
@@ -357,6 +358,12 @@ describe('applications', () => {
     await page.getByRole('button', { name: /^冻\s?结$/ }).waitFor()
     await expectFramed(visited, name)
     await picture(page, 'application-phone')
+    // Tabs that go on beyond the edge have a sign there, until the row is scrolled to its end.
+    const strip = page.getByRole('navigation', { name: '应用详情' })
+    const sign = () => strip.evaluate((row) => Number(getComputedStyle(row, '::after').opacity))
+    expect(await sign()).toBe(1)
+    await strip.evaluate((row) => row.scrollTo(row.scrollWidth, 0))
+    expect(await becomesTrue(async () => (await sign()) === 0)).toBe(true)
     await leadTo(page, pageOf(appId, 'callback'))
     await page.getByText('第三方配置', { exact: true }).waitFor()
     await expectFramed(visited, name)

@@ -93,7 +93,14 @@ describe('list of devices', () => {
     await page.getByRole('button', { name: 'Find a serial number in every application' }).click()
     const unknown = newSerial()
     await find(unknown)
-    await page.getByText(`No application has ${unknown}, and none ever had it.`).waitFor()
+    await page.getByText(`No application has the serial number ${unknown}, and none ever had it.`).waitFor()
+    expect(await page.getByText('Devices whose serial number').count()).toBe(0)
+    // A part of a serial number is none, and leads to those that have it.
+    await find(held.deviceNo.slice(0, -1))
+    await page.getByText('Devices whose serial number has it as a part: 1.').waitFor()
+    expect(await page.getByRole('link', { name: 'Show them' }).getAttribute('href')).toBe(
+      `/console/devices?deviceNo=${held.deviceNo.slice(0, -1)}`,
+    )
     await find(free.deviceNo)
     await page.getByText(`${free.deviceNo} is free: no application has it now.`).waitFor()
     await page.getByText(reason).waitFor()
@@ -186,6 +193,27 @@ describe('a new device', () => {
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByText('Ask an operator to take it online').waitFor()
     expect((await look(app.appId, second)).code).toBe(20002)
+    expect(visited.faults).toEqual([])
+  })
+
+  longBrowserTest('has its place by the name of a district, also where several are made', async () => {
+    const { appId } = await newApplication(client)
+    const visited = await visit(`/console/devices/new?appId=${appId}`, { role: 'operator' })
+    const { page } = visited
+    const codes = async () => {
+      const fields = ['Province code', 'City code', 'District code'].map((label) => page.getByLabel(label).inputValue())
+      return (await Promise.all(fields)).join(' ')
+    }
+    const division = page.getByRole('combobox', { name: 'Province, city, district' })
+    await new Hand(page).find(division, '濂溪区')
+    expect(await codes()).toBe('360000 360400 360402')
+    await page.getByText('濂溪区').first().waitFor()
+    await expectSound(visited, 'New device')
+    await picture(page, 'device-division')
+    await leadTo(page, `/console/devices/new?appId=${appId}&tab=several`)
+    await division.waitFor()
+    await new Hand(page).find(division, '余杭区')
+    expect(await codes()).toBe('330000 330100 330110')
     expect(visited.faults).toEqual([])
   })
 

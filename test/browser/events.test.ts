@@ -4,13 +4,14 @@ import { saveBillingRule, updateBillingRule } from '../../src/billing-rules/cont
 import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { updateOperator } from '../../src/people/operators/contract.ts'
+import { createOperatorKey, deleteOperator, updateOperator } from '../../src/people/operators/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import {
   browserTest,
   client,
+  expectAccessible,
   expectFramed,
   expectSoundInBothShades,
   leadTo,
@@ -141,21 +142,62 @@ describe('events', () => {
     expect(visited.faults).toEqual([])
   })
 
-  longBrowserTest('of one person or key are found by a picker, also by the name of before', async () => {
+  longBrowserTest('of one person or one key are found by a part of the name, also when it was renamed', async () => {
     const person = await newPerson(client, 'operator')
-    await signIn(client, person)
+    const headers = await signIn(client, person)
+    const keyName = newSerial('robot')
+    const made = await client.operate(createOperatorKey, { name: keyName, role: 'operator' })
+    const { appId } = await newApplication(client)
+    const rename = (appName: string, as: { headers: { cookie: string } } | { token: string }) =>
+      client.call(updateApplication, { appId, appName }, as)
+    await rename('by a person', { headers })
+    await rename('by a key', { token: String(made.data.operatorKey) })
+    const visited = await visit('/console/events', { role: 'admin' })
+    const { page } = visited
+    const who = page.getByRole('combobox', { name: 'Who' })
+    const chosen = page.locator('.ant-select').filter({ has: who })
+    const changes = page.getByRole('button', { name: /^Application changed, / })
+    const options = page.locator('.ant-select-item-option')
+
+    // By the keyboard: a part of the name, and Enter.
+    await who.focus()
+    await page.keyboard.type(person.name.slice(4).toUpperCase())
+    await options.getByText(person.name).waitFor()
+    expect(await options.count()).toBe(1)
+    await expectAccessible(page)
+    await picture(page, 'audit-person')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(({ searchParams }) => searchParams.get('actorId') === String(person.id))
+    await page.getByRole('row').nth(3).waitFor({ state: 'detached' })
+    await changes.waitFor()
+    const actors = await page.locator('tbody td:has([title^="operator"])').allInnerTexts()
+    expect(actors).toEqual([person.name, person.name])
+
+    // Under the new name the same account is meant: what it did before stays.
     const renamed = newSerial('renamed')
     await client.operate(updateOperator, { id: person.id, name: renamed })
-    const { page, faults } = await visit('/console/events', { role: 'admin' })
-    await page.getByRole('combobox', { name: 'Who', exact: true }).fill(renamed)
-    await page.locator('.ant-select-item-option').getByText(renamed).click()
-    await page.waitForURL(`**actorId=${person.id}*`)
-    // What it did under its former name is there too.
+    await rename('by a renamed person', { headers })
+    await page.reload()
+    await changes.nth(1).waitFor()
+    await chosen.getByText(renamed).waitFor()
     await page.getByRole('cell', { name: person.name }).first().waitFor()
-    const trail = await client.operate(pageAudit, { actorId: String(person.id) })
-    expect(trail.data.list.map(({ type }) => type)).toEqual(['session.created'])
-    await page.getByRole('row').nth(2).waitFor({ state: 'detached' })
-    expect(faults).toEqual([])
+    await expectFramed(visited, 'Events')
+
+    await who.fill(keyName.slice(3))
+    await options.getByText(keyName).click()
+    await page.waitForURL(({ searchParams }) => searchParams.get('actor') === 'operatorKey:')
+    await changes.nth(1).waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name: keyName }).waitFor()
+    await who.fill(newSerial('nobody'))
+    await page.getByText('No person and no key has this name.').waitFor()
+    await page.keyboard.press('Escape')
+
+    // An account that is gone keeps its events, and has an id left.
+    await client.operate(deleteOperator, { id: person.id })
+    await leadTo(page, `/console/events?actor=operator%3A&actorId=${person.id}`)
+    await changes.nth(1).waitFor()
+    await chosen.getByText(`Person #${person.id}`).waitFor()
+    expect(visited.faults).toEqual([])
   })
 
   longBrowserTest('of operators are not for developers, who see their applications’ own', async () => {

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect } from 'bun:test'
 import { join } from 'node:path'
+import { wordsOfFailure, wordsOfLoss } from '../../src/bulk/jobs/failure/contract.ts'
 import { getDevice } from '../../src/devices/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
+import { saveSite, saveSites } from '../../src/sites/contract.ts'
+import { embeddedConnection, withSql } from '../faults/support.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
 import { newGenerator, newPassword, newPerson, signIn } from '../people.ts'
 import { expectFramed, leadTo, longBrowserTest, newSerial, picture, visit } from './support.ts'
@@ -59,6 +61,83 @@ describe('a service of its own', () => {
       expect(visited.faults).toEqual([])
     },
   )
+
+  longBrowserTest(
+    'counts anew at the first look after a pause, and leads to the sites that have no device',
+    async () => {
+      const service = await startOwn({})
+      const through = new Client(service)
+      const visited = await visit('/console', { role: 'viewer', through })
+      const { page } = visited
+      const figure = (name: string) => page.getByTestId(`figure-${name}`)
+      await figure('Sites').getByText('0', { exact: true }).waitFor()
+      await leadTo(page, '/console/account')
+      const { appId, token } = await newApplication(through)
+      const sites = Array.from({ length: 40 }, (_none, index) => {
+        const { appId: _, ...site } = siteBody(appId, { siteName: `Park ${index}` })
+        return site
+      })
+      expect((await through.call(saveSites, { sites }, { token })).code).toBe(0)
+      // As after a pause of two minutes.
+      await withSql(
+        embeddedConnection(service.dataDir),
+        (sql) => sql`update platform_count set counted_at = counted_at - interval '2 minutes'`,
+      )
+      await page.goto(`${service.url}/console`)
+      // The first numbers that are shown are the new ones.
+      await figure('Sites').getByText(/^\d/).first().waitFor()
+      expect(await figure('Sites').innerText()).toContain('40')
+      await picture(page, 'overview-after-a-pause')
+      await page.getByRole('link', { name: 'Without a device: 40' }).click()
+      await page.getByText('40 in all').waitFor()
+      expect(new URL(page.url()).searchParams.get('hasDevices')).toBe('false')
+      expect(visited.faults).toEqual([])
+    },
+  )
+
+  longBrowserTest('tells why deliveries, imports and acts fail in the language of the reader', async () => {
+    const service = await startOwn({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
+    const through = new Client(service)
+    // No process listens on this port.
+    const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
+    const { appId, token } = await newApplication(through, { thirdPartyConfig })
+    await through.call(saveSite, siteBody(appId), { token })
+    const [lost, failed] = await withSql(embeddedConnection(service.dataDir), async (sql) => {
+      const job = (act: string | null, words: string) => sql<{ id: number }[]>`
+        insert into import (app_id, kind, format, act, filter, is_dry_run, status, actor, finished_at, error)
+        values (${appId}, 'devices', ${act === null ? 'csv' : null}, ${act}, '{"deviceNo":"SN","onlineStatus":2}', false, 4, 'operator:x#1', now(), ${words})
+        returning id`
+      const [[importing], [acting]] = [
+        await job(null, wordsOfLoss({ noun: 'import', id: 1, place: 'line 12' }, 'applicationFrozen')),
+        await job('unbind', wordsOfFailure({ noun: 'act', id: 2, place: 'SN-7' }, { name: 'PostgresError' })),
+      ]
+      return [importing?.id, acting?.id]
+    })
+    const { page, faults } = await visit('/console', { role: 'viewer', language: 'zh', through })
+    const troubles = page.locator('#troubles')
+    await troubles.getByText(/^自 [-\d]+ [:\d]+ 起投递失败：连接被拒绝（ECONNREFUSED）$/).waitFor({ timeout: 20_000 })
+    await troubles.getByText(/在第 12 行停止：发起者不能再继续，应用已被冻结/).waitFor()
+    await picture(page, 'overview-reasons')
+    await leadTo(page, `/console/imports/${lost}`)
+    await page.getByText(/在第 12 行停止：.*应用已被冻结（10005）/).waitFor()
+    await picture(page, 'import-failed')
+    await leadTo(page, `/console/acts/${failed}`)
+    await page.getByText(/在 SN-7 处停止：连续 \d+ 次尝试失败（PostgresError）/).waitFor()
+    await page.getByText('序列号 = SN，在线状态 = 离线').waitFor()
+    await picture(page, 'act-failed')
+    await leadTo(page, `/console/deliveries?appId=${appId}`)
+    await page.getByRole('cell', { name: '连接被拒绝（ECONNREFUSED）' }).first().waitFor()
+    await page
+      .getByRole('button', { name: /的详情$/ })
+      .first()
+      .click()
+    await page.getByRole('dialog').getByText('连接被拒绝（ECONNREFUSED）').first().waitFor()
+    await picture(page, 'delivery-reason')
+    for (const english of ['the connection failed', 'The import stopped', 'The act stopped']) {
+      expect(await page.getByText(english).count()).toBe(0)
+    }
+    expect(faults).toEqual([])
+  })
 
   longBrowserTest(
     'that wants serials in its inventory says so, and explains the refusal of one that is not',
@@ -165,7 +244,7 @@ describe('a service of its own', () => {
       await page.getByLabel('Name').fill(person.name)
       await page.getByLabel('Password').fill(person.password)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('alert').getByText('Code 10032').waitFor()
+      // The right password of an account with a factor is no fault: the field of its code is added.
       await page.getByLabel(/^Code of/).fill('000000')
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('alert').getByText('Code 10033').waitFor()
@@ -179,11 +258,10 @@ describe('a service of its own', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
       const proof = page.getByRole('dialog', { name: 'Is it you?' })
       await proof.getByLabel('Password').fill('not the password')
+      await proof.getByLabel(/^Code of/).fill('000000')
       await proof.getByRole('button', { name: 'Confirm' }).click()
       await proof.getByText('Code 10031').waitFor()
       await proof.getByLabel('Password').fill(person.password)
-      await proof.getByRole('button', { name: 'Confirm' }).click()
-      await proof.getByText('Code 10032').waitFor()
       await proof.getByLabel(/^Code of/).fill(String(recoveryCodes[1]))
       await picture(page, 'proof')
       await proof.getByRole('button', { name: 'Confirm' }).click()

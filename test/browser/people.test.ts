@@ -10,12 +10,15 @@ import {
   updateOperator,
 } from '../../src/people/operators/contract.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
+import { pageViews, saveView } from '../../src/people/views/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import {
   browserTest,
   client,
   expectFramed,
   expectSound,
+  expectSoundInBothShades,
   longBrowserTest,
   narrow,
   newSerial,
@@ -32,6 +35,12 @@ async function find(page: Page, name: string): Promise<void> {
 }
 
 const openForm = (page: Page) => page.getByRole('dialog')
+
+/** Opens the menu of an account's row, and chooses an act. */
+async function chooseAct(page: Page, name: string, act: string): Promise<void> {
+  await page.getByRole('button', { name: `More for ${name}` }).click()
+  await page.getByRole('menuitem', { name: act, exact: true }).click()
+}
 
 describe('people', () => {
   longBrowserTest('are refused a name that is taken, and nothing that was entered is lost', async () => {
@@ -85,7 +94,7 @@ describe('people', () => {
       role: 'viewer',
     })
 
-    await page.getByRole('button', { name: `Reset ${person.name}-x` }).click()
+    await chooseAct(page, `${person.name}-x`, 'Reset')
     const confirm = page.getByRole('dialog', { name: `Reset ${person.name}-x?` })
     await confirm.getByRole('button', { name: 'Reset' }).click()
     const secret = page.getByRole('dialog', { name: `Set-up link of ${person.name}-x` })
@@ -93,7 +102,7 @@ describe('people', () => {
     await secret.getByRole('button', { name: 'I have kept it' }).click()
     expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
 
-    await page.getByRole('button', { name: `Delete ${person.name}-x` }).click()
+    await chooseAct(page, `${person.name}-x`, 'Delete')
     const deletion = page.getByRole('dialog', { name: `Delete ${person.name}-x?` })
     const verb = deletion.getByRole('button', { name: 'Delete' })
     expect(await verb.isDisabled()).toBe(true)
@@ -110,7 +119,7 @@ describe('people', () => {
     const session = await signIn(client, person)
     const { page } = await visit('/console/people', { role: 'admin' })
     await find(page, person.name)
-    await page.getByRole('button', { name: `Delete ${person.name}` }).click()
+    await chooseAct(page, person.name, 'Delete')
     await page.getByRole('dialog').getByText('The last admin who can sign in stays').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: `Edit ${person.name}` }).click()
@@ -156,7 +165,7 @@ describe('people', () => {
     const visited = await visit('/console/people', { role: 'admin' })
     const { page } = visited
     await find(page, leaver.name)
-    await page.getByRole('button', { name: `Delete ${leaver.name}` }).click()
+    await chooseAct(page, leaver.name, 'Delete')
     const dialog = page.getByRole('dialog', { name: `Delete ${leaver.name}?` })
     await dialog.getByText('If nobody takes the keys').waitFor()
     await dialog.getByRole('listitem').getByText(name).waitFor()
@@ -172,6 +181,72 @@ describe('people', () => {
     const { list } = (await client.operate(pageOperatorKeys, { operatorId: heir.id })).data
     expect(list.map((key) => key.name)).toEqual([name])
     expect((await client.call(pageApplications, {}, { token })).code).toBe(0)
+    expect(visited.faults).toEqual([])
+  })
+
+  longBrowserTest('hand their keys over when they are disabled, or afterwards, and keep their views', async () => {
+    const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
+    const headers = await signIn(client, leaver)
+    const view = { page: 'devices', name: 'Of the leaver', query: 'status=2' } as const
+    await client.call(saveView, view, { headers })
+    const [given, left] = [newSerial('given'), newSerial('left')]
+    const newKey = async (name: string) =>
+      String((await client.call(createOperatorKey, { name, role: 'viewer' }, { headers })).data.operatorKey)
+    const tokens = [await newKey(given)]
+    const works = async () =>
+      Promise.all(tokens.map(async (token) => (await client.call(pageApplications, {}, { token })).code === 0))
+    const visited = await visit('/console/people', { role: 'admin' })
+    const { page } = visited
+    const form = openForm(page)
+    const disable = async () => {
+      await page.getByRole('button', { name: `Edit ${leaver.name}` }).click()
+      await form.getByText('Disabled', { exact: true }).click()
+      await form.getByText('Keys that this account holds: 1.', { exact: false }).waitFor()
+      await form.getByText('If nobody takes the keys, they stop working').waitFor()
+    }
+    const chooseHeir = async () => {
+      await page.getByRole('combobox', { name: 'New owner' }).fill(heir.name)
+      await page.locator('.ant-select-item-option').getByText(heir.name).click()
+    }
+
+    await find(page, leaver.name)
+    await disable()
+    await form.getByRole('listitem').getByText(given).waitFor()
+    await expectSoundInBothShades(visited, 'People and keys', 'people-disabling')
+    await chooseHeir()
+    await form.getByText('If nobody takes the keys').waitFor({ state: 'detached' })
+    await form.getByRole('button', { name: 'Save' }).click()
+    const row = page.getByRole('row').filter({ hasText: leaver.name })
+    await row.getByText('Disabled').waitFor()
+    expect((await client.call(getSession, {}, { headers })).code).toBe(10002)
+    expect(await works()).toEqual([true])
+    const ofHeir = await client.operate(pageOperatorKeys, { operatorId: heir.id })
+    expect(ofHeir.data.list).toMatchObject([{ name: given }])
+
+    // The account works again, its views are there, and the next key rests with it until somebody takes it.
+    await client.operate(updateOperator, { id: leaver.id, status: 1 })
+    const again = await signIn(client, leaver)
+    expect((await client.call(pageViews, {}, { headers: again })).data.list).toMatchObject([view])
+    Object.assign(headers, again)
+    tokens.push(await newKey(left))
+    // The filter stands in the address.
+    await page.reload()
+    await row.getByText('Active').waitFor()
+    await disable()
+    await form.getByRole('button', { name: 'Save' }).click()
+    await row.getByText('Disabled').waitFor()
+    expect(await becomesTrue(async () => !(await works())[1])).toBe(true)
+    await row.getByRole('link', { name: `Keys of ${leaver.name}` }).click()
+    await page.getByText(`Only the keys of ${leaver.name} are shown.`).waitFor()
+    await page.getByRole('row').filter({ hasText: left }).getByText('Does not work').waitFor()
+    expect(await page.getByRole('row').filter({ hasText: given }).count()).toBe(0)
+    await expectFramed(visited, 'People and keys')
+    await picture(page, 'keys-of-one')
+    await page.getByRole('button', { name: `Hand over ${left}` }).click()
+    await chooseHeir()
+    await page.getByRole('dialog').getByRole('button', { name: 'Hand over' }).click()
+    await page.getByText('Nothing fits these filters.').waitFor()
+    expect(await works()).toEqual([true, true])
     expect(visited.faults).toEqual([])
   })
 

@@ -244,6 +244,28 @@ describe('a site', () => {
     })
   })
 
+  longBrowserTest('is the model of a new one, which has its own name, place and cameras', async () => {
+    const app = await newApplication(client)
+    const fastChargeBillRuleId = await newRule(app, 1, 'Fast by day')
+    const site = await newSite(app, { fastChargeBillRuleId, ipcIds: 'ipc-1', coordinates: '115.9,28.7' })
+    const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'operator' })
+    const { page } = visited
+    await page.getByRole('link', { name: 'New site like this' }).click()
+    await page.getByText(`begins with the values of “${site.siteName}”`).waitFor()
+    expect(await page.getByLabel('Site name').inputValue()).toBe('')
+    expect(await page.getByLabel('Coordinates').inputValue()).toBe('')
+    expect(await page.getByLabel('Contact phone').inputValue()).toBe(site.contactsPhone)
+    await expectSound(visited, 'New site')
+    await picture(page, 'site-like')
+    await page.getByLabel('Site name').fill('Second park')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Second park' }).waitFor()
+    const made = (await sitesOf(app)).find(({ siteName }) => siteName === 'Second park')
+    expect(made).toMatchObject({ fastChargeBillRuleId, contacts: site.contacts, districtCode: site.districtCode })
+    expect(made).toMatchObject({ ipcIds: null, coordinates: null })
+    expect(visited.faults).toEqual([])
+  })
+
   browserTest('is deleted when its name is typed, and not before', async () => {
     const app = await newApplication(client)
     const site = await newSite(app)

@@ -127,6 +127,9 @@ describe('the day’s tasks', () => {
     hand.done('read why a device was refused')
     await expectSound(visited, 'Refusals')
     await picture(page, 'refusals')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const file = await page.getByRole('link', { name: /^CSV/ }).getAttribute('href')
+    expect(file).toContain(`kind=refusals&format=csv&deviceNo=${deviceNo.slice(3).toLowerCase()}`)
   })
 
   longBrowserTest('an application is frozen, with its reason, and unfrozen', async () => {

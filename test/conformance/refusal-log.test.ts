@@ -7,6 +7,7 @@ import {
 } from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createExport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
 import { transferDevice } from '../../src/devices/ownership/contract.ts'
 import { pageRefusals, type RefusalRecord } from '../../src/events/refusal-log/contract.ts'
@@ -93,6 +94,27 @@ describe('pageRefusals', () => {
     const options = { token: app.token, headers: { 'accept-language': 'zh' } }
     const { list } = expectSuccess(await client.call(pageRefusals, {}, options))
     expect(list[0]?.errors?.[0]?.reason).toMatch(/^必须/)
+  })
+
+  test('is exported as its page answers it, with its filters and in the language that is asked for', async () => {
+    const app = await newApplication(client)
+    const deviceNo = newSerial()
+    expectFaults(await createDeviceOf(app, { deviceNo, districtCode: '' }), ['districtCode'])
+    expectFaults(await createDeviceOf(app, { districtCode: '' }), ['districtCode'])
+    await refusalsOf(app, 2)
+    const options = { token: app.token, headers: { 'accept-language': 'zh' } }
+    const { list } = expectSuccess(await client.call(pageRefusals, { deviceNo }, options))
+    const query = { kind: 'refusals', format: 'ndjson', deviceNo }
+    const { text } = await client.call(createExport, query, options)
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(list)
+    const csv = (await client.call(createExport, { ...query, format: 'csv' }, options)).text
+    expect(csv).toStartWith('time,requestId,appId,operation,code,name,errors,subject,actor\r\n')
+    expect(csv).toContain(list[0]?.errors?.[0]?.reason ?? 'no reason')
   })
 
   test('tells of rows of a batch, and not of those that were made', async () => {

@@ -1,31 +1,18 @@
-import { Alert } from 'antd'
+import { ForecourtError } from '../../../sdk/src/error.ts'
 import { refusals } from '../../../src/vocabulary/refusals.ts'
 import { useLanguage } from '../language/index.ts'
-import { useCommon } from '../ui/texts.ts'
+import { RefusalAlert } from '../ui/refusal.tsx'
 
-/** Shows a refusal of which only the code is known: its sentence, and what to do. */
+/** Shows a refusal of which only the code is known, from an address: its sentence, and what to do. */
 export function RefusalWords({ code, requestId }: { code: number; requestId: string }) {
-  const t = useCommon()
   const language = useLanguage()
-  // Anybody can write an address, so a code that no refusal has is shown without a sentence.
-  const kind = Object.values(refusals).find((known) => known.code === code) ?? refusals.signOnFailed
-  const details = [
-    t('code', { code: kind.code }),
-    ...(/^[\w-]{1,128}$/.test(requestId) ? [t('requestId', { id: requestId })] : []),
-  ]
-  return (
-    <Alert
-      type="error"
-      showIcon
-      role="alert"
-      style={{ marginBottom: 16 }}
-      title={kind[language]}
-      description={
-        <>
-          <p style={{ margin: '0 0 4px' }}>{kind.todo[language].replaceAll('`', '')}</p>
-          <span className="faint">{details.join(' · ')}</span>
-        </>
-      }
-    />
-  )
+  // Anybody can write an address, so a code that no refusal has is shown as a sign-on that failed.
+  const known = Object.values(refusals).find((refusal) => refusal.code === code) ?? refusals.signOnFailed
+  const error = new ForecourtError(known[language], {
+    code: known.code,
+    status: known.status,
+    operation: 'finishSignOn',
+    requestId: /^[\w-]{1,128}$/.test(requestId) ? requestId : null,
+  })
+  return <RefusalAlert error={error} todo={known.todo[language].replaceAll('`', '')} />
 }

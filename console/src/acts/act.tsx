@@ -6,10 +6,13 @@ import { Link, useParams } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { type ActRecord, actOutcomes, cancelAct, getAct, getActResult } from '../../../src/bulk/acts/contract.ts'
 import { useRead, useWrite } from '../api.ts'
+import { memberWord, valueWord } from '../events/sentences.ts'
+import { jobFailureWords } from '../imports/failure-words.ts'
 import { ImportState, isUnderWay } from '../imports/parts.tsx'
 import { firstRows, resultAddress } from '../imports/result.ts'
-import { useLanguage } from '../language/index.ts'
+import { type Language, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { Faults } from '../refusals/faults.tsx'
 import { useMay } from '../session.tsx'
 import { Actor } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
@@ -33,6 +36,7 @@ const mostShown = 200
 export function Page() {
   const t = useTexts()
   const nameOf = useActName()
+  const language = useLanguage()
   const id = Number(useParams().id)
   const { data: act, error, refetch } = useRead(getAct, { id })
   if (act === undefined) {
@@ -56,7 +60,9 @@ export function Page() {
     >
       {isUnderWay(act) && <Watch id={id} />}
       <section className="card">
-        {act.error !== null && <Alert type="error" showIcon title={act.error} style={{ marginBottom: 12 }} />}
+        {act.error !== null && (
+          <Alert type="error" showIcon title={jobFailureWords(act.error, language)} style={{ marginBottom: 12 }} />
+        )}
         {isUnderWay(act) && <Progress aria-label={t('status')} percent={percentOf(act)} status="active" />}
         <About act={act} />
         <div style={{ marginTop: 16 }}>
@@ -74,23 +80,26 @@ function Watch({ id }: { id: number }) {
   return null
 }
 
-/** The members of a filter or of a change, in one line. */
-const inOneLine = (members: unknown) =>
-  Object.entries((members ?? {}) as Record<string, unknown>)
-    .map(([name, value]) => `${name} = ${value === null ? '–' : String(value)}`)
-    .join(', ')
+/** The members of a filter or of a change, each with its value, in the reader's words. */
+function inOneLine(members: unknown, kind: ActRecord['kind'], language: Language): string {
+  const noun = kind === 'sites' ? 'site' : 'device'
+  return Object.entries((members ?? {}) as Record<string, unknown>)
+    .map(([name, value]) => `${memberWord(name, language)} = ${valueWord(noun, name, String(value), language)}`)
+    .join(language === 'zh' ? '，' : ', ')
+}
 
 function About({ act }: { act: ActRecord }) {
   const t = useTexts()
   const common = useCommon()
-  const { appId, targetAppId, filter, set, reason, actor, createTime, finishTime } = act
+  const language = useLanguage()
+  const { appId, targetAppId, kind, filter, set, reason, actor, createTime, finishTime } = act
   const isAll = (filter as { all?: unknown }).all === true
   return (
     <Facts
       facts={{
         [common('application')]: <ApplicationName appId={appId} />,
-        [t('filter')]: isAll ? t('everything') : <span className="mono">{inOneLine(filter)}</span>,
-        ...(set !== null && { [t('set')]: <span className="mono">{inOneLine(set)}</span> }),
+        [t('filter')]: isAll ? t('everything') : inOneLine(filter, kind, language),
+        ...(set !== null && { [t('set')]: inOneLine(set, kind, language) }),
         ...(targetAppId !== null && { [t('target')]: <ApplicationName appId={targetAppId} /> }),
         ...(reason !== null && { [common('reason')]: reason }),
         [t('actor')]: <Actor actor={actor} />,
@@ -210,11 +219,7 @@ function columnsOf(act: ActRecord, t: ReturnType<typeof useTexts>): RowsColumn<A
         code !== 0 && (
           <div style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
             <span className="number">{code}</span> {msg}
-            {errors?.map(({ field, reason }) => (
-              <div key={field}>
-                <span className="mono">{field}</span>: {reason}
-              </div>
-            ))}
+            <Faults errors={errors} />
           </div>
         ),
     },

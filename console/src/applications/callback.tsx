@@ -19,7 +19,7 @@ import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { Loading } from '../ui/loading.tsx'
-import { grouped } from '../ui/number.ts'
+import { inMilliseconds } from '../ui/number.ts'
 import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
@@ -207,7 +207,7 @@ function Outcome({ delivery }: { delivery: Static<typeof testDelivery.data> }) {
           { key: 'status', label: t('status'), children: <DeliveryState status={status} /> },
           { key: 'responseStatus', label: t('responseStatus'), children: responseStatus ?? t('noResponse') },
           ...(error === null ? [] : [{ key: 'error', label: t('error'), children: words(error) }]),
-          { key: 'durationMs', label: t('duration'), children: `${grouped(durationMs ?? 0)} ms` },
+          { key: 'durationMs', label: t('duration'), children: inMilliseconds(durationMs ?? 0) },
           { key: 'createTime', label: t('sentAt'), children: createTime },
           ...(responseStatus === null
             ? []

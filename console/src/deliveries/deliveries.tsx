@@ -8,7 +8,7 @@ import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
-import { grouped } from '../ui/number.ts'
+import { inMilliseconds } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { OneLine } from '../ui/rows.tsx'
@@ -202,7 +202,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       title: t('duration'),
       align: 'end',
       className: 'number',
-      render: (_, { durationMs }) => (durationMs === null ? common('unknown') : `${grouped(durationMs)} ms`),
+      render: (_, { durationMs }) => (durationMs === null ? common('unknown') : inMilliseconds(durationMs)),
       isExtra: true,
     },
     {

@@ -8,7 +8,7 @@ import { useMay } from '../session.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { Loading } from '../ui/loading.tsx'
-import { grouped } from '../ui/number.ts'
+import { inMilliseconds } from '../ui/number.ts'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { Rows } from '../ui/rows.tsx'
@@ -144,7 +144,7 @@ function useItems(delivery: DeliveryRecord) {
       </span>,
     ],
     ['responseStatus', t('responseStatus'), responseStatus],
-    ['durationMs', t('duration'), durationMs === null ? null : `${grouped(durationMs)} ms`],
+    ['durationMs', t('duration'), durationMs === null ? null : inMilliseconds(durationMs)],
     ['error', t('error'), responseStatus === null && error !== null ? attemptWords(error) : null],
     ['appId', common('application'), <ApplicationName key="appId" appId={delivery.appId} />],
   ]
@@ -194,7 +194,7 @@ function Attempts({ log }: { log: Attempt[] }) {
           title: t('duration'),
           align: 'end',
           className: 'number',
-          render: (_, { durationMs }) => `${grouped(durationMs)} ms`,
+          render: (_, { durationMs }) => inMilliseconds(durationMs),
         },
         {
           key: 'error',

@@ -2,6 +2,7 @@ import { Alert, Button, Form, Input, Modal } from 'antd'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
+import { pageDevices } from '../../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { type Binding, getDeviceHistory } from '../../../src/devices/ownership/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
@@ -9,6 +10,7 @@ import { call } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Owners } from './owners.tsx'
@@ -17,13 +19,17 @@ import { useDeviceTexts } from './texts.ts'
 const useTexts = defineTexts(
   {
     find: 'Find',
-    nobody: 'No application has {{deviceNo}}, and none ever had it.',
+    nobody: 'No application has the serial number {{deviceNo}}, and none ever had it.',
+    parts: 'Devices whose serial number has it as a part: {{count}}.',
+    showParts: 'Show them',
     free: '{{deviceNo}} is free: no application has it now.',
     inInventory: 'Look for it in the inventory',
   },
   {
     find: '查找',
-    nobody: '没有任何应用绑定过 {{deviceNo}}。',
+    nobody: '没有任何应用绑定过序列号 {{deviceNo}}。',
+    parts: '序列号中包含它的设备：{{count}} 台。',
+    showParts: '查看这些设备',
     free: '{{deviceNo}} 目前未绑定，可由任意应用绑定。',
     inInventory: '在库存中查找',
   },
@@ -31,6 +37,8 @@ const useTexts = defineTexts(
 
 interface Found {
   deviceNo: string
+  /** How many devices have it as a part of their serial numbers; empty for none. */
+  parts: string
   /** Empty for a serial number that was never bound. */
   bindings: Binding[]
 }
@@ -68,10 +76,10 @@ function FindForm({ asked }: { asked: string }) {
       const { data } = await call(getDeviceHistory, { deviceNo })
       const holder = data.list.find(({ unboundAt }) => unboundAt === null)
       if (holder !== undefined) await navigate(paths.device(holder.appId, deviceNo))
-      else setFound({ deviceNo, bindings: data.list })
+      else setFound({ deviceNo, parts: '', bindings: data.list })
     } catch (refusal) {
-      if ((refusal as ForecourtError).code === 20002) setFound({ deviceNo, bindings: [] })
-      else setError(refusal as ForecourtError)
+      if ((refusal as ForecourtError).code !== 20002) setError(refusal as ForecourtError)
+      else setFound({ deviceNo, parts: await countParts(deviceNo), bindings: [] })
     } finally {
       setAsking(false)
     }
@@ -108,7 +116,15 @@ function FindForm({ asked }: { asked: string }) {
   )
 }
 
-function Result({ found: { deviceNo, bindings } }: { found: Found }) {
+/** How many devices have a text in their serial numbers; empty for none, and where they cannot be counted. */
+async function countParts(deviceNo: string): Promise<string> {
+  const counted = await call(pageDevices, { deviceNo, pageSize: 1 }).catch(() => undefined)
+  if (counted === undefined || counted.data.total === 0) return ''
+  const { total, totalIsExact } = counted.data
+  return totalIsExact ? grouped(total) : `${grouped(total)}+`
+}
+
+function Result({ found: { deviceNo, parts, bindings } }: { found: Found }) {
   const t = useTexts()
   const common = useCommon()
   const devices = useDeviceTexts()
@@ -123,6 +139,11 @@ function Result({ found: { deviceNo, bindings } }: { found: Found }) {
           action: <Link to={paths.models({ tab: 'inventory', deviceNo })}>{t('inInventory')}</Link>,
         })}
       />
+      {parts !== '' && (
+        <p>
+          {t('parts', { count: parts })} <Link to={paths.devices({ deviceNo })}>{t('showParts')}</Link>
+        </p>
+      )}
       <p>
         <Link to={paths.refusals({ deviceNo })}>{common('refusals')}</Link>
       </p>

@@ -58,7 +58,9 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
   )
   const isNamed = ({ name }: { name: string }) => name.toLowerCase().includes(asked.toLowerCase())
   const persons = isAsked ? (people.data?.list ?? []) : []
-  const known = [...persons, ...(chosen.data === undefined ? [] : [chosen.data])]
+  // The field keeps the name of the chosen one while another is searched for.
+  const isSearching = asked !== ''
+  const known = [...persons, ...(chosen.data === undefined || isSearching ? [] : [chosen.data])]
   const option = (kind: string) => (one: { id: number; name: string }) => ({
     value: `${kind} ${one.id}`,
     label: one.name,
@@ -68,6 +70,11 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
     { label: t('key'), options: (keys.data?.list ?? []).filter(isNamed).map(option(ofKey)) },
   ].filter((group) => group.options.length > 0)
   const value = actor === '' ? null : actorId === '' ? actor : `${actor} ${actorId}`
+  const isKnown = options.some((group) => group.options.some((one) => one.value === value))
+  // An account that is gone has only its id; what it did stays.
+  const gone = actorId === '' ? actor : `${t(actor === ofKey ? 'key' : 'person')} #${actorId}`
+  const isGone = value !== null && !isKnown && !isSearching && !chosen.isLoading && !keys.isLoading
+  const unknown = isGone ? [{ value, label: gone }] : []
   return (
     <label htmlFor={id}>
       {t('actor')}
@@ -85,7 +92,7 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
           onChange({ actor, actorId })
         }}
         notFoundContent={<NothingFound isWaiting={!isAsked || people.isFetching} words={t('noActor')} />}
-        options={options}
+        options={[...unknown, ...options]}
       />
     </label>
   )

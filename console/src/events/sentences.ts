@@ -1,4 +1,6 @@
 import { eventWords } from '../../../src/vocabulary/event-types.ts'
+import { attemptWords } from '../deliveries/failure-words.ts'
+import { jobFailureWords } from '../imports/failure-words.ts'
 import { compare } from '../ui/compare.ts'
 
 interface Words {
@@ -45,6 +47,9 @@ const memberWords: Record<string, Words> = {
   rushingBillRuleId: w('billing rule of slow charging', '慢充计费规则'),
   placeholderBillRuleId: w('billing rule of occupancy', '占位计费规则'),
   ipcIds: w('cameras', '摄像头'),
+  provinceCode: w('code of the province', '省份代码'),
+  cityCode: w('code of the city', '城市代码'),
+  districtCode: w('code of the district', '区县代码'),
   provinceName: w('province', '省份'),
   cityName: w('city', '城市'),
   districtName: w('district', '区县'),
@@ -117,6 +122,11 @@ const memberWords: Record<string, Words> = {
   imported: w('taken in', '已导入'),
   unchanged: w('unchanged', '未变化'),
   mode: w('mode', '模式'),
+  lastReportFrom: w('last report from', '最近上报（起）'),
+  lastReportTo: w('last report to', '最近上报（止）'),
+  hasReported: w('has reported', '是否上报过'),
+  isPlaced: w('stands at a site', '是否已安放'),
+  hasDevices: w('has devices', '是否有设备'),
   isLimited: w('may only set a second factor up', '仅可设置第二验证因素'),
 }
 
@@ -195,11 +205,15 @@ export interface Sentence {
 /** A period's time of day, without seconds if they are zero. */
 const shortTime = (time: string) => time.replace(/^(\d\d:\d\d):00$/, '$1')
 
-function valueIn(noun: string, member: string, text: string | undefined, language: Language): string {
+/** What a member's value means, by the noun that it is of; a value without words as it is. */
+export function valueWord(noun: string, member: string, text: string | undefined, language: Language): string {
   if (text === undefined || text === 'null' || text === '' || text === '[]') return none[language]
   if (text === 'true' || text === 'false') return (text === 'true' ? yes : no)[language]
   const known = valueWords[noun]?.[member]?.[text]
   if (known !== undefined) return known[language]
+  if (member === 'callbackStopReason' || (member === 'error' && noun === 'delivery'))
+    return attemptWords(text, language)
+  if (member === 'error') return jobFailureWords(text, language)
   if (!/^\[.*\]$/.test(text) || !listMembers.has(member)) return text
   const list = JSON.parse(text) as unknown[]
   const shown = list.map((item) => (eventWords as Record<string, Words>)[String(item)]?.[language] ?? String(item))
@@ -219,7 +233,7 @@ export function sentencesOf(type: string, before: unknown, after: unknown, langu
     if (!isChanged || isEmpty || silentMembers.has(member)) return []
     const spoken = steps.filter((step) => !silentSteps.has(step))
     const what = spoken.map((step) => memberWords[step]?.[language] ?? shortTime(step)).join(' ')
-    const shown = (text: string | undefined) => valueIn(noun, member, text, language)
+    const shown = (text: string | undefined) => valueWord(noun, member, text, language)
     return [{ what, before: before === undefined ? undefined : shown(was), after: shown(is) }]
   })
 }

@@ -5,6 +5,7 @@ import { cancelImport, createImport, getImport, type ImportRecord } from '../../
 import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { useRead, useWrite } from '../api.ts'
+import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Actor } from '../ui/actor.tsx'
@@ -19,6 +20,7 @@ import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { jobFailureWords } from './failure-words.ts'
 import { ImportState, isUnderWay, percentOf, showBytes } from './parts.tsx'
 import { Results } from './results.tsx'
 import { useTexts } from './texts.ts'
@@ -90,6 +92,7 @@ function Watch({ id }: { id: number }) {
 /** The state of an import, in words. */
 function Notes({ job }: { job: ImportRecord }) {
   const t = useTexts()
+  const language = useLanguage()
   const may = useMay()
   const note = (type: 'info' | 'warning' | 'error', title: string, action?: ReactNode) => (
     <Alert type={type} showIcon style={{ marginBottom: 16 }} title={title} action={action} />
@@ -107,7 +110,8 @@ function Notes({ job }: { job: ImportRecord }) {
           ),
         )}
       {ignoredColumns.length > 0 && note('info', t('notSet', { columns: ignoredColumns.join(', ') }))}
-      {status === jobStatus.failed && note('error', t('failedWords', { error: job.error ?? '' }))}
+      {status === jobStatus.failed &&
+        note('error', t('failedWords', { error: jobFailureWords(job.error ?? '', language) }))}
       {status === jobStatus.cancelled && note('warning', t('cancelledWords'))}
       {isUnderWay(job) && (
         <output style={{ display: 'block', marginBottom: 16 }}>

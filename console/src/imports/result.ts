@@ -1,6 +1,7 @@
 import { ForecourtError } from '../../../sdk/src/error.ts'
 import type { ImportOutcome } from '../../../src/bulk/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
+import { envelopeOf } from './envelope.ts'
 
 /** The outcome of one row, as in the service's result file. */
 export interface ResultRow {
@@ -32,8 +33,9 @@ export async function firstRows<Row = ResultRow>(address: string, { most, langua
   const response = await fetch(address, { headers, ...(signal && { signal }) })
   if (!response.ok || response.body === null) {
     const { status, statusText } = response
-    throw new ForecourtError(statusText, {
-      code: 0,
+    const answer = envelopeOf(await response.text())
+    throw new ForecourtError(answer?.msg ?? statusText, {
+      code: answer?.code ?? 0,
       status,
       operation: address,
       requestId: response.headers.get('x-request-id'),

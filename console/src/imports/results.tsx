@@ -7,6 +7,7 @@ import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getImportResult, type ImportOutcome, type ImportRecord, outcomes } from '../../../src/bulk/contract.ts'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { Faults } from '../refusals/faults.tsx'
 import { ChoiceFilter, useFilters } from '../ui/filters.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
@@ -112,11 +113,7 @@ function useColumns(job: ImportRecord): RowsColumn<ResultRow>[] {
         code !== 0 && (
           <div style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
             {msg}
-            {errors?.map(({ field, reason }) => (
-              <div key={field}>
-                <span className="mono">{field}</span>: {reason}
-              </div>
-            ))}
+            <Faults areColumns errors={errors} />
           </div>
         ),
     },

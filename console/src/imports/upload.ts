@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { ForecourtError } from '../../../sdk/src/error.ts'
 import { createImport, type ImportRecord } from '../../../src/bulk/contract.ts'
 import { language } from '../language/index.ts'
+import { envelopeOf } from './envelope.ts'
 
 type Query = Static<NonNullable<typeof createImport.query>>
 
@@ -33,21 +34,7 @@ export function upload(query: Query, file: Blob, mediaType: string, report: (sen
   return { answered, cancel: () => request.abort() }
 }
 
-interface Envelope {
-  code: number
-  msg: string
-  data: unknown
-}
-
-function envelopeOf(text: string): Envelope | undefined {
-  try {
-    return JSON.parse(text) as Envelope
-  } catch {
-    return undefined
-  }
-}
-
-function refusalOf(request: XMLHttpRequest, answer: Envelope | undefined): ForecourtError {
+function refusalOf(request: XMLHttpRequest, answer: ReturnType<typeof envelopeOf>): ForecourtError {
   return new ForecourtError(answer?.msg ?? request.statusText, {
     operation: 'createImport',
     code: answer?.code ?? 0,

@@ -37,7 +37,7 @@ function OwnerPicker({ except, value, onChange, isOptional = false }: OwnerPicke
         onChange={(chosen: number | null | undefined) => onChange(chosen ?? undefined)}
         options={owners.map(({ id, name, role }) => ({
           value: id,
-          label: `${name}（${t(`role_${role}` as 'role_admin')}）`,
+          label: t('ofRole', { name, role: t(`role_${role}` as 'role_admin') }),
         }))}
       />
     </Form.Item>
@@ -123,7 +123,7 @@ export function HeldKeys({ leaving: { operatorId, keys, owner, setOwner }, other
       <ul style={{ maxHeight: 160, overflow: 'auto', paddingInlineStart: 20 }}>
         {keys.map(({ id, name, role, lastUseTime }) => (
           <li key={id}>
-            {name}（{t(`role_${role}` as 'role_admin')}）{' '}
+            {t('ofRole', { name, role: t(`role_${role}` as 'role_admin') })}{' '}
             <span className="faint">{lastUseTime === null ? t('neverUsed') : t('usedAt', { time: lastUseTime })}</span>
           </li>
         ))}

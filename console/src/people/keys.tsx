@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import {
   createOperatorKey,
   deleteOperatorKey,
+  getOperator,
   keyDays,
   keyRoles,
   mostKeyDays,
@@ -15,6 +16,7 @@ import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
+import { useFilters } from '../ui/filters.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -32,6 +34,10 @@ type Made = Static<typeof createOperatorKey.data>
 /** The operator keys, by which programs act for the platform. */
 export function Keys() {
   const t = useTexts()
+  const common = useCommon()
+  const { values, clear, isNarrowed } = useFilters(['operatorId'] as const)
+  const { operatorId } = values
+  const owner = useRead(getOperator, { id: Number(operatorId) }, { enabled: operatorId !== '' })
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<Made>()
   const [chosen, setChosen] = useState<OperatorKeyRecord>()
@@ -39,7 +45,16 @@ export function Keys() {
   const columns = useColumns(setChosen, setLeaving)
   return (
     <section className="card">
-      <div style={{ textAlign: 'end', marginBottom: 12 }}>
+      <div className="page-head">
+        {operatorId !== '' && (
+          <span>
+            {t('onlyKeysOf', { name: owner.data?.name ?? operatorId })}{' '}
+            <Button size="small" onClick={() => clear()}>
+              {common('clearFilters')}
+            </Button>
+          </span>
+        )}
+        <span className="spacer" />
         <Button type="primary" onClick={() => setCreating(true)}>
           {t('newKey')}
         </Button>
@@ -47,9 +62,11 @@ export function Keys() {
       <Records
         name="operatorKeys"
         operation={pageOperatorKeys}
-        input={{}}
+        input={values}
         columns={columns}
         rowKey={({ id }) => id}
+        isNarrowed={isNarrowed()}
+        clear={() => clear()}
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noKeys')} />}
       />
       <FormDrawer isOpen={isCreating} onClose={() => setCreating(false)} title={t('newKey')}>

@@ -146,6 +146,15 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
       isExtra: true,
     },
     {
+      key: 'keys',
+      title: t('keys'),
+      render: (_, { id, name }) => (
+        <Link to={`${paths.people()}?tab=keys&operatorId=${id}`} aria-label={t('keysOf', { name })}>
+          {t('keys')}
+        </Link>
+      ),
+    },
+    {
       key: 'sessions',
       title: t('sessions'),
       render: (_, { id, name }) => (
@@ -159,27 +168,11 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
       title: common('actions'),
       isFixed: true,
       render: (_, operator) => {
-        const { name, source } = operator
+        const { name } = operator
         return (
           <Space size={4}>
             <Button size="small" aria-label={t('editOf', { name })} onClick={() => start({ kind: 'edit', operator })}>
               {common('edit')}
-            </Button>
-            {source === 1 && (
-              <Button
-                size="small"
-                aria-label={t('resetOf', { name })}
-                onClick={() => start({ kind: 'reset', operator })}
-              >
-                {t('reset')}
-              </Button>
-            )}
-            <Button
-              size="small"
-              aria-label={t('deleteOf', { name })}
-              onClick={() => start({ kind: 'delete', operator })}
-            >
-              {common('delete')}
             </Button>
             <MoreDeeds operator={operator} start={start} />
           </Space>
@@ -189,19 +182,21 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
   ]
 }
 
-/** The acts that few accounts have. */
+/** The acts that are rare, or that take something away. */
 function MoreDeeds({ operator, start }: { operator: OperatorRecord; start: (dialog: OpenDialog) => void }) {
   const t = useTexts()
   const { name, source, isLinked, hasSecondFactor } = operator
-  const deeds = [
-    ...(hasSecondFactor ? (['resetFactor'] as const) : []),
-    ...(isLinked && source === 1 ? (['unlink'] as const) : []),
+  const common = useCommon()
+  const deed = (kind: DeedOnAccount, label: string, isOffered = true, danger = false) =>
+    isOffered ? [{ key: kind, label, danger, onClick: () => start({ kind, operator }) }] : []
+  const items = [
+    ...deed('reset', t('reset'), source === 1),
+    ...deed('resetFactor', t('resetFactor'), hasSecondFactor),
+    ...deed('unlink', t('unlink'), isLinked && source === 1),
+    ...deed('delete', common('delete'), true, true),
   ]
-  if (deeds.length === 0) return null
   return (
-    <Dropdown
-      menu={{ items: deeds.map((kind) => ({ key: kind, label: t(kind), onClick: () => start({ kind, operator }) })) }}
-    >
+    <Dropdown menu={{ items }}>
       <Button size="small" icon={<EllipsisOutlined />} aria-label={t('moreOf', { name })} />
     </Dropdown>
   )

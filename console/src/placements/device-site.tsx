@@ -70,12 +70,12 @@ function Somewhere({ placement, ask }: { placement: PlacementRecord; ask: (asked
           [t('site')]: <Link to={paths.site(appId, siteId)}>{siteName}</Link>,
           [t('lane')]: <Lane laneType={laneType} laneName={laneName} />,
           [t('since')]: (
-            <span>
+            <span className="text-links">
               <span className="number">{placedTime}</span> · <Actor actor={placedBy} />
             </span>
           ),
           [t('contacts')]: site && (
-            <span>
+            <span className="text-links">
               {site.contacts} <a href={`tel:${site.contactsPhone}`}>{site.contactsPhone}</a>
             </span>
           ),

@@ -93,7 +93,7 @@ export const useTexts = defineTexts(
     change: '更改',
     changeOf: '更改 {{deviceNo}} 的安装位置',
     remove: '移除',
-    removeOf: '将 {{deviceNo}} 移出站点',
+    removeOf: '移除 {{deviceNo}}',
     removeTitle: '将 {{deviceNo}} 移出 {{site}}？',
     removeWords: '设备仍属于该应用，此后不安装在任何站点。安装记录保留在历史中。',
     searchDevices: '按序列号查找未安装的设备',

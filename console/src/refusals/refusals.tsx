@@ -2,7 +2,6 @@ import { Empty } from 'antd'
 import { Link } from 'react-router'
 import { pageRefusals, type RefusalRecord } from '../../../src/events/refusal-log/contract.ts'
 import { refusals } from '../../../src/vocabulary/refusals.ts'
-import { memberWord } from '../events/sentences.ts'
 import { defineTexts, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { actorColumn } from '../ui/actor.tsx'
@@ -11,6 +10,7 @@ import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { Faults } from './faults.tsx'
 import { operationWords } from './operation-words.ts'
 
 const useTexts = defineTexts(
@@ -75,6 +75,7 @@ export function Page() {
         <Records
           name="refusals"
           operation={pageRefusals}
+          exportKind="refusals"
           input={values}
           columns={useColumns(values.appId)}
           rowKey={keyOf}
@@ -134,13 +135,7 @@ function Reason({ refusal: { code, name, errors } }: { refusal: RefusalRecord })
   return (
     <div style={{ maxWidth: 420, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
       <span className="number faint">{code}</span> {refusals[name][language]}
-      {(errors ?? []).map(({ field, reason }) => (
-        <div key={`${field} ${reason}`}>
-          <span title={field}>{memberWord(field, language)}</span>
-          {language === 'zh' ? '：' : ': '}
-          {reason}
-        </div>
-      ))}
+      <Faults errors={errors} />
     </div>
   )
 }

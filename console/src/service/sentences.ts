@@ -1,5 +1,7 @@
 import type { FindingCode, FindingRecord, RecordCode } from '../../../src/service/contract.ts'
-import { defineTexts } from '../language/index.ts'
+import { attemptWords } from '../deliveries/failure-words.ts'
+import { jobFailureWords } from '../imports/failure-words.ts'
+import { defineTexts, type Language, useLanguage } from '../language/index.ts'
 import { inBytes } from '../ui/bytes.ts'
 import { grouped } from '../ui/number.ts'
 
@@ -146,11 +148,18 @@ export const valuesOf = ({ values }: Pick<FindingRecord, 'values'>): Record<stri
 const isSize = (name: string) => /bytes$/i.test(name)
 const isCount = (name: string) => ['count', 'held', 'stopped', 'limit', 'needed', 'inUse'].includes(name)
 
+/** Why a callback or a job fails, in the reader's words. */
+function reasonIn(code: FindingRecord['code'], reason: string, language: Language): string {
+  return code === 'callbackFailing' ? attemptWords(reason, language) : jobFailureWords(reason, language)
+}
+
 /** Returns the functions that say a finding in words, and what to do about it. */
 export function useSentences() {
   const t = useTexts()
+  const language = useLanguage()
   const say = (key: string, finding: FindingRecord) => {
     const shown = finding.values.map(({ name, value }) => {
+      if (name === 'reason') return [name, reasonIn(finding.code, value, language)]
       if (isSize(name)) return [name, inBytes(Number(value))]
       return [name, isCount(name) ? grouped(Number(value)) : value]
     })

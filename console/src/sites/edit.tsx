@@ -1,9 +1,11 @@
-import { Form } from 'antd'
-import { useNavigate, useParams } from 'react-router'
+import { Alert, Form } from 'antd'
+import { useState } from 'react'
+import { useNavigate, useParams, useSearchParams } from 'react-router'
 import { getSite, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
-import { useWrite } from '../api.ts'
+import { useRead, useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { Loading } from '../ui/loading.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Edited, useEdited } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -24,6 +26,11 @@ function NewSite() {
   const [appId, chooseApplication] = useApplication()
   const [form] = Form.useForm<SiteValues>()
   const create = useWrite(saveSite)
+  const [search] = useSearchParams()
+  const [asked] = useState({ appId: search.get('appId') ?? '', id: Number(search.get('like') ?? 0) })
+  const isLike = asked.appId !== '' && asked.id > 0
+  const like = useRead(getSite, asked, { enabled: isLike })
+  const isReading = isLike && like.isPending
 
   function choose(chosen: string): void {
     // The rules of one application are invalid in another.
@@ -34,12 +41,17 @@ function NewSite() {
   return (
     <PageFrame title={t('newSite')} operation={saveSite}>
       <div className="site-form">
+        {like.data && (
+          <Alert type="info" showIcon title={t('isLike', { name: like.data.siteName })} style={{ marginBottom: 16 }} />
+        )}
         <div className="card">
           <ApplicationFilter value={appId} onChange={choose} />
           {appId === '' && <NoApplication />}
         </div>
-        {appId !== '' && (
+        {isReading && <Loading />}
+        {appId !== '' && !isReading && (
           <SiteForm
+            like={like.data}
             appId={appId}
             form={form}
             back={paths.sites({ appId })}

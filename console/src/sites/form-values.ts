@@ -43,3 +43,9 @@ export function valuesOf(site: SiteRecord | undefined): SiteValues {
   if (site === undefined) return noValues
   return Object.fromEntries(fields.map((field) => [field, site[field] ?? noValues[field]])) as unknown as SiteValues
 }
+
+/** What a site and its place have of their own. */
+const ownValues = { siteName: '', detailAddress: '', coordinates: '', sitePictureUrl: '', ipcIds: '' }
+
+/** The initial values of a new site that is to be like another: all that is not the other's own. */
+export const valuesLike = (site: SiteRecord): SiteValues => ({ ...valuesOf(site), ...ownValues })

@@ -6,7 +6,7 @@ import { RegionFields, regionFields } from '../regions/region-fields.tsx'
 import { useTexts as useRegionTexts } from '../regions/texts.ts'
 import { RecordForm, type RecordFormProps } from '../ui/record-form.tsx'
 import { CoordinatesField } from './coordinates-field.tsx'
-import { type SiteValues, valuesOf } from './form-values.ts'
+import { type SiteValues, valuesLike, valuesOf } from './form-values.ts'
 import { GeneralFields, MoreFields, OpeningFields, PlaceFields, RuleFields } from './site-fields.tsx'
 import { useFieldNames, useTexts } from './texts.ts'
 
@@ -15,12 +15,14 @@ type FrameProps = Pick<
   'edited' | 'send' | 'successMessage' | 'onSaved' | 'back'
 >
 interface SiteFormProps extends FrameProps {
+  /** A site that a new one is to be like. */
+  like?: SiteRecord | undefined
   appId: string
   form: FormInstance<SiteValues>
 }
 
 /** The form of a new or existing site. */
-export function SiteForm({ appId, form, ...frame }: SiteFormProps) {
+export function SiteForm({ appId, form, like, ...frame }: SiteFormProps) {
   const t = useTexts()
   const region = useRegionTexts()
   const [isByHand, setByHand] = useState<boolean>()
@@ -28,7 +30,7 @@ export function SiteForm({ appId, form, ...frame }: SiteFormProps) {
     <RecordForm
       {...frame}
       form={form}
-      valuesOf={valuesOf}
+      valuesOf={(site) => (site === undefined && like !== undefined ? valuesLike(like) : valuesOf(site))}
       fieldNames={{ ...useFieldNames(), ...Object.fromEntries(regionFields.map((field) => [field, region(field)])) }}
       onRefused={({ errors }) => {
         // Opens the fields that hold the fault.

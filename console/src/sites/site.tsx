@@ -3,7 +3,7 @@ import { Button, Empty } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
-import { deleteSite, getSite, type SiteRecord, updateSite } from '../../../src/sites/contract.ts'
+import { deleteSite, getSite, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { useTypeWords } from '../events/type-words.ts'
 import { PointMap } from '../map/point-map.tsx'
@@ -86,6 +86,7 @@ function Actions({ site }: { site: SiteRecord }) {
 
   return (
     <>
+      {may(saveSite) && <LinkButton to={paths.newSite({ appId, like: id })}>{t('newLike')}</LinkButton>}
       {may(updateSite) && (
         <LinkButton icon={<EditOutlined />} to={paths.editSite(appId, id)}>
           {common('edit')}

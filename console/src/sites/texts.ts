@@ -5,6 +5,9 @@ export const useTexts = defineTexts(
   {
     title: 'Sites',
     newSite: 'New site',
+    newLike: 'New site like this',
+    isLike:
+      'The new site begins with the values of “{{name}}”, without its name, address, coordinates, pictures and cameras.',
     import: 'Import',
     editSite: 'Edit {{name}}',
     none: 'There is no site yet.',
@@ -94,6 +97,8 @@ export const useTexts = defineTexts(
   {
     title: '站点',
     newSite: '新建站点',
+    newLike: '以此新建站点',
+    isLike: '新站点沿用“{{name}}”的内容，名称、详细地址、坐标、图片和摄像头除外。',
     import: '导入',
     editSite: '编辑 {{name}}',
     none: '还没有站点。',

@@ -6,7 +6,10 @@ import { useNavigate } from 'react-router'
  */
 export function useChangeSearch() {
   const navigate = useNavigate()
-  return (changes: Record<string, string | undefined>, options: { replace?: boolean; state?: unknown } = {}): void => {
+  return (
+    changes: Record<string, string | undefined>,
+    options: { replace?: boolean; state?: unknown; flushSync?: boolean } = {},
+  ): void => {
     const after = new URLSearchParams(window.location.search)
     for (const [name, value] of Object.entries(changes)) {
       if (value === undefined || value === '') after.delete(name)

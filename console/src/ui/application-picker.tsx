@@ -2,6 +2,7 @@ import { Empty } from 'antd'
 import { useEffect, useState } from 'react'
 import { getApplication, pageApplications } from '../../../src/applications/contract.ts'
 import { useRead } from '../api.ts'
+import { useChangeSearch } from './address.ts'
 import { applicationOption, useApplicationSearch } from './application-search.tsx'
 import { Select } from './fields.tsx'
 import { useFilters } from './filters.tsx'
@@ -16,6 +17,7 @@ const storageKey = 'forecourt.application'
  */
 export function useApplication(): [appId: string, choose: (appId: string) => void] {
   const { values, set } = useFilters(['appId'] as const)
+  const change = useChangeSearch()
   const [last] = useState(() => localStorage.getItem(storageKey) ?? '')
   const known = useRead(getApplication, { appId: last }, { enabled: values.appId === '' && last !== '' })
   const only = useRead(pageApplications, { pageSize: 2 }, { enabled: values.appId === '' })
@@ -23,7 +25,8 @@ export function useApplication(): [appId: string, choose: (appId: string) => voi
   const single = only.data?.list.length === 1 ? (only.data.list[0]?.appId ?? '') : ''
   const fallback = remembered === '' ? single : remembered
   useEffect(() => {
-    if (values.appId === '' && fallback !== '') set({ appId: fallback })
+    // In an effect nothing can be drawn at once, as `set` does.
+    if (values.appId === '' && fallback !== '') change({ appId: fallback }, { replace: true })
     if (values.appId !== '') localStorage.setItem(storageKey, values.appId)
   })
   return [values.appId, (appId) => set({ appId })]

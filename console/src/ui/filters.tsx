@@ -17,7 +17,8 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
   const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>
   function set(changes: Partial<Record<Name, string>>): void {
     // A changed filter starts at the first page.
-    change({ ...changes, cursor: undefined, pageNo: undefined }, { replace: true })
+    // At once, so that the rows are asked for before the browser draws anything else.
+    change({ ...changes, cursor: undefined, pageNo: undefined }, { replace: true, flushSync: true })
   }
   const clear = (except: readonly Name[] = []) =>
     set(
@@ -43,6 +44,9 @@ interface TextFilterProps extends FilterProps {
   meaning?: (text: string) => string
 }
 
+/** How long a text filter waits for another key. */
+const typingMs = 80
+
 /** A text filter, applied a moment after the last key, or at once with Enter. */
 export function TextFilter({ label, value, onChange, width = 180, meaning = (text) => text }: TextFilterProps) {
   const id = useId()
@@ -56,7 +60,7 @@ export function TextFilter({ label, value, onChange, width = 180, meaning = (tex
   useEffect(() => {
     // While another page loads, this one's filter must not change the address.
     if (meaning(text) === value || state !== 'idle') return
-    const timer = setTimeout(() => onChange(meaning(text)), 150)
+    const timer = setTimeout(() => onChange(meaning(text)), typingMs)
     return () => clearTimeout(timer)
   })
   return (

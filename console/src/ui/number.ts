@@ -5,3 +5,6 @@
 export function grouped(value: number): string {
   return String(value).replace(/(?<!\.\d*)\B(?=(\d{3})+(?!\d))/g, ',')
 }
+
+/** A duration in milliseconds. One that is rounded to none took some time all the same. */
+export const inMilliseconds = (ms: number) => (ms < 1 ? '< 1 ms' : `${grouped(ms)} ms`)

@@ -26,8 +26,8 @@ function useWords(error: RefusalProps['error']) {
   }
 }
 
-/** Shows a refusal: the service's message, the faulty fields, the code and the request id. */
-export function RefusalAlert({ error, retry, fieldNames = {} }: RefusalProps) {
+/** Shows a refusal: the service's message, what to do, the faulty fields, the code and the request id. */
+export function RefusalAlert({ error, retry, todo, fieldNames = {} }: RefusalProps & { todo?: string }) {
   const t = useCommon()
   const { message, details, errors } = useWords(error)
   if (error === null || error === undefined) return null
@@ -40,6 +40,7 @@ export function RefusalAlert({ error, retry, fieldNames = {} }: RefusalProps) {
       title={message}
       description={
         <>
+          {todo && <p style={{ margin: '0 0 4px' }}>{todo}</p>}
           {errors.length > 0 && (
             <ul style={{ margin: '0 0 4px', paddingInlineStart: 20 }}>
               {errors.map(({ field, reason }) => (

@@ -11,6 +11,8 @@ export interface RowsColumn<Item> {
   align?: 'end'
   /** The greatest width, in pixels of a window of 1280. Longer text is wrapped, even within a word. */
   most?: number
+  /** The least width, in pixels, of a column whose texts differ much: other rows must not move its neighbours. */
+  least?: number
   /** `fills` takes the width that the other columns leave. */
   className?: string
   /** By what the rows are sorted with this column's heading; not by the rows of this page alone. */
@@ -135,8 +137,15 @@ interface HeadingProps {
 }
 
 function Heading({ column, sort }: HeadingProps) {
-  const { sortBy, title } = column
-  if (sort === undefined || sortBy === undefined) return <th className={classOf(column)}>{title}</th>
+  const { sortBy, title, least } = column
+  const style = least === undefined ? undefined : { minWidth: least }
+  if (sort === undefined || sortBy === undefined) {
+    return (
+      <th className={classOf(column)} style={style}>
+        {title}
+      </th>
+    )
+  }
   const isSorted = sort.by === sortBy
   const mark = isSorted ? (sort.isAscending ? '↑' : '↓') : '↕'
   const order = sort.isAscending ? 'ascending' : 'descending'

@@ -4,9 +4,10 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { yielder } from '../../runtime/event-loop.ts'
 import { Rests } from '../../runtime/rests.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { type RefusalName, refusals } from '../../vocabulary/refusals.ts'
+import type { RefusalName } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
 import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
+import { wordsOfFailure, wordsOfLoss, wordsOfRefused } from './failure/contract.ts'
 import * as store from './store.ts'
 
 // The worker of jobs, imports and acts alike: it takes a job that waits, or whose process is gone, and processes it in
@@ -150,7 +151,7 @@ export class JobWorker {
         hasFailed = true
         log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed: it is tried again`)
         if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) {
-          return this.giveUp(job, steps, error, wordsOfFailure(job, steps, error))
+          return this.giveUp(job, steps, error, wordsOfFailure(failedJob(job, steps), error))
         }
         await this.rests.rest(againAfterMs, false)
       }
@@ -172,7 +173,7 @@ export class JobWorker {
       return await this.step(job, steps, pace, hasFailed)
     } catch (error) {
       if (!(error instanceof AccessLost)) throw error
-      await this.giveUp(job, steps, error, wordsOfLoss(job, steps, error.loss))
+      await this.giveUp(job, steps, error, wordsOfLoss(failedJob(job, steps), error.loss))
       return true
     }
   }
@@ -195,7 +196,7 @@ export class JobWorker {
       const to = from + evenPart(stretch.rows - from, most)
       const refused = await stretch.decide(from, to)
       if (refused >= limits.importRefusedRows) {
-        await this.giveUp(job, steps, new Error(`${refused} rows are refused`), wordsOfRefused(job, steps))
+        await this.giveUp(job, steps, new Error(`${refused} rows are refused`), wordsOfRefused(failedJob(job, steps)))
         return true
       }
       // The time in which the portion waited for locks does not count: it held up nobody then.
@@ -245,21 +246,4 @@ function busyRowsAfter(rows: number, tookMs: number): number {
 
 const named = ({ id }: store.Job, { noun }: Steps) => ({ [`${noun}Id`]: id })
 
-const placeOf = ({ place }: store.Job) => (place === null ? '' : ` at ${place}`)
-
-function wordsOfLoss(job: store.Job, { noun }: Steps, loss: RefusalName): string {
-  const { code, en } = refusals[loss]
-  return `The ${noun} stopped${placeOf(job)}, because its sender has lost access (${code} ${loss}: ${en}). Rows before it are done.`
-}
-
-function wordsOfRefused(job: store.Job, { noun }: Steps): string {
-  const todo = noun === 'import' ? ': correct the file and send it again' : ''
-  return `The ${noun} stopped${placeOf(job)}, because ${limits.importRefusedRows} of its rows were refused${todo}.`
-}
-
-/** The reason that users see. Only the log has the database's own words: they can repeat a row. */
-function wordsOfFailure(job: store.Job, { noun }: Steps, error: unknown): string {
-  const { name = 'Error', code } = error as { name?: string; code?: string }
-  const what = code === undefined ? name : `${name} ${code}`
-  return `The ${noun} stopped after ${limits.importFailures} failed attempts${placeOf(job)} (${what}). See the service log, ${noun}Id ${job.id}.`
-}
+const failedJob = ({ id, place }: store.Job, { noun }: Steps) => ({ noun, id, place })

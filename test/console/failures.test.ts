@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { attemptWords } from '../../console/src/deliveries/failure-words.ts'
+import { sentencesOf } from '../../console/src/events/sentences.ts'
+import { jobFailureWords } from '../../console/src/imports/failure-words.ts'
+import { wordsOfFailure, wordsOfLoss, wordsOfMissing, wordsOfRefused } from '../../src/bulk/jobs/failure/contract.ts'
+
+// Why a delivery, an import or a bulk act failed is kept in English, and told in the reader's language.
+
+test.each([
+  ['answered 503', 'Answered HTTP 503', '返回 HTTP 503'],
+  ['the connection failed (ECONNREFUSED)', 'The connection was refused (ECONNREFUSED)', '连接被拒绝（ECONNREFUSED）'],
+  ['no answer in time', 'No answer in time', '超时未响应'],
+  [
+    'the connection failed (CERT_HAS_EXPIRED)',
+    'The TLS certificate or connection is not valid (CERT_HAS_EXPIRED)',
+    'TLS 证书或连接无效（CERT_HAS_EXPIRED）',
+  ],
+  ['the name was not found (ENOTFOUND)', 'The host name does not exist (ENOTFOUND)', '域名不存在（ENOTFOUND）'],
+  ['the connection failed (unknown)', 'The connection failed', '连接失败'],
+  ['a text of a later version', 'a text of a later version', 'a text of a later version'],
+])('an attempt that failed as “%s” is told in both languages', (error, en, zh) => {
+  expect([attemptWords(error, 'en'), attemptWords(error, 'zh')]).toEqual([en, zh])
+})
+
+const job = { noun: 'import', id: 7, place: 'line 12' } as const
+const act = { noun: 'act', id: 8, place: 'AB-1' } as const
+const unbegun = { ...act, place: null }
+
+test.each([
+  [
+    wordsOfLoss(job, 'applicationFrozen'),
+    'It stopped at line 12, because whoever began it may not go on: the application is frozen (10005). Rows before it are done.',
+    '在第 12 行停止：发起者不能再继续，应用已被冻结（10005）。之前的数据已处理。',
+  ],
+  [
+    wordsOfRefused(act),
+    'It stopped at AB-1, because 1000000 of its rows were refused: correct them and send them again.',
+    '在 AB-1 处停止：已有 1000000 行被拒绝，请更正后重新提交。',
+  ],
+  [
+    wordsOfFailure(unbegun, { name: 'PostgresError', code: '53100' }),
+    'It stopped after 20 failed attempts (PostgresError 53100). The service’s log tells more under the id 8.',
+    '已停止：连续 20 次尝试失败（PostgresError 53100）。详情见服务日志，编号 8。',
+  ],
+  [wordsOfMissing(3), '3 rows of the file are lost: send it again.', '文件中有 3 行已丢失，请重新提交。'],
+  ['a text of a later version', 'a text of a later version', 'a text of a later version'],
+])('a job that failed as “%s” is told in both languages', (error, en, zh) => {
+  expect([jobFailureWords(error, 'en'), jobFailureWords(error, 'zh')]).toEqual([en, zh])
+})
+
+test('an event that holds the reason of a failure tells it in the reader’s language', () => {
+  expect(sentencesOf('delivery.tested', undefined, { error: 'no answer in time' }, 'zh')).toMatchObject([
+    { what: '错误', after: '超时未响应' },
+  ])
+  const stopped = { callbackStopReason: 'answered 410' }
+  expect(sentencesOf('thirdPartyConfig.saved', undefined, stopped, 'zh')).toMatchObject([{ after: '返回 HTTP 410' }])
+})
