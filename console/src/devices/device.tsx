@@ -21,6 +21,7 @@ import { RefusalResult } from '../ui/refusal.tsx'
 import { Copyable } from '../ui/secret.tsx'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { LastReportTime } from './last-report.tsx'
 import { Owners } from './owners.tsx'
 import { OwnershipActions } from './ownership.tsx'
 import { Battery } from './parts.tsx'
@@ -166,6 +167,7 @@ function DeviceCard({ device }: { device: DeviceRecord }) {
         facts={{
           [devices('deviceNo')]: <Copyable text={device.deviceNo} />,
           [common('application')]: <ApplicationName appId={device.appId} />,
+          [devices('lastReport')]: <LastReportTime appId={device.appId} deviceNo={device.deviceNo} />,
           [devices('statusRemark')]: device.statusRemark,
           [devices('battery')]: <Battery battery={device.DeviceBatteryOutput} />,
           [devices('version')]: device.version,

@@ -16,7 +16,7 @@ const useTexts = defineTexts(
     transfer: 'Transfer',
     transferTitle: 'Transfer this device?',
     transferWords:
-      'Moves the device whole to another application that is online: name, address and state go with it. Both applications are told, and neither learns of the other.',
+      'Moves the device whole to another application that is online: name, address and state go with it. It is placed at no site any more. Both applications are told, and neither learns of the other.',
     target: 'To which application',
     transferred: 'Transferred.',
     unbind: 'Unbind',
@@ -33,7 +33,8 @@ const useTexts = defineTexts(
     title: '归属变更',
     transfer: '转移',
     transferTitle: '转移此设备？',
-    transferWords: '将设备整体转移到另一个在线应用，名称、地址和状态一并转移。双方应用都会收到通知，但互不知晓对方。',
+    transferWords:
+      '将设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。双方应用都会收到通知，但互不知晓对方。',
     target: '目标应用',
     transferred: '已转移。',
     unbind: '解绑',

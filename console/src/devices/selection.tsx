@@ -20,7 +20,8 @@ const useTexts = defineTexts(
   {
     transfer: 'Transfer {{count}}',
     transferTitle: 'Transfer {{count}} devices?',
-    transferWords: 'Each moves whole to another application that is online: name, address and state go with it.',
+    transferWords:
+      'Each moves whole to another application that is online: name, address and state go with it. It is placed at no site any more.',
     transferVerb: 'Transfer',
     target: 'To which application',
     unbind: 'Unbind {{count}}',
@@ -35,7 +36,7 @@ const useTexts = defineTexts(
   {
     transfer: '转移 {{count}} 台',
     transferTitle: '转移 {{count}} 台设备？',
-    transferWords: '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。',
+    transferWords: '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。转移后不再安装在任何站点。',
     transferVerb: '转移',
     target: '目标应用',
     unbind: '解绑 {{count}} 台',

@@ -401,9 +401,11 @@ function NoRows({ isNarrowed, clear, empty }: { isNarrowed: boolean; clear?: () 
 
 function ExportButton(exported: React.ComponentProps<typeof Exports>) {
   const t = useCommon()
+  const isEmpty = exported.page.total === 0
+  const words = isEmpty ? t('exportNone') : t('export')
   return (
     <Dropdown
-      disabled={exported.page.total === 0}
+      disabled={isEmpty}
       popupRender={() => (
         <div className="card">
           <Suspense fallback={<Loading />}>
@@ -412,7 +414,7 @@ function ExportButton(exported: React.ComponentProps<typeof Exports>) {
         </div>
       )}
     >
-      <Button icon={<DownloadOutlined />} aria-label={t('export')} title={t('export')}>
+      <Button icon={<DownloadOutlined />} aria-label={t('export')} title={words} disabled={isEmpty}>
         <span className="pager-words">{t('export')}</span>
       </Button>
     </Dropdown>

@@ -89,6 +89,7 @@ export const useCommon = defineTexts(
     search: 'Search',
     refresh: 'Refresh',
     export: 'Export',
+    exportNone: 'There is nothing to export.',
   },
   {
     loading: '加载中',
@@ -176,5 +177,6 @@ export const useCommon = defineTexts(
     search: '搜索',
     refresh: '刷新',
     export: '导出',
+    exportNone: '没有可导出的数据。',
   },
 )
