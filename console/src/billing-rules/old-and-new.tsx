@@ -1,7 +1,9 @@
 import { Form, type FormInstance } from 'antd'
 import type { ReactNode } from 'react'
 import type { BillingRuleRecord } from '../../../src/billing-rules/contract.ts'
-import { areSame, type Terms } from '../prices/line.ts'
+import { sentencesOf } from '../events/sentences.ts'
+import { useLanguage } from '../language/index.ts'
+import { areSame, type Terms, termsOf } from '../prices/line.ts'
 import { isSound, money } from './day-periods.ts'
 import { TermsInShort } from './terms.tsx'
 import type { EnteredTerms } from './terms-fields.tsx'
@@ -29,11 +31,19 @@ interface OldAndNewProps<Entered extends EnteredTerms> {
 /** Shows the present prices of a rule next to those in a form, if they differ. */
 export function OldAndNew<Entered extends EnteredTerms>({ form, rule, children }: OldAndNewProps<Entered>) {
   const t = useTexts()
+  const language = useLanguage()
   const entered = Form.useWatch((values: Partial<EnteredTerms>) => values, form as unknown as FormInstance) ?? {}
   const terms = soundTerms(rule, entered)
   if (terms === undefined || areSame(terms, rule)) return null
   return (
     <section className="card old-and-new" aria-label={t('oldAndNew')}>
+      <ul className="old-and-new-list">
+        {sentencesOf('billingRule.updated', termsOf(rule), termsOf(terms), language).map(({ what, before, after }) => (
+          <li key={what}>
+            {what}: <span className="number">{before}</span> → <strong className="number">{after}</strong>
+          </li>
+        ))}
+      </ul>
       <div>
         <h2>{t('oldPrices')}</h2>
         <TermsInShort terms={rule} />

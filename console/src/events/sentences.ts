@@ -202,6 +202,11 @@ export interface Sentence {
   after: string
 }
 
+const amounts = new Set(['electricityPrice', 'servicePrice', 'unitPrice', 'dailyCap'])
+/** Whether a sum is only written in another way: 0.7200 and 0.72. */
+const isSameMoney = (member: string, was: string | undefined, is: string | undefined) =>
+  amounts.has(member) && was !== undefined && is !== undefined && was !== '' && is !== '' && Number(was) === Number(is)
+
 /** A period's time of day, without seconds if they are zero. */
 const shortTime = (time: string) => time.replace(/^(\d\d:\d\d):00$/, '$1')
 
@@ -230,7 +235,7 @@ export function sentencesOf(type: string, before: unknown, after: unknown, langu
     const steps = path.split(' ')
     const member = steps.at(-1) ?? ''
     const isEmpty = before === undefined && (is === undefined || is === 'null' || is === '' || is === '[]')
-    if (!isChanged || isEmpty || silentMembers.has(member)) return []
+    if (!isChanged || isEmpty || silentMembers.has(member) || isSameMoney(member, was, is)) return []
     const spoken = steps.filter((step) => !silentSteps.has(step))
     const what = spoken.map((step) => memberWords[step]?.[language] ?? shortTime(step)).join(' ')
     const shown = (text: string | undefined) => valueWord(noun, member, text, language)

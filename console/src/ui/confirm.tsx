@@ -71,7 +71,8 @@ export function Confirm({
       title={title}
       okText={verb}
       okButtonProps={{ danger: isDangerous, disabled: !isReady, loading: isRunning }}
-      cancelText={t('cancel')}
+      // Beside “Cancel the change” a button “Cancel” could mean either.
+      cancelText={verb.startsWith(t('cancel')) ? t('goBack') : t('cancel')}
       onOk={() => void go()}
       onCancel={close}
       destroyOnHidden
