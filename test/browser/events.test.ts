@@ -194,7 +194,7 @@ describe('events', () => {
 
     // An account that is gone keeps its events, and has an id left.
     await client.operate(deleteOperator, { id: person.id })
-    await leadTo(page, `/console/events?actor=operator%3A&actorId=${person.id}`)
+    await page.goto(`${client.url}/console/events?actor=operator%3A&actorId=${person.id}`)
     await changes.nth(1).waitFor()
     await chosen.getByText(`Person #${person.id}`).waitFor()
     expect(visited.faults).toEqual([])
