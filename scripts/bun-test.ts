@@ -12,9 +12,9 @@ const mostTriedAgain = 4
  * code. By default there are more processes than a small machine has processors, because tests wait more than they
  * work; fewer if each service has several processes.
  *
- * Many tests end processes, starve them and cut their connections, and some machine always has a timing that nobody
- * foresaw. So in a run of several files the few that fail are run once more, alone; a file that passes then is printed
- * as unsteady, which is a fault to correct. The long run has no second attempt.
+ * Tests that end processes or cut connections depend on timing, which differs between machines. So in a run of several
+ * files, the few files that fail run once more, alone. A file that passes then is printed as unsteady, and its fault is
+ * still to be corrected. The long run has no second attempt.
  */
 export async function bunTest(options: string[], env: Record<string, string>): Promise<number> {
   const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined ? 4 : 2

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ISql } from 'postgres'
 import { createOperator } from '../src/people/operators/contract.ts'
 import { saveTotp, startTotp } from '../src/people/second-factor/contract.ts'
@@ -35,6 +36,9 @@ export async function signIn(client: Client, { name, password }: Person): Promis
   return { cookie: cookieOf(answer) }
 }
 
+/** The time step of a code generator, in milliseconds. */
+const stepMs = 30_000
+
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** The bytes of a text in base32. */
@@ -43,10 +47,19 @@ function fromBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 
+/**
+ * Waits until the present time step of generators lasts for some seconds more, so that a test and the service read their
+ * clocks in the same step.
+ */
+export async function earlyInStep(): Promise<void> {
+  const left = stepMs - (Date.now() % stepMs)
+  if (left < 4_000) await sleep(left)
+}
+
 /** The code of a generator (RFC 6238), now or some steps of 30 s away. Not by the library that the service uses. */
 export function codeOf(secret: string, steps = 0): string {
   const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps))
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / stepMs) + steps))
   const mac = createHmac('sha1', fromBase32(secret)).update(counter).digest()
   const offset = (mac.at(-1) ?? 0) & 15
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
-/** Who listens on a port: the service, another program or nobody; or that this user may not listen on it. */
+/** What a look at a port finds: the service, another program, nobody, or that this user may not listen there. */
 export type PortUse =
   | { kind: 'free' | 'forbidden' | 'unusable'; reason?: string }
   | { kind: 'service'; isReady: boolean; failing: string[]; workers?: { serving: number; wanted: number } }

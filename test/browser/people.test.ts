@@ -129,33 +129,6 @@ describe('people', () => {
     expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
   })
 
-  longBrowserTest('show the keys that rest when they are disabled, and a colleague takes them', async () => {
-    const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'operator')]
-    const name = newSerial('key')
-    const headers = await signIn(client, leaver)
-    const made = await client.call(createOperatorKey, { name, role: 'viewer' }, { headers })
-    const token = String(made.data.operatorKey)
-    const visited = await visit('/console/people', { role: 'admin' })
-    const { page } = visited
-    await find(page, leaver.name)
-    await page.getByRole('button', { name: `Edit ${leaver.name}` }).click()
-    const form = openForm(page)
-    await form.getByText('Disabled', { exact: true }).click()
-    await form.getByRole('listitem').getByText(name).waitFor()
-    await expectSound(visited, 'People and keys')
-    await form.getByRole('combobox', { name: 'New owner' }).fill(heir.name)
-    await page.locator('.ant-select-item-option').getByText(heir.name).click()
-    await form.getByRole('button', { name: 'Save' }).click()
-    await form.waitFor({ state: 'detached' })
-    await page.getByRole('cell', { name: 'Disabled' }).waitFor()
-    expect((await client.operate(getOperator, { id: leaver.id })).data.status).toBe(2)
-    const { list } = (await client.operate(pageOperatorKeys, { operatorId: heir.id })).data
-    expect(list.map((key) => key.name)).toEqual([name])
-    expect((await client.call(pageApplications, {}, { token })).code).toBe(0)
-    expect((await client.call(getSession, {}, { headers })).code).toBe(10002)
-    expect(visited.faults).toEqual([])
-  })
-
   longBrowserTest('leave their keys to a colleague, so that programs go on', async () => {
     const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
     const name = newSerial('key')

@@ -201,7 +201,7 @@ function Feed() {
 const everyType = 'all'
 const stateChanged = 'device.stateChanged'
 
-/** The types to ask for: by default all except changes of state, which are so many that they hide what people did. */
+/** The event types that the page requests. By default it leaves out changes of state, among which people's acts would not be seen. */
 function auditTypesOf(asked: string): string {
   if (asked === everyType) return ''
   return asked === '' ? [...eventTypes, ...platformEventTypes].filter((type) => type !== stateChanged).join(',') : asked

@@ -109,7 +109,7 @@ export function useLeaving(operatorId: number | undefined) {
 
 interface HeldKeysProps {
   leaving: ReturnType<typeof useLeaving>
-  /** What happens to the keys if they are handed to nobody. */
+  /** The sentence that is shown while no new owner is chosen: what becomes of the keys. */
   otherwise: string
 }
 

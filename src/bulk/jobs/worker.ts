@@ -199,7 +199,7 @@ export class JobWorker {
         await this.giveUp(job, steps, new Error(`${refused} rows are refused`), wordsOfRefused(failedJob(job, steps)))
         return true
       }
-      // The time in which the portion waited for locks does not count: it held up nobody then.
+      // A portion that waits for a lock holds up no other request, so its rest does not grow by that time.
       const tookMs = performance.now() - beganAt - job.waitedMs
       pace.busyRows = busyRowsAfter(to - from, tookMs)
       from = to
