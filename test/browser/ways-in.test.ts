@@ -191,8 +191,14 @@ describe('a code generator', () => {
     await expectSoundInBothShades(visited, 'Your account', 'generator')
     const secret = (await dialog.locator('.mono').first().innerText()).replace(/\s/g, '')
     await dialog.getByLabel('Code of your code generator').fill(codeOf(secret))
+    // The codes are shown once, also where the page hears of the factor before it hears that the session is not limited.
+    await page.route('**/session/detail', async (route) => {
+      await Bun.sleep(500)
+      await route.continue()
+    })
     await dialog.getByRole('button', { name: 'Turn it on' }).click()
     const [recovery = ''] = await kept(page)
+    await page.unroute('**/session/detail')
     // The session is no longer limited, and the page that the person wanted is open.
     await heading(page, 'Sites').waitFor()
 

@@ -56,6 +56,11 @@ function Access() {
   // Kept from when the page was opened, because the session stops being limited as soon as the first factor is set up.
   const [wasLimited] = useState(isLimited)
   const { data: factors } = useRead(getSecondFactors, {}, { enabled: operatorId !== null })
+  // Also kept: a factor that is set up here must not be asked for while its recovery codes are shown for the only time.
+  const [hadFactor, setHadFactor] = useState<boolean>()
+  if (factors !== undefined && hadFactor === undefined) {
+    setHadFactor(factors.totp !== null || factors.passkeys.length > 0)
+  }
   const goOn = () => {
     if (wasLimited) void navigate((state as { from?: string } | null)?.from ?? paths.overview(), { replace: true })
   }
@@ -67,7 +72,7 @@ function Access() {
       </section>
     )
   }
-  if (isLimited && factors !== undefined && (factors.totp !== null || factors.passkeys.length > 0)) {
+  if (isLimited && hadFactor && factors !== undefined) {
     return <ShowFactor factors={factors} onShown={goOn} />
   }
   return (
