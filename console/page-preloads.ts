@@ -7,8 +7,9 @@ const source = join(import.meta.dirname, 'src')
 const pageRoute = /page\('([^':*]*)', \(\) => import\('([^']+)'\)\)/g
 
 /**
- * Writes index.html once more for each page that has an address of its own, with the page's files named in it: the
- * browser asks for them along with the frame's, not after it has run.
+ * Puts early.ts before the other scripts of index.html, and writes index.html once more for each page that has an
+ * address of its own, with the page's files named in it: the browser asks for them along with the frame's, not after it
+ * has run.
  */
 export function pagePreloads(): Plugin {
   return {
@@ -17,8 +18,13 @@ export function pagePreloads(): Plugin {
     enforce: 'post',
     generateBundle(_, bundle) {
       const index = bundle['index.html'] as Rollup.OutputAsset
-      const html = String(index.source)
       const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
+      const early = chunks.find(({ name }) => name === 'early')
+      if (early === undefined) throw new Error('early.ts has no file')
+      const html = String(index.source)
+        .replace(linkTo(early.fileName), '')
+        .replace('<script ', `${earlyScript(early)}\n    <script `)
+      index.source = html
       for (const [, path = '', module = ''] of readFileSync(join(source, 'routes.tsx'), 'utf8').matchAll(pageRoute)) {
         const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(resolve(source, module)))
         if (chunk === undefined) throw new Error(`the page ${path} has no file`)
@@ -43,6 +49,10 @@ function filesOf(chunk: Rollup.OutputChunk, bundle: Rollup.OutputBundle, known =
   for (const style of chunk.viteMetadata?.importedCss ?? []) known.add(style)
   return [...known]
 }
+
+/** `async`, so that it runs as soon as it is loaded; the other scripts run in their order, after the page is parsed. */
+const earlyScript = ({ fileName, imports }: Rollup.OutputChunk) =>
+  `<script type="module" async crossorigin src="/console/${fileName}"></script>${imports.map(linkTo).join('')}`
 
 const linkTo = (file: string) =>
   file.endsWith('.css')

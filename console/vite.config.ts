@@ -11,6 +11,8 @@ const here = import.meta.dirname
 
 /** What many pages have is in few files: each file costs a way to the service and back. */
 const groups = [
+  // It runs before the frame is loaded.
+  { name: 'early', test: /console\/src\/(early|language\/first)\.ts$/, priority: 6 },
   // The documents' pages load these too, so none may be in the frame: the frame would draw the console there.
   { name: 'load', test: /vite\/preload-helper/, priority: 5 },
   {
@@ -49,6 +51,7 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         index: resolve(here, 'index.html'),
+        early: resolve(here, 'src', 'early.ts'),
         reference: resolve(here, 'src', 'reference.ts'),
         documents: resolve(here, 'src', 'documents.ts'),
       },

@@ -5,6 +5,7 @@ import { type Answered, exchange } from '../../sdk/src/exchange.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { keptMembers } from '../slim-contracts.ts'
+import { fetchOrTake } from './early.ts'
 import { language } from './language/index.ts'
 
 // The console's only way to the service: the public API, with the session's cookie.
@@ -44,10 +45,12 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
   headers?: Record<string, string>,
 ): Promise<Answered<Static<Data>>> {
   try {
-    const sent = { 'accept-language': language(), ...headers }
-    return (await exchange('', operation, input as object, { operation: operation.id, headers: sent })) as Answered<
-      Static<Data>
-    >
+    const options = {
+      operation: operation.id,
+      headers: { 'accept-language': language(), ...headers },
+      fetch: fetchOrTake,
+    }
+    return (await exchange('', operation, input as object, options)) as Answered<Static<Data>>
   } catch (error) {
     // `getSession` asks whether anybody is signed in, so its caller handles this refusal itself.
     if (error instanceof ForecourtError && error.code === 10002 && operation.id !== getSession.id) onSignedOut()

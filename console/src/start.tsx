@@ -20,7 +20,7 @@ const queries = new QueryClient({
   },
 })
 
-// The session is requested while the page's script loads.
+// early.ts has asked for the session already.
 if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
 
 const root = createRoot(document.getElementById('root') as HTMLElement)

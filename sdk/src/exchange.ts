@@ -24,6 +24,8 @@ interface ExchangeOptions {
   signal?: AbortSignal | undefined
   /** The names of the refusals, by their codes. */
   names?: Record<number, string>
+  /** Sends the request in place of the global `fetch`. */
+  fetch?: typeof fetch
 }
 
 interface Envelope {
@@ -40,14 +42,14 @@ export async function exchange(
   baseUrl: string,
   target: Target,
   input: object,
-  { operation, headers = {}, signal, names = {} }: ExchangeOptions,
+  { operation, headers = {}, signal, names = {}, fetch: send = fetch }: ExchangeOptions,
 ): Promise<Answered<unknown>> {
   const { url, ...request } = requestOf(target, input, headers)
   let response: Response
   let isOurs: boolean
   let text: string
   try {
-    response = await fetch(baseUrl + url, { ...request, signal: signal ?? null })
+    response = await send(baseUrl + url, { ...request, signal: signal ?? null })
     // Every response of Forecourt has a request id; one without it comes from another program.
     isOurs = response.headers.has('x-request-id')
     if (target.answersFile && response.ok && isOurs) return { data: new FileAnswer(response), etag: null }

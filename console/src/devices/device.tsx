@@ -167,7 +167,7 @@ function DeviceCard({ device }: { device: DeviceRecord }) {
         facts={{
           [devices('deviceNo')]: <Copyable text={device.deviceNo} />,
           [common('application')]: <ApplicationName appId={device.appId} />,
-          [devices('lastReport')]: <LastReportTime appId={device.appId} deviceNo={device.deviceNo} />,
+          [devices('lastReport')]: <LastReportTime device={device} />,
           [devices('statusRemark')]: device.statusRemark,
           [devices('battery')]: <Battery battery={device.DeviceBatteryOutput} />,
           [devices('version')]: device.version,

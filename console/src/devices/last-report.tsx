@@ -1,31 +1,30 @@
-import { useQuery } from '@tanstack/react-query'
-import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getDeviceState } from '../../../src/devices/state/contract.ts'
 import { call } from '../api.ts'
-import { language } from '../language/index.ts'
-import { joined } from '../ui/joined.ts'
+import { ofRows } from '../ui/of-rows.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
-interface LastReport {
-  lastReportTime: string | null
+interface Device {
+  appId: string
+  deviceNo: string
 }
 
-const readLastReport = joined<LastReport>(100, async (appId, serials) => {
-  const { data } = await call(getDeviceState, { appId, deviceNos: serials.join(',') })
-  return new Map('list' in data ? data.list.map((state) => [state.deviceNo, state]) : [])
+const useDeviceState = ofRows<Device, { lastReportTime: string | null }>({
+  name: getDeviceState.id,
+  keyOf: ({ deviceNo }) => deviceNo,
+  load: async (appId, serials) => {
+    const { data } = await call(getDeviceState, { appId, deviceNos: serials.join(',') })
+    return Object.fromEntries('list' in data ? data.list.map((state) => [state.deviceNo, state]) : [])
+  },
+  refetchInterval: 10_000,
 })
 
-/** When a device reported last, as a cell of a table. */
-export function LastReportTime({ appId, deviceNo }: { appId: string; deviceNo: string }) {
+/** When a device reported last, as a cell of a table; `among` are the table's devices. */
+export function LastReportTime({ device, among }: { device: Device; among?: readonly Device[] }) {
   const common = useCommon()
   const devices = useDeviceTexts()
-  const { data } = useQuery<LastReport | null, ForecourtError>({
-    queryKey: [getDeviceState.id, 'last', appId, deviceNo, language()],
-    queryFn: () => readLastReport(appId, deviceNo),
-    refetchInterval: 10_000,
-  })
-  if (data == null) return <span className="faint">{common('unknown')}</span>
-  if (data.lastReportTime === null) return <span className="faint">{devices('neverReported')}</span>
-  return <span className="number">{data.lastReportTime}</span>
+  const state = useDeviceState(device, among)
+  if (state == null) return <span className="faint">{common('unknown')}</span>
+  if (state.lastReportTime === null) return <span className="faint">{devices('neverReported')}</span>
+  return <span className="number">{state.lastReportTime}</span>
 }

@@ -280,13 +280,13 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'lastReportTime',
       title: devices('lastReport'),
       isExtra: 'narrow',
-      render: (_, { appId, deviceNo }) => <LastReportTime appId={appId} deviceNo={deviceNo} />,
+      render: (_, device, devices) => <LastReportTime device={device} among={devices} />,
     },
     {
       key: 'site',
       title: devices('site'),
       isExtra: 'narrow',
-      render: (_, { appId, deviceNo }) => <SiteOfDevice appId={appId} deviceNo={deviceNo} />,
+      render: (_, device, devices) => <SiteOfDevice device={device} among={devices} />,
     },
     {
       key: 'battery',

@@ -1,23 +1,18 @@
 import { useSyncExternalStore } from 'react'
+import { firstLanguage, type Language, languageKey } from './first.ts'
 
-export type Language = 'en' | 'zh'
+export type { Language }
 
-const storageKey = 'forecourt.language'
 let chosen = firstLanguage()
 const listeners = new Set<() => void>()
 showLanguage()
-
-function firstLanguage(): Language {
-  const known = localStorage.getItem(storageKey) ?? navigator.language
-  return known.toLowerCase().startsWith('zh') ? 'zh' : 'en'
-}
 
 export function language(): Language {
   return chosen
 }
 
 export function chooseLanguage(now: Language): void {
-  localStorage.setItem(storageKey, now)
+  localStorage.setItem(languageKey, now)
   chosen = now
   showLanguage()
   for (const listener of listeners) listener()

@@ -1,7 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useId } from 'react'
+import { useId } from 'react'
 import { Link } from 'react-router'
-import type { ForecourtError } from '../../../sdk/src/error.ts'
 import {
   type PlacedDeviceRecord,
   pagePlacements,
@@ -10,10 +8,9 @@ import {
 } from '../../../src/devices/placement/contract.ts'
 import { getSite, pageSites } from '../../../src/sites/contract.ts'
 import { call, useRead } from '../api.ts'
-import { language } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Select } from '../ui/fields.tsx'
-import { joined } from '../ui/joined.ts'
+import { ofRows } from '../ui/of-rows.ts'
 import { OneLine } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -34,64 +31,70 @@ export function Lane({ laneType, laneName }: { laneType: number; laneName: strin
   )
 }
 
-const readSummary = joined<SiteSummary>(100, async (appId, ids) => {
-  const { data } = await call(summarizePlacements, { appId, siteIds: ids.join(',') })
-  return new Map(data.list.map((one) => [String(one.siteId), one]))
-})
+interface Site {
+  appId: string
+  id: number
+}
 
 /** Reads the counts of the devices that are placed at a site. */
-export function useSummary({ appId, id }: { appId: string; id: number }, isWanted = true) {
-  return useQuery<SiteSummary | null, ForecourtError>({
-    queryKey: [summarizePlacements.id, appId, id, language()],
-    queryFn: () => readSummary(appId, String(id)),
-    enabled: isWanted,
-    refetchInterval: refreshEvery,
-  })
-}
+export const useSummary = ofRows<Site, SiteSummary>({
+  name: summarizePlacements.id,
+  keyOf: ({ id }) => String(id),
+  load: async (appId, ids) => {
+    const { data } = await call(summarizePlacements, { appId, siteIds: ids.join(',') })
+    return Object.fromEntries(data.list.map((one) => [one.siteId, one]))
+  },
+  refetchInterval: refreshEvery,
+})
 
 /** Whether a site has entrances of which none is online, or exits of which none is online. */
 const isShut = ({ entrances, entrancesOnline, exits, exitsOnline }: SiteSummary) =>
   (entrances > 0 && entrancesOnline === 0) || (exits > 0 && exitsOnline === 0)
 
-/** How many of a site's devices are online; red if no entrance, or no exit, is online. */
-export function SiteDevices({ site }: { site: { appId: string; id: number } }) {
+/** How many of a site's devices are online; red if no entrance, or no exit, is online. `among` are the table's sites. */
+export function SiteDevices({ site, among }: { site: Site; among?: readonly Site[] }) {
   const t = useTexts()
   const common = useCommon()
-  // All rows of a page are answered at once: deferred, they are drawn in slices.
-  const data = useDeferredValue(useSummary(site).data)
-  if (data == null || data.devices === 0) return <span className="faint">{common('unknown')}</span>
-  const { online, devices } = data
+  const summary = useSummary(site, among)
+  if (summary == null || summary.devices === 0) return <span className="faint">{common('unknown')}</span>
+  const { online, devices } = summary
   return (
     <Link to={paths.devices({ appId: site.appId, siteId: site.id })}>
-      <State tone={isShut(data) ? 'bad' : 'good'}>{t('onlineOf', { online, devices })}</State>
+      <State tone={isShut(summary) ? 'bad' : 'good'}>{t('onlineOf', { online, devices })}</State>
     </Link>
   )
 }
 
-const readPlacement = joined<PlacedDeviceRecord>(100, async (appId, serials) => {
-  // A serial number that contains a comma cannot be in a list of them, so it is requested alone.
-  const alone = serials.filter((serial) => serial.includes(','))
-  const listed = serials.filter((serial) => !serial.includes(','))
-  const asked = [
-    ...(listed.length === 0 ? [] : [{ deviceNos: listed.join(',') }]),
-    ...alone.map((deviceNo) => ({ deviceNo })),
-  ]
-  const pages = await Promise.all(asked.map((one) => call(pagePlacements, { appId, pageSize: 100, ...one })))
-  return new Map(pages.flatMap(({ data }) => data.list.map((one) => [one.deviceNo, one])))
+interface Device {
+  appId: string
+  deviceNo: string
+}
+
+const usePlacement = ofRows<Device, PlacedDeviceRecord>({
+  name: pagePlacements.id,
+  keyOf: ({ deviceNo }) => deviceNo,
+  load: async (appId, serials) => {
+    // A serial number that contains a comma cannot be in a list of them, so it is requested alone.
+    const alone = serials.filter((serial) => serial.includes(','))
+    const listed = serials.filter((serial) => !serial.includes(','))
+    const asked = [
+      ...(listed.length === 0 ? [] : [{ deviceNos: listed.join(',') }]),
+      ...alone.map((deviceNo) => ({ deviceNo })),
+    ]
+    const pages = await Promise.all(asked.map((one) => call(pagePlacements, { appId, pageSize: 100, ...one })))
+    return Object.fromEntries(pages.flatMap(({ data }) => data.list.map((one) => [one.deviceNo, one])))
+  },
+  refetchInterval: refreshEvery,
 })
 
-/** A table cell with the site of a device. */
-export function SiteOfDevice({ appId, deviceNo }: { appId: string; deviceNo: string }) {
+/** A table cell with the site of a device; `among` are the table's devices. */
+export function SiteOfDevice({ device, among }: { device: Device; among?: readonly Device[] }) {
   const common = useCommon()
-  const { data } = useQuery<PlacedDeviceRecord | null, ForecourtError>({
-    queryKey: [pagePlacements.id, 'one', appId, deviceNo, language()],
-    queryFn: () => readPlacement(appId, deviceNo),
-    refetchInterval: refreshEvery,
-  })
-  if (data == null) return <span className="faint">{common('unknown')}</span>
+  const placed = usePlacement(device, among)
+  if (placed == null) return <span className="faint">{common('unknown')}</span>
   return (
-    <Link to={paths.site(appId, data.siteId)}>
-      <OneLine text={data.siteName} most={140} />
+    <Link to={paths.site(device.appId, placed.siteId)}>
+      <OneLine text={placed.siteName} most={140} />
     </Link>
   )
 }

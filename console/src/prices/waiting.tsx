@@ -1,6 +1,4 @@
 import { ClockCircleOutlined } from '@ant-design/icons'
-import { useQuery } from '@tanstack/react-query'
-import type { ForecourtError } from '../../../sdk/src/error.ts'
 import {
   type PriceChangeRecord,
   pagePriceChanges,
@@ -8,13 +6,14 @@ import {
 } from '../../../src/sites/price-changes/contract.ts'
 import { call, useRead } from '../api.ts'
 import { language } from '../language/index.ts'
+import { useShared } from '../ui/of-rows.ts'
 import { useTexts } from './texts.ts'
 
 const refreshEvery = 30_000
 
 /** The price changes of an application that wait: 200 at most, soonest first. */
 function useWaiting(appId: string) {
-  return useQuery<PriceChangeRecord[], ForecourtError>({
+  return useShared<PriceChangeRecord[]>({
     queryKey: [pagePriceChanges.id, 'waiting', appId, language()],
     queryFn: async () => {
       const list: PriceChangeRecord[] = []
@@ -33,8 +32,8 @@ function useWaiting(appId: string) {
 
 /** Marks a rule in a list if other terms wait for it. */
 export function RuleMark({ appId, id }: { appId: string; id: number }) {
-  const { data = [] } = useWaiting(appId)
-  return <Mark change={data.find(({ billingRuleId }) => billingRuleId === id)} />
+  const waiting = useWaiting(appId)
+  return <Mark change={waiting?.find(({ billingRuleId }) => billingRuleId === id)} />
 }
 
 interface SiteRules {
@@ -47,8 +46,8 @@ interface SiteRules {
 
 /** Marks a site in a list if other rules wait for it, or other terms of its rules. */
 export function SiteMark({ site }: { site: SiteRules }) {
-  const { data = [] } = useWaiting(site.appId)
-  return data.length === 0 ? null : <SoonestMark site={site} waiting={data} />
+  const waiting = useWaiting(site.appId)
+  return waiting === undefined || waiting.length === 0 ? null : <SoonestMark site={site} waiting={waiting} />
 }
 
 function SoonestMark({ site, waiting }: { site: SiteRules; waiting: PriceChangeRecord[] }) {

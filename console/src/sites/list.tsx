@@ -220,7 +220,12 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       className: 'number',
       isExtra: true,
     },
-    { key: 'devices', title: t('devices'), least: 124, render: (_, site) => <SiteDevices site={site} /> },
+    {
+      key: 'devices',
+      title: t('devices'),
+      least: 124,
+      render: (_, site, sites) => <SiteDevices site={site} among={sites} />,
+    },
     { key: 'hours', title: t('hours'), render: (_, site) => <Hours site={site} /> },
     { key: 'businessWeekDay', title: t('businessWeekDay'), dataIndex: 'businessWeekDay', isExtra: true },
     ...ruleFields.map(

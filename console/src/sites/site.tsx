@@ -115,8 +115,8 @@ function Actions({ site }: { site: SiteRecord }) {
 /** How many devices have no site after the deletion. */
 function DevicesThatStay({ site }: { site: SiteRecord }) {
   const t = useTexts()
-  const { data } = useSummary(site)
-  return data != null && data.devices > 0 && <strong>{t('deleteCount', { count: data.devices })}</strong>
+  const summary = useSummary(site)
+  return summary != null && summary.devices > 0 && <strong>{t('deleteCount', { count: summary.devices })}</strong>
 }
 
 function Card({ title, children }: { title: string; children: ReactNode }) {

@@ -86,7 +86,7 @@ function Here({ sites }: { sites: SiteRecord[] }) {
         {sites.map((site) => (
           <li key={site.id}>
             <SiteLink site={site} /> <span className="faint">{site.detailAddress ?? site.districtName}</span>{' '}
-            <SiteDevices site={site} />
+            <SiteDevices site={site} among={sites} />
           </li>
         ))}
       </ul>

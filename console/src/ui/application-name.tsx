@@ -1,9 +1,9 @@
-import { useDeferredValue } from 'react'
 import { Link } from 'react-router'
 import { getApplication } from '../../../src/applications/contract.ts'
-import { useRead } from '../api.ts'
+import { reading } from '../api.ts'
 import { paths } from '../paths.ts'
 import { useSession } from '../session.tsx'
+import { useShared } from './of-rows.ts'
 import type { Column } from './records.tsx'
 import { useCommon } from './texts.ts'
 
@@ -21,8 +21,7 @@ export function ApplicationName({ appId }: { appId: string }) {
 
 /** The name without a link. */
 export function ApplicationLabel({ appId }: { appId: string }) {
-  // All rows of a page may name the same application: deferred, they are drawn in slices.
-  const data = useDeferredValue(useRead(getApplication, { appId }).data)
+  const data = useShared(reading(getApplication, { appId }))
   return <>{data?.appName ?? <span className="mono">{appId.slice(0, 8)}</span>}</>
 }
 

@@ -238,7 +238,10 @@ function useSort<Item>(columns: readonly Column<Item>[], orderedBy: string | und
 
 type SortChoiceProps = RowsSort & { columns: readonly Column<never>[] }
 
-/** The columns that sort, for a window in which the table has no headings. */
+/**
+ * The columns that sort, for a window in which the table has no headings: a phone opens its own list of choices, and
+ * no code is loaded for it.
+ */
 function SortChoice({ columns, by, turn }: SortChoiceProps) {
   const t = useCommon()
   const choices = columns.flatMap(({ sortBy, title }) =>
@@ -246,13 +249,18 @@ function SortChoice({ columns, by, turn }: SortChoiceProps) {
   )
   if (choices.length === 0) return null
   return (
-    <Select
+    <select
+      className="sort-choice"
       aria-label={t('sortedBy')}
-      style={{ width: '100%', marginBottom: 8 }}
       value={by ?? ''}
-      onChange={(chosen: string) => turn(chosen)}
-      options={[{ value: '', label: t('ownOrder') }, ...choices]}
-    />
+      onChange={({ target }) => turn(target.value)}
+    >
+      {[{ value: '', label: t('ownOrder') }, ...choices].map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
   )
 }
 

@@ -5,9 +5,9 @@ import { Wide } from './wide.tsx'
 export interface RowsColumn<Item> {
   key: string
   title: string
-  /** The member to show, or how to render it. */
+  /** The member to show, or how to render it; `rows` are all rows of the page. */
   dataIndex?: keyof Item & string
-  render?: (value: undefined, item: Item) => ReactNode
+  render?: (value: undefined, item: Item, rows: readonly Item[]) => ReactNode
   align?: 'end'
   /** The greatest width, in pixels of a window of 1280. Longer text is wrapped, even within a word. */
   most?: number
@@ -103,7 +103,7 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
                     className={classOf(column)}
                     {...(index === 0 ? { 'data-title': '' } : { 'data-label': labelOf(column) })}
                   >
-                    {cellOf(column, item)}
+                    {cellOf(column, item, rows)}
                   </td>
                 ))}
               </tr>
@@ -121,8 +121,8 @@ const classOf = ({ align, className }: RowsColumn<never>) =>
 /** A column of buttons needs no label in a card. */
 const labelOf = ({ key, title }: RowsColumn<never>) => (key === 'actions' ? '' : title)
 
-function cellOf<Item>({ dataIndex, render, most }: RowsColumn<Item>, item: Item): ReactNode {
-  const content = render ? render(undefined, item) : dataIndex && (item[dataIndex] as ReactNode)
+function cellOf<Item>({ dataIndex, render, most }: RowsColumn<Item>, item: Item, rows: readonly Item[]): ReactNode {
+  const content = render ? render(undefined, item, rows) : dataIndex && (item[dataIndex] as ReactNode)
   if (most === undefined) return content
   return (
     <span className="narrow" style={{ maxWidth: widthOf(most) }}>

@@ -1,0 +1,33 @@
+import { firstLanguage } from './language/first.ts'
+
+// Runs before the console's script is loaded: the page asks for its first data while the browser loads the rest.
+
+/** What a page asks for first, by the page's path, where the address sets no filter. */
+const firstRequests: Record<string, string> = {
+  '/console': '/api/platform/v1/overview/detail',
+  '/console/sites': '/api/charging/v1/siteManageThird/page?pageSize=20',
+  '/console/devices': '/api/device/entrance/guard/page?pageSize=20',
+}
+
+const early = new Map<string, Promise<Response>>()
+const page = location.pathname.replace(/\/$/, '')
+
+if (!/^\/console\/(sign-in|set-up)/.test(page)) {
+  begin('/api/platform/v1/session/detail')
+  const first = firstRequests[page]
+  if (first !== undefined && location.search === '') begin(first)
+}
+
+function begin(url: string): void {
+  const response = fetch(url, { redirect: 'manual', headers: { 'accept-language': firstLanguage() } })
+  // Whoever takes the response handles its failure.
+  response.catch(() => {})
+  early.set(url, response)
+}
+
+/** Sends a request, or returns the response to the same request if it was sent early; that response is used once. */
+export const fetchOrTake: typeof fetch = (url, request) => {
+  const sent = request?.method === 'GET' ? early.get(String(url)) : undefined
+  early.delete(String(url))
+  return sent ?? fetch(url, request)
+}

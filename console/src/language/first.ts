@@ -1,0 +1,10 @@
+export type Language = 'en' | 'zh'
+
+/** The key under which the chosen language is stored. */
+export const languageKey = 'forecourt.language'
+
+/** The chosen language, or the browser's. */
+export function firstLanguage(): Language {
+  const known = localStorage.getItem(languageKey) ?? navigator.language
+  return known.toLowerCase().startsWith('zh') ? 'zh' : 'en'
+}

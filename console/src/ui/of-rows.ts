@@ -1,0 +1,99 @@
+import { hashKey, type QueryClient, QueryObserver, type QueryOptions, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useDeferredValue, useSyncExternalStore } from 'react'
+import { language } from '../language/index.ts'
+
+interface SharedOptions<Data> extends Pick<QueryOptions<Data>, 'queryFn'> {
+  queryKey: readonly unknown[]
+  /** The interval at which the request is repeated, in milliseconds. */
+  refetchInterval?: number
+}
+
+interface Shared {
+  cells: Set<() => void>
+  stop: () => void
+}
+
+/** The observers, by the hash of their query's key. */
+const shared = new Map<string, Shared>()
+
+/**
+ * Reads a query for a table's cell. All cells with the same query share one observer: with one for each cell, a page
+ * took longer to subscribe to its data than to draw it. Undefined until the data are loaded, and if they are refused.
+ */
+export function useShared<Data>(options: SharedOptions<Data>): Data | undefined {
+  const client = useQueryClient()
+  const hash = hashKey(options.queryKey)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the hash stands for the options.
+  const subscribe = useCallback((cell: () => void) => share(client, hash, options, cell), [client, hash])
+  // All cells get their data at once. The deferred value lets React draw them in slices.
+  return useDeferredValue(useSyncExternalStore(subscribe, () => client.getQueryData<Data>(options.queryKey)))
+}
+
+function share<Data>(client: QueryClient, hash: string, options: SharedOptions<Data>, cell: () => void): () => void {
+  const known = shared.get(hash) ?? observe(client, options)
+  shared.set(hash, known)
+  known.cells.add(cell)
+  return () => {
+    known.cells.delete(cell)
+    if (known.cells.size > 0) return
+    known.stop()
+    if (shared.get(hash) === known) shared.delete(hash)
+  }
+}
+
+function observe<Data>(client: QueryClient, options: SharedOptions<Data>): Shared {
+  const cells = new Set<() => void>()
+  const observer = new QueryObserver(client, { ...options, notifyOnChangeProps: ['data'] })
+  const stop = observer.subscribe(() => {
+    for (const cell of cells) cell()
+  })
+  return { cells, stop }
+}
+
+interface OfRowsOptions<Row, Found> {
+  /** Distinguishes the query from those of other tables. */
+  name: string
+  keyOf: (row: Row) => string
+  /** Returns what belongs to up to 100 rows of an application, by their keys. */
+  load: (appId: string, keys: string[]) => Promise<Record<string, Found>>
+  /** In milliseconds. */
+  refetchInterval: number
+}
+
+/** The most keys that one request asks for. */
+const most = 100
+
+/**
+ * Returns a hook that reads what belongs to a row of a table. The rows of one application are asked for in one request.
+ * The hook returns null for a row to which nothing belongs, and undefined until that is known.
+ */
+export function ofRows<Row extends { appId: string }, Found>({
+  name,
+  keyOf,
+  load,
+  ...rest
+}: OfRowsOptions<Row, Found>) {
+  async function loadAll(appId: string, keys: string[]): Promise<Record<string, Found | null>> {
+    const portions = Array.from({ length: Math.ceil(keys.length / most) }, (_, at) =>
+      keys.slice(at * most).slice(0, most),
+    )
+    const found = await Promise.all(portions.map((portion) => load(appId, portion)))
+    return Object.assign(Object.fromEntries(keys.map((key) => [key, null])), ...found)
+  }
+  return function useOfRow(row: Row, rows: readonly Row[] = [row]): Found | null | undefined {
+    const { appId } = row
+    const client = useQueryClient()
+    const keys = rows.filter((other) => other.appId === appId).map(keyOf)
+    const start = [name, appId, language()]
+    const all = useShared<Record<string, Found | null>>({
+      ...rest,
+      queryKey: [...start, keys],
+      queryFn: () => loadAll(appId, keys),
+    })
+    const here = all?.[keyOf(row)]
+    if (here !== undefined) return here
+    // While other rows of the table are loaded, a row that was in the table before keeps what was known of it.
+    const before = client.getQueriesData<Record<string, Found | null>>({ queryKey: start })
+    return before.findLast(([, found]) => found?.[keyOf(row)] !== undefined)?.[1]?.[keyOf(row)]
+  }
+}
