@@ -21,6 +21,8 @@ import {
 import { planByScan } from '../src/devices/paging/store.ts'
 import { pageSites } from '../src/sites/contract.ts'
 import { limits } from '../src/vocabulary/limits.ts'
+import { type PlanNode, planOf, rowsRead, scansOf } from './device-plans.ts'
+import { questions } from './device-questions.ts'
 import { atScale, embeddedConnection } from './faults/support.ts'
 import { Client, deviceBody, newApplication, startService } from './harness.ts'
 
@@ -63,50 +65,7 @@ beforeAll(async () => {
     from device where online_status = 1 or hashtext(device_no) % 5 <> 0`
 }, 120_000)
 
-interface PlanNode {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  Plans?: PlanNode[]
-}
-
-function nodes(plan: PlanNode): PlanNode[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodes)]
-}
-
-function literal(value: unknown): string {
-  if (typeof value === 'number') return String(value)
-  return `'${(value instanceof Date ? value.toISOString() : String(value)).replaceAll("'", "''")}'`
-}
-
-/** The plan of a statement for its actual parameters; the service also lets PostgreSQL plan it anew each time. */
-async function plan({ text, values }: Statement, within: typeof readByIndexOrder = transaction): Promise<PlanNode[]> {
-  return (await within(sql, async (tx) => {
-    await tx.unsafe('set local plan_cache_mode = force_custom_plan')
-    await tx.unsafe(`prepare planned as ${text}`)
-    const parameters = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`
-    const [row] = await tx.unsafe(`explain (analyze, format json) execute planned ${parameters}`)
-    await tx.unsafe('deallocate planned')
-    return nodes(row?.['QUERY PLAN'][0].Plan)
-  })) as PlanNode[]
-}
-
-/** The scans of the device table in a plan: the kind of each scan and its index. */
-function scansOf(planned: PlanNode[]): string[] {
-  const scans = planned.filter((node) => node['Relation Name'] === 'device')
-  return [...new Set(scans.map((node) => [node['Node Type'], node['Index Name'] ?? 'none'].join(' by ')))].sort()
-}
-
-/** The number of rows that a plan's scans of the device table have read. */
-function rowsRead(planned: PlanNode[]): number {
-  return planned
-    .filter((node) => node['Relation Name'] === 'device')
-    .map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
-    .reduce((sum, rows) => sum + rows, 0)
-}
+const plan = (statement: Statement, within?: typeof readByIndexOrder) => planOf(sql, statement, within)
 
 const anyDevice: DeviceFilter = {
   appIds: null,
@@ -329,66 +288,6 @@ test('the devices of a page are looked up by their keys', async () => {
   expect(scansOf(planned)).toEqual(['Index Scan by device_by_age'])
   expect(rowsRead(planned)).toBeLessThan(102)
 })
-
-function reportedSql(condition: string): string {
-  return `exists (select 1 from device_presence p
-    where p.app_id = device.app_id and p.device_no = device.device_no and ${condition})`
-}
-
-interface Asked {
-  what: string
-  query: Record<string, string | number>
-  /** The same filter in SQL. */
-  condition: string
-}
-
-const questions: Asked[] = [
-  { what: 'nothing', query: {}, condition: 'true' },
-  { what: 'a state', query: { onlineStatus: 2 }, condition: 'online_status = 2' },
-  {
-    what: 'a time',
-    query: { timeFrom: '2026-01-01 20:00:00', timeTo: '2026-01-01 20:59:59' },
-    condition: "bound_at >= '2026-01-01 12:00:00Z' and bound_at < '2026-01-01 13:00:00Z'",
-  },
-  { what: 'a part of the serial', query: { deviceNo: '7A7' }, condition: "device_no like '%7a7%'" },
-  { what: 'a tag', query: { tag: 'south' }, condition: "tag = 'south'" },
-  { what: 'every serial', query: { deviceNo: 'SN-' }, condition: 'true' },
-  { what: 'a part of most names', query: { deviceName: 'GATE' }, condition: "device_name like '%gate%'" },
-  { what: 'a part of some names', query: { deviceName: 'gate 77' }, condition: "device_name like '%gate 77%'" },
-  { what: 'a Chinese part', query: { deviceName: '湖' }, condition: "device_name like '%湖%'" },
-  { what: 'a part of no name', query: { deviceName: 'north' }, condition: 'false' },
-  { what: 'a city', query: { cityCode: '77' }, condition: "city_code = '77'" },
-  { what: 'what only old devices have', query: { districtCode: 'oldest' }, condition: "district_code = 'oldest'" },
-  {
-    what: 'a box',
-    query: { bbox: '10,10,20,20' },
-    condition: `split_part(coordinates, ',', 1)::float between 10 and 20
-      and split_part(coordinates, ',', 2)::float between 10 and 20`,
-  },
-  {
-    what: 'a part of the name and a state',
-    query: { deviceName: 'east', onlineStatus: 1, runStatus: 1 },
-    condition: "device_name like 'East%' and online_status = 1 and run_status = 1",
-  },
-  {
-    what: 'a report in March',
-    query: { lastReportFrom: '2026-03-01T00:00:00Z' },
-    condition: reportedSql("reported_at >= '2026-03-01 00:00:00Z'"),
-  },
-  {
-    what: 'a long silence',
-    query: { lastReportTo: '2026-01-01 20:00:00' },
-    condition: reportedSql("reported_at < '2026-01-01 12:00:01Z'"),
-  },
-  {
-    what: 'a long silence in a city',
-    query: { lastReportTo: '2026-02-01 00:00:00', cityCode: '77' },
-    condition: `city_code = '77' and ${reportedSql("reported_at < '2026-02-01'")}`,
-  },
-  { what: 'a longer silence', query: { lastReportTo: '2025-01-01 00:00:00' }, condition: 'false' },
-  { what: 'any report', query: { hasReported: 'true' }, condition: reportedSql('true') },
-  { what: 'no report', query: { hasReported: 'false' }, condition: `not ${reportedSql('true')}` },
-]
 
 const asks = [
   {

@@ -11,8 +11,9 @@ import type { Operation } from '../src/vocabulary/operation.ts'
 import type { RefusalName } from '../src/vocabulary/refusals.ts'
 import { everyRole } from '../src/vocabulary/roles.ts'
 import { contractRefusals } from './conformance/refusals.ts'
+import { newPriceChange } from './costs/world.ts'
 import { type Client, deviceBody, newApplication, siteBody, type TestApplication, target } from './harness.ts'
-import { admitted, inputsOf, newPriceChange } from './operations.ts'
+import { admitted, inputsOf } from './operations.ts'
 import { newPerson, signIn } from './people.ts'
 
 // Generated from the list of operations: an operation that is missing in test/operations.ts fails the test.

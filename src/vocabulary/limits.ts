@@ -404,11 +404,11 @@ export const limits = {
   passkeysOfOne: 20,
   /** Seconds. Tickets of passkeys: how long each may be used. Past it: 401 10031. Seen by: test/faults/passkeys.test.ts. */
   ticketSeconds: 300,
-  /** Seconds. The cookie of a sign-on that is under way. Past it: 10061. Seen by: test/faults/sign-on.test.ts. */
+  /** Seconds. The cookie of a sign-on that is under way. Past it: 10061. Seen by: test/faults/sign-on-callback.test.ts. */
   signOnSeconds: 600,
-  /** Ms. Sign-ons, from a provider that does not answer. Past it: 10063. Seen by: test/faults/sign-on.test.ts. */
+  /** Ms. Sign-ons, from a provider that does not answer. Past it: 10063. Seen by: test/faults/sign-on-lies.test.ts. */
   providerMs: 5_000,
-  /** Bytes. Memory, from a provider’s answers. Past it: 10063. Seen by: test/faults/sign-on.test.ts. */
+  /** Bytes. Memory, from a provider’s answers. Past it: 10063. Seen by: test/faults/sign-on-callback.test.ts. */
   providerBytes: 1024 * 1024,
   /** Requests. The provider: from one process at once. Past it: they wait. Seen by: test/faults/sign-on.test.ts. */
   providerRequests: 8,

@@ -1,10 +1,12 @@
 import { operations } from '../../src/reference/operations.ts'
 import { Workplace } from '../faults/support.ts'
 import { Client } from '../harness.ts'
-import { type Measured, makeWorld, measured, measuredOrigin, send, variants } from '../operations.ts'
+import { type Measured, send } from './calls.ts'
 import { fill } from './fill.ts'
 import { MeasuredDatabase } from './measured-database.ts'
 import { type Blocks, Meter } from './meter.ts'
+import { measured, variants } from './operations.ts'
+import { makeWorld, measuredOrigin } from './world.ts'
 
 type Found = Blocks & { dearest: string }
 
@@ -91,7 +93,7 @@ export async function measureOperations(many: number, { precise = false } = {}):
 function all() {
   const plain = operations.map((operation) => {
     const call = measured[operation.id]
-    if (call === undefined) throw new Error(`test/operations.ts does not know ${operation.id}`)
+    if (call === undefined) throw new Error(`test/costs/operations.ts does not know ${operation.id}`)
     return { name: operation.id, operation, ...call }
   })
   const more = Object.entries(variants).map(([name, call]) => {

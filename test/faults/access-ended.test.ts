@@ -27,7 +27,7 @@ import {
   type TestApplication,
 } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
-import { atScale, becomesTrue, sleep, staysTrue, Workplace } from './support.ts'
+import { atScale, becomesTrue, embeddedConnection, sleep, staysTrue, Workplace, withSql } from './support.ts'
 
 // An upload, a running import and an export each end within a second after their caller has lost access.
 
@@ -102,6 +102,7 @@ const losses: Record<string, (app: TestApplication) => Promise<Holder>> = {
   'an application that is frozen': (app) =>
     ofApplication(app, async () => {
       await client.operate(freezeApplication, { appId: app.appId, reason: 'test' })
+      // So long as what lasts may go on after the freeze.
       await sleep(1_100)
       return client.operate(unfreezeApplication, { appId: app.appId })
     }),
@@ -176,9 +177,12 @@ const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = 
     const writer = writable.getWriter()
     const deviceNo = newSerial('HALF')
     const sent = { kind: 'devices', appId: holder.appId, file: readable }
+    const imports = () =>
+      withSql(embeddedConnection(service.dataDir), async (sql) => (await sql`select from import`).length)
+    const before = await imports()
     const answer = client.call(createImport, sent, { headers: { ...holder.headers, ...ndjson } })
     await writer.write(Buffer.from(`${JSON.stringify(deviceBody('', { deviceNo }))}\n`))
-    await sleep(100)
+    expect(await becomesTrue(async () => (await imports()) > before)).toBe(true)
     return async () => {
       expect(refusedAs).toContain((await answer).code)
       writer.close().catch(() => {})
@@ -321,6 +325,7 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
     const holder = await newHolder(full)
     const ends = await Promise.all(lasting.map(({ id }) => begin[id]?.(holder)))
     await holder.lose()
+    // Each ends within a second, before its caller does anything more.
     await sleep(1_100)
     await Promise.all(ends.map((end) => end?.()))
   }, 60_000)

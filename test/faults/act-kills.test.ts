@@ -6,13 +6,13 @@ import { Client, deviceBody, newApplication, newSerial, type TestApplication } f
 import { longTest } from '../long.ts'
 import { Striker } from './strikes.ts'
 import {
+  anyMoment,
   atScale,
   becomesTrue,
   type OwnDatabase,
   onDisk,
   randomNumbers,
   seed,
-  sleep,
   tell,
   Workplace,
 } from './support.ts'
@@ -94,7 +94,7 @@ longTest(
       const ids = begun.map(({ data }) => data.id)
       if (round % 2 === 0)
         await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ done }) => done > 0))
-      else await sleep(random() * 200)
+      else await anyMoment(random, 200)
       await striker.strike(victim, isStill)
       const struck = await Promise.all(ids.map(told))
       inMiddle += struck.filter(({ status, done }) => status === 2 && done > 0).length

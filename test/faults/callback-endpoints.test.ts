@@ -116,7 +116,11 @@ describe.concurrent('an endpoint whose row is locked, as a large replay does it,
         await bed.createDevicesOf(other, 3)
         expect(await receiver.waitFor(other.path, 4)).toHaveLength(4)
         expect(await becomesTrue(async () => (await bed.deliveriesOf(other)).length === 4)).toBe(true)
-        await sleep(1_000)
+        // Meanwhile the service has looked for endpoints with something to send again and again.
+        for (let sent = 5; sent < 8; sent++) {
+          await bed.createDeviceOf(other)
+          expect(await receiver.waitFor(other.path, sent)).toHaveLength(sent)
+        }
       }),
     )
     expect(await becomesTrue(async () => (await bed.deliveriesOf(locked, { status: 2 })).length === 4)).toBe(true)
@@ -144,6 +148,7 @@ describe.concurrent('an endpoint that fails again and again', () => {
       answerWith(isDown ? 500 : 200)(received, response, socket),
     )
     const serials = await bed.createDevicesOf(app, 30)
+    // So long that a fourth and a fifth attempt are due.
     await sleep(6_000)
     // At most three events fail at once, then one after 2 s and one after 4 s more. Retries count as attempts too.
     const attempts = (await receiver.waitFor(app.path, 5)).slice(1)

@@ -12,8 +12,10 @@ import { longTest } from '../long.ts'
 import type { Killed, KillOrder } from './killer.ts'
 import { answerWith, Receiver, verify } from './receiver.ts'
 import {
+  anyMoment,
   atScale,
   becomesTrue,
+  load,
   type OwnDatabase,
   onDisk,
   randomNumbers,
@@ -77,19 +79,10 @@ async function newEndpoint(client: Client, path: string): Promise<Endpoint> {
 }
 
 /** Creates devices until it is stopped, and continues after each kill of the service. */
-function createAlong(client: Client, { appId, token }: Endpoint): () => Promise<void> {
-  let isRunning = true
-  const creating = (async () => {
-    while (isRunning) {
-      await client.call(createDevice, deviceBody(appId), { token }).catch(() => {})
-      // No faster than callbacks are sent, so that no backlog builds up.
-      await sleep(20)
-    }
-  })()
-  return () => {
-    isRunning = false
-    return creating
-  }
+function createAlong(client: Client, { appId, token }: Endpoint) {
+  const create = () => client.call(createDevice, deviceBody(appId), { token }).catch(() => {})
+  // No faster than callbacks are sent, so that no backlog builds up.
+  return load(create, { pauseMs: 20 })
 }
 
 /** The ids of all events of an application, in order and in the form in which its receiver gets them. */
@@ -122,7 +115,7 @@ describe.concurrent('callbacks', () => {
         const stops = fresh.map((endpoint) => createAlong(client, endpoint))
         await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5))
         await killSoon(service, 400)
-        await Promise.all(stops.map((stop) => stop()))
+        await Promise.all(stops.map((one) => one.stop()))
         const [told] = await database.run(
           (sql) => sql`
           select count(*)::int as delivered from delivery
@@ -193,7 +186,7 @@ describe.concurrent('callbacks', () => {
             Promise.all(clients.map((client) => client.call(createDevice, deviceBody(appId), { token }))),
           ),
         )
-        await sleep(random() * 60)
+        await anyMoment(random, 60)
       }
       for (const endpoint of endpoints) {
         const expected = await expectedOf(database, endpoint)
@@ -208,11 +201,10 @@ describe.concurrent('callbacks', () => {
       for (const share of shares) expect(share, 'what each has delivered').toBeGreaterThan(0)
 
       const stops = endpoints.map((endpoint) => createAlong(clients[1], endpoint))
-      await sleep(500)
-      await killSoon(one, 500)
+      await killSoon(one, 1000)
       const killedAt = performance.now()
-      await sleep(500)
-      await Promise.all(stops.map((stop) => stop()))
+      await anyMoment(random, 1000)
+      await Promise.all(stops.map((one) => one.stop()))
       for (const endpoint of endpoints) {
         const expected = await expectedOf(database, endpoint)
         const isThere = () => hasAll(endpoint.path, expected)
@@ -241,10 +233,10 @@ describe('callbacks', () => {
         const isBusy = () => endpoints.every(({ path }, n) => receiver.at(path).length > (before[n] ?? 0) + 5)
         expect(await becomesTrue(isBusy), `${said}: busy before outage ${outage}`).toBe(true)
         database.signalAll('SIGKILL')
-        await sleep(random() * 1_500)
+        await anyMoment(random, 1_500)
         await database.start()
-        await sleep(300)
-        await Promise.all(stops.map((stop) => stop()))
+        await anyMoment(random, 600)
+        await Promise.all(stops.map((one) => one.stop()))
       }
       for (const endpoint of endpoints) {
         const expected = await expectedOf(database, endpoint)

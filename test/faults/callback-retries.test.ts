@@ -4,7 +4,7 @@ import { getOverview } from '../../src/service/overview/contract.ts'
 import { longTest } from '../long.ts'
 import { CallbackBed } from './callback-bed.ts'
 import { answerWith } from './receiver.ts'
-import { becomesTrue, sleep } from './support.ts'
+import { becomesTrue, load } from './support.ts'
 
 // An endpoint that fails while new events are created.
 
@@ -19,11 +19,9 @@ longTest(
     const app = await bed.newEndpoint(answerWith(500))
     const serials: string[] = []
     const isOver = async () => (await bed.deliveriesOf(app, { status: 3 })).length >= 10
-    const end = performance.now() + 120_000
-    while (performance.now() < end && !(serials.length % 20 === 0 && (await isOver()))) {
-      serials.push(await bed.createDeviceOf(app))
-      await sleep(200)
-    }
+    const creating = load(async () => serials.push(await bed.createDeviceOf(app)), { pauseMs: 200 })
+    await becomesTrue(isOver, 120_000)
+    await creating.stop()
     const dead = await bed.deliveriesOf(app, { status: 3 })
     expect(dead.length).toBeGreaterThanOrEqual(10)
     for (const { id, attempts, attemptLog, nextAttemptTime } of dead) {
@@ -38,12 +36,10 @@ longTest(
 
 test('with Retry-After, which leaves one attempt a visit, retries and new events have their turns alike', async () => {
   const app = await bed.newEndpoint(answerWith(503, { 'retry-after': '0' }))
-  for (let made = 0; made < 100; made++) {
-    await bed.createDeviceOf(app)
-    await sleep(20)
-  }
+  const creating = load(() => bed.createDeviceOf(app), { pauseMs: 20 })
   const attempts = async () => (await bed.deliveriesOf(app)).map((delivery) => delivery.attempts)
   expect(await becomesTrue(async () => Math.max(...(await attempts())) > 2)).toBe(true)
+  await creating.stop()
   expect((await attempts()).length).toBeGreaterThan(2)
 }, 120_000)
 
@@ -69,7 +65,8 @@ longTest(
         const next = new Date(`${String(nextAttemptTime).replace(' ', 'T')}+08:00`)
         expect(next.getTime()).toBeGreaterThanOrEqual(before.getTime())
       }
-      await sleep(1_500)
+      const attempted = unhurried.receiver.at(app.path).length
+      expect(await becomesTrue(() => unhurried.receiver.at(app.path).length > attempted)).toBe(true)
     }
     expect(await becomesTrue(isHeld)).toBe(true)
     const metrics = await unhurried.metrics()

@@ -6,13 +6,13 @@ import { goneWithin, postgresProcessesIn, signal } from '../../src/embedded/proc
 import { Cluster, coordinatorUrl, type Node, startNode } from '../citus/cluster.ts'
 import { Client, newApplication, type Service } from '../harness.ts'
 import {
+  anyMoment,
   atScale,
   becomesTrue,
   distribution,
   type OwnDatabase,
   randomNumbers,
   seed,
-  sleep,
   tell,
   Workplace,
   withSql,
@@ -101,11 +101,11 @@ test.if(coordinatorUrl !== undefined)(
     for (let killed = 0; killed < kills; killed++) {
       const had = writers.map(({ settled }) => settled.length)
       await becomesTrue(() => writers.every(({ settled }, index) => settled.length > (had[index] ?? 0) + 40))
-      await sleep(random() * 100)
+      await anyMoment(random, 100)
       const victim = nodes[killed % (nodes.length + 1)]
       if (victim === undefined) await service.kill('SIGKILL')
       else await kill(victim)
-      await sleep(random() * 1500)
+      await anyMoment(random, 1500)
       const began = performance.now()
       if (victim === undefined) {
         service = await place.startService({ env })

@@ -8,6 +8,7 @@ import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, type Service } from '../harness.ts'
 import { longTest } from '../long.ts'
 import {
+  anyMoment,
   atScale,
   becomesTrue,
   distribution,
@@ -15,7 +16,6 @@ import {
   onDisk,
   randomNumbers,
   seed,
-  sleep,
   tell,
   Workplace,
 } from './support.ts'
@@ -85,7 +85,7 @@ async function busyService(database: OwnDatabase) {
           wrong.push(`${name}: ${answer.text}`)
         // A change of a model makes the service prepare all waiting creates again, so models change rarely here, as in
         // practice.
-        if (answer?.status !== 200 || name === 'saveDeviceModel') await sleep(10 + random() * 100)
+        if (answer?.status !== 200 || name === 'saveDeviceModel') await anyMoment(random, 110)
       }
     }),
   )
@@ -190,11 +190,11 @@ longTest(
     const busy = await busyService(database)
     const took: number[] = []
     for (let kill = 1; kill <= atScale(2, 10); kill++) {
-      await sleep(200 + random() * 100)
+      await anyMoment(random, 300)
       const victims = kill % 2 === 0 ? [database.pid] : database.processes().map(({ pid }) => pid)
       for (const pid of victims) process.kill(pid, 'SIGKILL')
       await becomesTrue(() => !database.isRunning)
-      await sleep(random() * 300)
+      await anyMoment(random, 300)
       await database.start()
       took.push(await heals(busy, `after kill ${kill}`))
     }
@@ -214,7 +214,7 @@ test('a server whose connections are cut one by one under every kind of operatio
   let cuts = 0
   await database.run(async (sql) => {
     for (const end = performance.now() + atScale(1500, 6000); performance.now() < end; ) {
-      await sleep(random() * 30)
+      await anyMoment(random, 30)
       // An administrator, a failover or the restart of a proxy has the same effect: a random connection of the service
       // ends.
       const ended = await sql`

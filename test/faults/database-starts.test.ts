@@ -24,6 +24,7 @@ async function startToWait(env: Record<string, string>): Promise<{ starting: Pro
   let words = ''
   const starting = start(env, { onStderr: (all) => (words = all) })
   expect(await becomesTrue(() => words.includes(waits))).toBe(true)
+  // It has looked several times.
   await sleep(500)
   return { starting }
 }

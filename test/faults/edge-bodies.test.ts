@@ -7,7 +7,7 @@ import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { getHealth } from '../../src/service/contract.ts'
 import { Client, newApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, load, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -80,15 +80,15 @@ longTest(
       socket.write(unfinished)
     }
     let most = 0
-    const isOver = becomesTrue(() => {
+    const areClosed = () => {
       most = Math.max(most, megabytesOf(service.process.pid))
       return closed === sockets.length
-    })
-    await Promise.race([isOver, sleep(10_000)])
+    }
+    await becomesTrue(areClosed, 10_000)
     tell(`memory grew by ${(most - before).toFixed(0)} MB`)
     expect(most - before).toBeLessThan(grownAtMostMegabytes)
     for (const socket of sockets) socket.destroy()
-    await isOver
+    await becomesTrue(areClosed)
     expect((await new Client(service).call(getHealth, {})).status).toBe(200)
     expect(await service.stop()).toBe(0)
   },
@@ -101,18 +101,16 @@ async function holdsNobodyUp<Answer extends { status: number }>(
   what: string,
   sent: Promise<Answer>,
 ): Promise<Answer> {
-  let isAnswered = false
-  const done = sent.finally(() => {
-    isAnswered = true
-  })
   let longest = 0
-  while (!isAnswered) {
-    const began = performance.now()
-    await client.call(getHealth, {})
-    longest = Math.max(longest, performance.now() - began)
-    await sleep(5)
-  }
-  const answer = await done
+  const asking = load(
+    async () => {
+      const began = performance.now()
+      await client.call(getHealth, {})
+      longest = Math.max(longest, performance.now() - began)
+    },
+    { pauseMs: 5 },
+  )
+  const answer = await sent.finally(() => asking.stop())
   tell(`${what}: ${answer.status}, others waited ${longest.toFixed(0)} ms at most`)
   expect(longest).toBeLessThan(heldAtMostMs)
   return answer

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
@@ -8,7 +9,7 @@ import { Client, deviceBody, newApplication, type Service, type TestApplication 
 import { longTest } from '../long.ts'
 import { Crowd } from './crowd.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
-import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, sleep, standStill, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -91,12 +92,6 @@ async function honestRequests(client: Client, application: TestApplication): Pro
   return Math.max(...times)
 }
 
-async function standStill(service: Service, milliseconds: number): Promise<void> {
-  service.process.kill('SIGSTOP')
-  await sleep(milliseconds)
-  service.process.kill('SIGCONT')
-}
-
 function expectAlive({ process: { exitCode, signalCode }, stderr }: Service): void {
   expect([exitCode, signalCode], stderr().slice(-2000)).toEqual([null, null])
 }
@@ -127,7 +122,11 @@ describe('the service lives, stays small and goes on answering beside', () => {
         beside.push(await honestRequests(client, application))
         most = Math.max(most, residentMegabytes(service))
         // The service is stopped, as on a busy machine: when it continues, the time of every body is over.
-        if (look === 0 && haveBodies) await standStill(service, Math.max(0, opened + bodyEndsMs - performance.now()))
+        if (look === 0 && haveBodies) {
+          const stillMs = Math.max(0, opened + bodyEndsMs - performance.now())
+          await standStill((name) => service.process.kill(name), stillMs)
+        }
+        // Memory is read once a second.
         else await sleep(1000)
       }
       // The service closes all of them by itself; the less a connection has sent, the longer it takes.
@@ -187,7 +186,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
     const request = `GET ${getOpenApi.path} HTTP/1.1\r\nHost: forecourt\r\nAccept-Encoding: identity\r\n\r\n`
     const sockets = Array.from({ length: 600 }, () => connect(Number(port), hostname))
     for (const socket of sockets) socket.on('error', () => {}).write(request)
-    await sleep(1000)
+    await Promise.all(sockets.map((socket) => once(socket, 'readable')))
     await honestRequests(client, application)
     const most = residentMegabytes(service)
     tell(`${before.toFixed(0)} MB before, ${most.toFixed(0)} MB with ${sockets.length} slow readers`)
@@ -211,6 +210,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
       for (let bytes = 1 + Math.floor(Math.random() * step); bytes < request.length; bytes += step) {
         const connection = await RawConnection.open(service.url)
         connection?.send(request.slice(0, bytes))
+        // Every second time the service has read the bytes before the reset.
         if (bytes % 2 === 0) await sleep(1)
         connection?.reset()
       }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { transaction } from '../../src/database/transaction.ts'
 import { openLog } from '../../src/runtime/log.ts'
 import { projectFolder } from '../harness.ts'
 import { freePort } from './replicated.ts'
-import { type OwnDatabase, sleep, Workplace } from './support.ts'
+import { type OwnDatabase, Workplace } from './support.ts'
 
 // Errors keep their cause: a disk error within a transaction is reported neither as a lost connection nor as an outage.
 
@@ -32,10 +32,8 @@ afterAll(async () => {
 
 const openTo = (target: string) => openDatabase({ target, connections: 1, statementTimeoutMs: 5_000 })
 
-/** Far less than the minute after which PostgreSQL ends an idle transaction. */
-const atOnceMs = 5_000
-const atOnce = <Answer>(promise: Promise<Answer>) =>
-  Promise.race([promise, sleep(atOnceMs).then(() => Promise.reject(new Error('nothing was told')))])
+// Each test ends at once: far sooner than after the minute after which PostgreSQL ends an idle transaction.
+setDefaultTimeout(5_000)
 
 /** An error as the file system throws it. */
 const diskError = (code: string) => Object.assign(new Error(`${code}: i/o error, write`), { code, syscall: 'write' })
@@ -47,7 +45,7 @@ describe('in a transaction', () => {
       await tx`create temporary table left_behind (a int)`
       throw fault
     })
-    expect(await atOnce(failing.catch((error) => error))).toBe(fault)
+    expect(await failing.catch((error) => error)).toBe(fault)
     // The connection still works, and nothing of the transaction was committed.
     expect(await sql`select to_regclass('left_behind') as found`).toMatchObject([{ found: null }])
   })
@@ -58,7 +56,7 @@ describe('in a transaction', () => {
       await database.run((other) => other`select pg_terminate_backend(${pid})`)
       await tx`select 1`
     })
-    const error = await atOnce(losing.catch((fault) => fault))
+    const error = await losing.catch((fault) => fault)
     expect(databaseRefusal(error)).toMatchObject({ refusal: 'unavailable' })
     expect(await sql`select 1 as one`).toMatchObject([{ one: 1 }])
   })
@@ -96,7 +94,7 @@ describe('a disk that fails', () => {
         if (++pieces > 1) throw diskError('EIO')
       })
     const failing = takeBackup({ ...backupPlace(), write, onProgress: () => {} })
-    expect(await atOnce(failing.catch(({ name, message }) => `${name}: ${message}`))).toBe(
+    expect(await failing.catch(({ name, message }) => `${name}: ${message}`)).toBe(
       'UserError: /mnt/backup cannot be used: EIO: i/o error, write.',
     )
   })
@@ -115,7 +113,7 @@ describe('a disk that fails', () => {
     // The file was open during the check and is closed before the restore.
     await handle.close()
     const failing = restoreBackup({ ...into, file: handle, verified, onProgress: () => {} })
-    expect(await atOnce(failing.catch(({ code }) => code))).toBe('EBADF')
+    expect(await failing.catch(({ code }) => code)).toBe('EBADF')
     expect(await empty.run((found) => found`select count(*)::int as count from device`)).toMatchObject([{ count: 0 }])
   })
 })

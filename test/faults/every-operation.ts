@@ -10,7 +10,7 @@ import { getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, type Client, deviceBody, type Service, siteBody, type TestApplication } from '../harness.ts'
-import { sleep } from './support.ts'
+import { becomesTrue } from './support.ts'
 
 export type Operations = Record<string, () => Promise<Answer<unknown>>>
 
@@ -57,12 +57,11 @@ export async function everyOperation(
 export async function backAfter(operations: Operations, began: number): Promise<{ name: string; ms: number }[]> {
   const back = await Promise.all(
     Object.entries(operations).map(async ([name, operation]) => {
-      let answer = await operation()
-      while (answer.status !== 200 && performance.now() - began < 30_000) {
-        if (answer.code !== 50003) throw new Error(`${name}: ${answer.text}`)
-        await sleep(100)
-        answer = await operation()
-      }
+      await becomesTrue(async () => {
+        const { status, code, text } = await operation()
+        if (status !== 200 && code !== 50003) throw new Error(`${name}: ${text}`)
+        return status === 200
+      }, 30_000)
       return { name, ms: Math.round(performance.now() - began) }
     }),
   )

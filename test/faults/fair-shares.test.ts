@@ -9,7 +9,7 @@ import { getReadiness } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, type OwnDatabase, statisticsAreIn, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -97,8 +97,8 @@ test('however many ask whether the service is ready, the database is asked by fe
   for (let asked = 0; asked < probes; asked += 400) {
     expect((await ask(400)).map(({ status }) => status)).toEqual(Array(400).fill(200))
   }
-  // PostgreSQL reports a session's statistics with its next statement, a second later.
-  await sleep(1200)
+  // A session reports its statistics with its next statement.
+  await statisticsAreIn()
   for (let again = 0; again < 10; again++) await ask(1)
   const asked = (await commits()) - before
   tell(`${probes} probes: ${asked} statements, the service's own of that time among them`)

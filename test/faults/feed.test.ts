@@ -7,7 +7,18 @@ import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { atScale, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import {
+  anyMoment,
+  atScale,
+  becomesTrue,
+  load,
+  type OwnDatabase,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+} from './support.ts'
 
 // Ids of a sequence are drawn in order, but become visible in the order of the commits. A follower who remembers the
 // last id would miss an event with a lower id that commits later, unless one lock orders both.
@@ -78,6 +89,7 @@ function follow(app: TestApplication): { stop(lastId: number): Promise<Followed[
         const page: Page = await step(client, app, { seen, cursor, begun })
         seen.push(...page.list.map(({ id }) => id))
         cursor = page.nextCursor
+        // As a program does that reads the feed at intervals.
         if (page.list.length === 0) await sleep(40)
       }
       return { name: `${name}, process ${index + 1}`, seen }
@@ -125,6 +137,7 @@ function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLoc
       insert into event (app_id, id, type, time, actor, subject, data)
       select ${appId}, ${id}, type, ${now}, 'operator:slow', null, data from event
       where app_id = ${appId} and type = 'device.bound' limit 1`
+    // So long that others commit meanwhile.
     await sleep(slowMs)
     return id
   }) as Promise<number>
@@ -142,25 +155,26 @@ async function followWhileWritten(isLocked: boolean) {
   // The event that the slow transactions copy.
   await write(each(0), app)
   const following = [app, neighbour].map((one) => ({ one, feed: follow(one) }))
-  let running = true
-  const writers = Array.from({ length: 8 }, async (_, index) => {
-    while (running) {
+  let written = 0
+  const writing = load(
+    async (index) => {
       await write(each(index), index % 4 === 3 ? neighbour : app)
-      // No faster than the slowest follower reads: one that lags behind reads an event only after it has become
-      // visible, and so cannot miss it.
-      await sleep(20 + random() * 20)
-    }
-  })
+      written++
+    },
+    // No faster than the slowest follower reads: one that lags behind reads an event only after it has become visible,
+    // and so cannot miss it.
+    { loops: 8, pauseMs: 30 },
+  )
   const slow: number[] = []
   await database.run(async (connection) => {
     for (let count = 0; count < slowTransactions; count++) {
-      await sleep(random() * 300)
+      await anyMoment(random, 300)
       slow.push(await writeSlowly(connection, app, isLocked))
     }
   })
-  await sleep(200)
-  running = false
-  await Promise.all(writers)
+  const before = written
+  expect(await becomesTrue(() => written > before + 40), 'events after the last slow one').toBe(true)
+  await writing.stop()
   const feeds = following.map(async ({ one, feed }) => {
     const ids = await database.run(
       async (sql) =>

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Service } from '../harness.ts'
-import { sleep } from './support.ts'
+import { becomesTrue } from './support.ts'
 
 /** The limit of processor time in milliseconds; other processes on a busy machine do not add to it. */
 export const heldAtMostMs = 50
@@ -37,9 +37,7 @@ export function watchedEnvironment(folder: string, runtime: 'bun' | 'node'): Rec
 export async function heldMs(service: Service): Promise<number> {
   const from = service.stderr().length
   service.process.kill('SIGUSR2')
-  for (;;) {
-    const told = /held ([\d.]+)/.exec(service.stderr().slice(from))
-    if (told !== null) return Number(told[1])
-    await sleep(5)
-  }
+  const told = () => /held ([\d.]+)/.exec(service.stderr().slice(from))
+  await becomesTrue(() => told() !== null)
+  return Number(told()?.[1])
 }

@@ -6,13 +6,14 @@ import { Client, deviceBody, newApplication, newSerial, siteBody, type TestAppli
 import { longTest } from '../long.ts'
 import { Striker } from './strikes.ts'
 import {
+  anyMoment,
   atScale,
+  becomes,
   becomesTrue,
   type OwnDatabase,
   onDisk,
   randomNumbers,
   seed,
-  sleep,
   tell,
   Workplace,
 } from './support.ts'
@@ -24,7 +25,6 @@ const rounds = atScale(1, 20)
 const deviceRows = 4_000
 const siteRows = 1_500
 /** After this time without other writes, an import writes large portions again. */
-const quietMs = 1_000
 const place = new Workplace(onDisk)
 const said = `seed ${seed}`
 const random = randomNumbers(seed)
@@ -81,7 +81,7 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
     const client = new Client(victim)
     const [ofSites, ofDevices] = [await newApplication(survivor), await newApplication(survivor)]
     const ids = await Promise.all([sendTo(client, ofSites, 'sites'), sendTo(client, ofDevices, 'devices')])
-    if (round % 2 === 0) await sleep(random() * 200)
+    if (round % 2 === 0) await anyMoment(random, 200)
     else await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ created }) => created > 0))
     await striker.strike(victim, isStill)
     const struck = await Promise.all(ids.map(told))
@@ -218,9 +218,8 @@ longTest(
     }
     isOver = true
     await Promise.all(creating)
-    await sleep(quietMs)
-    const alone = await portionsOf(await sendTo(survivor, app, 'devices', 1_000))
-    expect(Math.max(...alone), String(alone)).toBe(500)
+    const most = async () => Math.max(...(await portionsOf(await sendTo(survivor, app, 'devices', 1_000))))
+    expect(await becomes(500, most)).toBe(500)
     await database.run((sql) => sql`drop trigger dawdle on device`)
     await other.stop()
   },

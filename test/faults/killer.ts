@@ -3,7 +3,7 @@
  * prints a line once the order is carried out. It ends when its standard input is closed.
  */
 import { createInterface } from 'node:readline'
-import { randomNumbers, sleep } from './support.ts'
+import { anyMoment, randomNumbers } from './support.ts'
 
 export interface KillOrder {
   pids: number[]
@@ -21,8 +21,7 @@ const random = randomNumbers(Number(process.argv[2]))
 
 for await (const line of createInterface(process.stdin)) {
   const { pids, withinMs } = JSON.parse(line) as KillOrder
-  const afterMs = Math.round(random() * withinMs)
-  await sleep(afterMs)
+  const afterMs = Math.round(await anyMoment(random, withinMs))
   const killed: Killed = { pids: pids.filter(kill), afterMs }
   process.stdout.write(`${JSON.stringify(killed)}\n`)
 }

@@ -8,6 +8,7 @@ import { getReadiness } from '../../src/service/contract.ts'
 import { Client, newApplication, type Service, type TestApplication } from '../harness.ts'
 import type { Killed, KillOrder } from './killer.ts'
 import {
+  anyMoment,
   atScale,
   becomesTrue,
   type Connection,
@@ -17,7 +18,6 @@ import {
   postmasterPid,
   randomNumbers,
   seed,
-  sleep,
   tell,
   Workplace,
   withSql,
@@ -160,7 +160,7 @@ describe.each([
       // In a fifth of the rounds, the next start is killed too.
       if (random() < 0.2) {
         const restarting = place.startService({ dataDir }).catch(() => undefined)
-        await sleep(random() * 600)
+        await anyMoment(random, 600)
         for (const { pid } of place.services()) await killSoon([pid], 0)
         await restarting
       }

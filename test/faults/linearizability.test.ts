@@ -5,7 +5,7 @@ import { contradiction, describeExchanges, judge } from '../linearizability/chec
 import { Recorder } from '../linearizability/recorder.ts'
 import { longTest } from '../long.ts'
 import { type Host, startPair } from './replicated.ts'
-import { atScale, becomesTrue, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { anyMoment, atScale, becomesTrue, randomNumbers, seed, sleep, standStill, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 const hosts: Host[] = []
@@ -112,30 +112,26 @@ const faults: Record<string, (bed: Bed, recorder: Recorder) => Promise<void>> = 
   },
   'freeze a service': async ({ processes }, recorder) => {
     const frozen = processes.one
-    frozen.process.kill('SIGSTOP')
-    await sleep(1000 + random() * 4000)
-    frozen.process.kill('SIGCONT')
+    await standStill((name) => frozen.process.kill(name), 1000 + random() * 4000)
     await goesOn(recorder, 100, 'after the freeze')
   },
   'freeze the primary': async ({ primary }) => {
-    primary.signalAll('SIGSTOP')
-    await sleep(500 + random() * 8000)
-    primary.signalAll('SIGCONT')
+    await standStill((name) => primary.signalAll(name), 500 + random() * 8000)
   },
   'kill the primary, and start it again': async ({ primary }) => {
     await primary.kill()
-    await sleep(random() * 2000)
+    await anyMoment(random, 2000)
     await primary.start()
   },
   'kill the primary, and promote the standby': async (bed) => {
     await bed.primary.kill()
-    await sleep(random() * 2000)
+    await anyMoment(random, 2000)
     await promote(bed)
   },
   'freeze the primary, promote the standby, and let the former primary wake up': async (bed, recorder) => {
     const former = bed.primary
     former.signalAll('SIGSTOP')
-    await sleep(random() * 2000)
+    await anyMoment(random, 2000)
     await bed.standby.promote()
     // For a second, reads may still return the former primary's state, because it was not shut down.
     await sleep(1000)

@@ -4,7 +4,7 @@ import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { Client, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { atScale, becomesTrue, distribution, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, distribution, load, type OwnDatabase, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -82,16 +82,14 @@ test('issues on two processes at once never leave more than 1,000 living tokens,
       return row?.n as number
     })
   let most = 0
-  let running = true
-  const watching = (async () => {
-    while (running) {
+  const watching = load(
+    async () => {
       most = Math.max(most, await living())
-      await sleep(20)
-    }
-  })()
+    },
+    { pauseMs: 20 },
+  )
   await Promise.all(issued)
-  running = false
-  await watching
+  await watching.stop()
   expect(Math.max(most, await living())).toBe(1000)
 
   const newest = tokens.at(-1) as string
@@ -114,36 +112,33 @@ test('every process honours the end of an overlap, and an issue beside a rotatio
   const app = await newApplication(each(0))
   const { appId, appSecret } = app
   for (const client of clients) expect(await ask(client, app.token)).toBe(0)
-  let running = true
   const codes = new Set<number>()
-  const issuing = Array.from({ length: 8 }, async (_, lane) => {
-    const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
-    const byOld: string[] = []
-    while (running) {
-      const { code, data } = await each(lane).call(issueToken, credentials)
+  const byOld: string[] = []
+  const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+  const issuing = load(
+    async (loop) => {
+      const { code, data } = await each(loop).call(issueToken, credentials)
       codes.add(code)
       if (code === 0) byOld.push(data.accessToken)
-      // Slow enough that all these tokens together stay below the limit of 1,000.
-      await sleep(50)
-    }
-    return byOld
-  })
+    },
+    // Slow enough that all these tokens together stay below the limit of 1,000.
+    { loops: 8, pauseMs: 50 },
+  )
   expect(await becomesTrue(() => codes.size > 0)).toBe(true)
   const { data } = await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 2 })
   const endsAt = performance.now() + 2000
   const fresh = await newToken(each(1), appId, shownSecret(data.appSecret))
   for (const client of clients) expect(await ask(client, app.token)).toBe(0)
-  while (performance.now() < endsAt + 1000) {
+  await becomesTrue(async () => {
     const sentAt = performance.now()
     const answers = await Promise.all(clients.map((client) => ask(client, app.token)))
     for (const code of answers) {
       if (performance.now() < endsAt - 500) expect(code).toBe(0)
       if (sentAt > endsAt + 900) expect(code).toBe(10002)
     }
-    await sleep(20)
-  }
-  running = false
-  const byOld = (await Promise.all(issuing)).flat()
+    return sentAt > endsAt + 1000
+  })
+  await issuing.stop()
   expect([...codes].sort()).toEqual([0, 10030])
   expect(byOld.length).toBeGreaterThan(10)
   expect(new Set(await Promise.all(byOld.map((token, index) => ask(each(index), token))))).toEqual(new Set([10002]))

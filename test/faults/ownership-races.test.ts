@@ -12,9 +12,11 @@ import { coordinatorUrl } from '../citus/cluster.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { contradictionsIn, readStories } from './ownership-story.ts'
 import {
+  anyMoment,
   atScale,
   becomesTrue,
   distribution,
+  load,
   type OwnDatabase,
   randomNumbers,
   seed,
@@ -136,49 +138,51 @@ test('a serial that is transferred to and fro is never free: every create of it 
   for (const deviceNo of serials) expect((await create(each(0), anyOf(apps), deviceNo)).code).toBe(0)
   const counts = { moved: 0, refused: 0, looks: 0 }
   const wrong: string[] = []
-  let running = true
-  const whileRunning = (count: number, act: (index: number) => Promise<void>) =>
-    times(count, async (index) => {
-      while (running) await act(index)
-    })
-  const movers = whileRunning(8, async (index) => {
-    const answer = await transfer(each(index), anyOf(apps), anyOf(serials))
-    if (answer.status === 200) counts.moved++
-    else if (answer.code !== 20017) wrong.push(answer.text)
-  })
-  const creators = whileRunning(6, async (index) => {
-    const answer = await create(each(index), anyOf(apps), anyOf(serials))
-    if (answer.code === 20013 || answer.code === 20017) counts.refused++
-    else wrong.push(answer.text)
-    await sleep(1)
-  })
-  const lookers = whileRunning(2, async (index) => {
-    const deviceNo = anyOf(serials)
-    const { data } = await each(index).operate(getDeviceHistory, { deviceNo })
-    if (data?.list[0]?.unboundAt !== null) wrong.push(`nobody holds ${deviceNo}`)
-    if (data?.list.slice(1).some(({ unboundAt }) => unboundAt === null)) wrong.push(`two hold ${deviceNo}`)
-    const found = await each(index).operate(getDevice, { deviceNo })
-    // On a cluster, a read can happen between the commits of two nodes.
-    if (found.code !== 0 && coordinatorUrl === undefined) wrong.push(`${deviceNo} is not found: ${found.text}`)
-    counts.looks++
-    await sleep(2)
-  })
-  const watcher = database.run(async (sql) => {
-    while (running) {
-      // On a cluster, devices of several applications are on several nodes, which have no common snapshot.
-      const table = sql(coordinatorUrl === undefined ? 'device' : 'device_binding')
-      const [row] = await sql`select count(*)::int as held from ${table} where device_no in ${sql(serials)}`
-      if (row?.held !== serials.length) wrong.push(`${row?.held} of ${serials.length} are held`)
-      await sleep(1)
-    }
-  })
+  const movers = load(
+    async (index) => {
+      const answer = await transfer(each(index), anyOf(apps), anyOf(serials))
+      if (answer.status === 200) counts.moved++
+      else if (answer.code !== 20017) wrong.push(answer.text)
+    },
+    { loops: 8 },
+  )
+  const creators = load(
+    async (index) => {
+      const answer = await create(each(index), anyOf(apps), anyOf(serials))
+      if (answer.code === 20013 || answer.code === 20017) counts.refused++
+      else wrong.push(answer.text)
+    },
+    { loops: 6, pauseMs: 1 },
+  )
+  const lookers = load(
+    async (index) => {
+      const deviceNo = anyOf(serials)
+      const { data } = await each(index).operate(getDeviceHistory, { deviceNo })
+      if (data?.list[0]?.unboundAt !== null) wrong.push(`nobody holds ${deviceNo}`)
+      if (data?.list.slice(1).some(({ unboundAt }) => unboundAt === null)) wrong.push(`two hold ${deviceNo}`)
+      const found = await each(index).operate(getDevice, { deviceNo })
+      // On a cluster, a read can happen between the commits of two nodes.
+      if (found.code !== 0 && coordinatorUrl === undefined) wrong.push(`${deviceNo} is not found: ${found.text}`)
+      counts.looks++
+    },
+    { loops: 2, pauseMs: 2 },
+  )
+  const watcher = load(
+    () =>
+      database.run(async (sql) => {
+        // On a cluster, devices of several applications are on several nodes, which have no common snapshot.
+        const table = sql(coordinatorUrl === undefined ? 'device' : 'device_binding')
+        const [row] = await sql`select count(*)::int as held from ${table} where device_no in ${sql(serials)}`
+        if (row?.held !== serials.length) wrong.push(`${row?.held} of ${serials.length} are held`)
+      }),
+    { pauseMs: 1 },
+  )
   // On a busy machine the transfers take longer.
   await becomesTrue(
     () => Math.min(counts.moved, counts.refused, counts.looks) > atScale(80, 250) || wrong.length > 0,
     20_000,
   )
-  running = false
-  await Promise.all([movers, creators, lookers, watcher])
+  await Promise.all([movers, creators, lookers, watcher].map((one) => one.stop()))
   tell(`${counts.moved} transfers, ${counts.refused} creates refused, ${counts.looks} looks at the history`)
   expect(wrong.slice(0, 5), said).toEqual([])
   await expectOneStory(serials, 'to and fro')
@@ -204,6 +208,7 @@ test(`after an offline answer no device is transferred to the application, in ${
         if (isMoved) counts.moved++
         else if (answer.code === 10006) counts.refused++
         else wrong.push(answer.text)
+        // The pause leaves processor time to the toggles, which are measured.
         if (!isMoved) await sleep(1)
       }
     }
@@ -211,13 +216,13 @@ test(`after an offline answer no device is transferred to the application, in ${
   await database.run(async (sql) => {
     const count = () => sql`select count(*)::int as n from device where app_id = ${to.appId}`.then(([row]) => row?.n)
     for (let toggle = 0; toggle < toggles; toggle++) {
-      await sleep(random() * 8)
+      await anyMoment(random, 8)
       const began = performance.now()
       const offline = await each(toggle).operate(takeApplicationOffline, { appId: to.appId })
       took.push(performance.now() - began)
       expect(offline.data.onlineStatus, said).toBe(2)
       const after = await count()
-      await sleep(random() * 6)
+      await anyMoment(random, 6)
       expect(await count(), `${said}: toggle ${toggle}: transferred late`).toBe(after)
       await each(toggle + 1).operate(takeApplicationOnline, { appId: to.appId })
     }
@@ -240,7 +245,7 @@ test('rows of createBatch race with single creates: each serial has one owner, a
     const devices = serials.map((deviceNo) => deviceBody(a.appId, { deviceNo }))
     const singles = times(80, async (count) => {
       const index = count * 5
-      await sleep(random() * 12)
+      await anyMoment(random, 12)
       const app = count % 2 === 0 ? a : b
       return { app, index, answer: await create(each(count >> 1), app, serials[index] as string) }
     })
@@ -271,7 +276,7 @@ test('of several changes with one ETag exactly one is made, also when one of the
     const options = { token, headers: { 'if-match': etag } }
     const answers = await times(6, async (index) => {
       // The random pause keeps the first request from always winning where requests are slow.
-      await sleep(random() * 3)
+      await anyMoment(random, 3)
       return round % 2 === 1 && index === 3
         ? each(index).call(unbindDevice, { deviceNo }, options)
         : each(index).call(updateDevice, { deviceNo, deviceName: `change ${index}` }, options)

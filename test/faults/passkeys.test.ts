@@ -16,7 +16,7 @@ import { readKey, SecretBox } from '../../src/secrets/box.ts'
 import { Authenticator, type Lies } from '../authenticator.ts'
 import { Client, type Service } from '../harness.ts'
 import { cookieOf, newPerson, type Person, signIn } from '../people.ts'
-import { type OwnDatabase, sleep, Workplace } from './support.ts'
+import { becomes, type OwnDatabase, rememberedMs, Workplace } from './support.ts'
 
 const place = new Workplace()
 const origin = 'https://forecourt.example'
@@ -250,16 +250,16 @@ test('a passkey gives a session a new proof, if it is of the same account', asyn
   const { headers, authenticator } = await personWithPasskey('admin')
   const other = await personWithPasskey()
   await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
-  await sleep(1000)
-  expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10035)
+  const act = async () => (await client.call(createOperatorKey, {}, { headers })).code
+  expect(await becomes(10035, act, rememberedMs)).toBe(10035)
   const confirm = async (by: Authenticator) => {
     const { options, ticket } = (await client.call(startPasskeySession, {})).data
     return client.call(confirmSession, { ticket, credential: by.get(options) }, { headers })
   }
   expect((await confirm(other.authenticator)).code).toBe(10031)
-  expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10035)
+  expect(await act()).toBe(10035)
   expect((await confirm(authenticator)).code).toBe(0)
-  expect((await client.call(createOperatorKey, {}, { headers })).code).toBe(10001)
+  expect(await act()).toBe(10001)
 })
 
 test('an address without a name has no passkeys, and says so', async () => {

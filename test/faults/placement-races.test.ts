@@ -14,7 +14,7 @@ import {
 } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { placementFaults } from './placement-story.ts'
-import { atScale, type OwnDatabase, randomNumbers, seed, tell, Workplace } from './support.ts'
+import { anyMoment, atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -62,7 +62,7 @@ const transfer = (deviceNo: string) =>
 async function race(...requests: (() => Promise<Answer<unknown>>)[]): Promise<Answer<unknown>[]> {
   return Promise.all(
     requests.map(async (send) => {
-      await Bun.sleep(random() * 4)
+      await anyMoment(random, 4)
       return send()
     }),
   )
@@ -233,7 +233,8 @@ test(
           if (answer.code === 0) told.set(deviceNo, { answered: asked, asked })
         }
       })
-      await Bun.sleep(300 + random() * 300)
+      expect(await becomesTrue(() => [...told.values()].some(({ answered }) => answered !== undefined))).toBe(true)
+      await anyMoment(random, 500)
       await doomed.kill('SIGKILL')
       await Promise.all(writers)
       const rows = await database.run(

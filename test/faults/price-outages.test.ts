@@ -8,7 +8,7 @@ import { getSitePrices } from '../../src/sites/prices/contract.ts'
 import { forecourt } from '../cli/support.ts'
 import { type Answer, Client, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { sleep, Workplace } from './support.ts'
+import { sleepUntil, Workplace } from './support.ts'
 
 // Price changes whose moment comes while no process runs, and in a database that is restored from an earlier backup.
 
@@ -22,7 +22,6 @@ async function done<Data>(answer: Promise<Answer<Data>>): Promise<Data> {
 }
 
 const at = (electricityPrice: string) => [{ startTime: '00:00:00', electricityPrice, servicePrice: '0' }]
-const sleepUntil = (moment: number) => sleep(Math.max(0, moment - Date.now()))
 
 /** An application with a site whose prices change three times, a second after each other, the last change scheduled first. */
 interface Waiting {

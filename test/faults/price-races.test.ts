@@ -23,7 +23,7 @@ import {
 import { longTest } from '../long.ts'
 import { fakeClock, libfaketime } from './clocks.ts'
 import { type Asked, type Ended, priceFaults, type Seen } from './price-story.ts'
-import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleepUntil, tell, Workplace } from './support.ts'
 
 // Writes and reads around the moment at which prices change, on several processes: whether a request comes before or
 // after it, each change takes effect exactly once or was cancelled, and no read shows old prices.
@@ -77,16 +77,17 @@ async function ask<Body extends TObject, Query extends TObject, Data extends TSc
 ) {
   const sentAt = Date.now()
   const headers = operation.idempotent === true ? { 'idempotency-key': newSerial('key') } : {}
-  for (let left = [...of]; ; ) {
+  let left = [...of]
+  let answer: Answer<Static<Data>> | undefined
+  await becomesTrue(async () => {
     const client = pick(left)
-    const answer = await client.call(operation, { appId, ...input }, { token, headers }).catch(() => undefined)
+    answer = await client.call(operation, { appId, ...input }, { token, headers }).catch(() => undefined)
     left = left.filter((other) => other !== client)
-    // A busy machine may refuse a request that has waited too long, or an application's many reads.
-    const isOver = answer !== undefined && answer.code !== 50003 && answer.code !== 10007
-    if (isOver) return { sentAt, answeredAt: Date.now(), answer: answer as Answer<Static<Data>> }
     if (left.length === 0) left = [...of]
-    await sleep(5)
-  }
+    // A busy machine may refuse a request that has waited too long, or an application's many reads.
+    return answer !== undefined && answer.code !== 50003 && answer.code !== 10007
+  })
+  return { sentAt, answeredAt: Date.now(), answer: answer as Answer<Static<Data>> }
 }
 
 type AskedOf = Awaited<ReturnType<typeof ask>>
@@ -185,8 +186,6 @@ async function newWave(of: readonly Client[]): Promise<{ moment: number; owners:
     if (leadMs > 60_000) throw new Error('the machine is too busy to schedule anything')
   }
 }
-
-const sleepUntil = (moment: number) => sleep(Math.max(0, moment - Date.now()))
 
 /** Sends the requests of an application around the moment. */
 async function race(of: readonly Client[], owner: Owner, moment: number) {

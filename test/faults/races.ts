@@ -14,7 +14,17 @@ import {
   type TestApplication,
 } from '../harness.ts'
 import { EventWatch } from './event-watch.ts'
-import { atScale, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import {
+  anyMoment,
+  atScale,
+  distribution,
+  load,
+  type OwnDatabase,
+  randomNumbers,
+  seed,
+  tell,
+  Workplace,
+} from './support.ts'
 
 const toggleRounds = atScale(1, 10)
 const togglesOfRound = atScale(40, 100)
@@ -125,27 +135,23 @@ export function describeRaces(processes: number): void {
     const watch = await EventWatch.start(database, [appId])
     const created = new Set<string>()
     const wrong: string[] = []
-    let running = true
-    const writers = times(32, async (index) => {
-      while (running) {
+    const writers = load(
+      async (index) => {
         const body = deviceBody(appId)
         const answer = await create(index, app, body)
         if (answer.status === 200) created.add(body.deviceNo)
         else if (answer.code !== 10006) wrong.push(answer.text)
-        else {
-          total.refused++
-          // The pause leaves processor time to the requests that are measured.
-          await sleep(1)
-        }
-      }
-    })
+        else total.refused++
+      },
+      { loops: 32, pauseMs: 1 },
+    )
     const count = (sql: postgres.Sql) =>
       sql`select count(*)::int as n from device where app_id = ${appId}`.then(([row]) => row?.n as number)
     try {
       await database.run(async (sql) => {
         for (let toggle = 0; toggle < togglesOfRound; toggle++) {
           const before = created.size
-          await sleep(random() * 4)
+          await anyMoment(random, 4)
           const began = performance.now()
           const offline = await each(toggle).operate(takeApplicationOffline, { appId })
           total.took.push(performance.now() - began)
@@ -153,7 +159,7 @@ export function describeRaces(processes: number): void {
           const after = await count(sql)
           expect(offline.data.onlineStatus, said).toBe(2)
           expect(after, `${said}: every acknowledged device is there`).toBeGreaterThanOrEqual(acknowledged)
-          await sleep(random() * 4)
+          await anyMoment(random, 4)
           expect(await count(sql), `${said}: round ${round}, toggle ${toggle}: late devices`).toBe(after)
           if (created.size === before) total.idle++
           const online = await each(toggle + 1).operate(takeApplicationOnline, { appId })
@@ -161,8 +167,7 @@ export function describeRaces(processes: number): void {
         }
       })
     } finally {
-      running = false
-      await writers
+      await writers.stop()
     }
     expect(wrong, said).toEqual([])
     await watch.stop()

@@ -31,6 +31,7 @@ async function shareOf(reads: Reads, name: string, { connections = 1, seconds = 
         await sql`select pg_sleep(${seconds})`
         heldMs += Math.max(0, Math.min(performance.now(), endAt) - from)
       })
+      // A pause in which others read.
       await sleep(pauseMs)
     }
   }

@@ -11,7 +11,7 @@ import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, getSite, pageSites, type SiteRecord, saveSite, updateSite } from '../../src/sites/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
-import { atScale, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { anyMoment, atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -71,15 +71,15 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
     const field = fields[type - 1] as (typeof fields)[number]
     const id = await newRule(app, type)
     const plain = await Promise.all([newSite(app), newSite(app)])
-    const within = <Answer>(milliseconds: number, send: () => Promise<Answer>) =>
-      sleep(random() * milliseconds).then(send)
+    const within = <Answer>(milliseconds: number, notBeforeMs: number, send: () => Promise<Answer>) =>
+      anyMoment(random, milliseconds, Math.max(0, notBeforeMs)).then(send)
     const naming = [
       ...[1, 2, 3].map(() => () => either().call(saveSite, siteBody(appId, { [field]: id }), { token })),
       ...plain.map((site) => () => either().call(updateSite, { id: site.id, [field]: id }, { token })),
     ]
     const [deleted, ...named] = await Promise.all([
-      sleep(Math.max(0, -lead)).then(() => within(2, () => either().call(deleteBillingRule, { id }, { token }))),
-      ...naming.map((send) => sleep(Math.max(0, lead)).then(() => within(4, send))),
+      within(2, -lead, () => either().call(deleteBillingRule, { id }, { token })),
+      ...naming.map((send) => within(4, lead, send)),
     ])
     const codes = named.map(({ code }) => code)
     const page = await either().call(pageSites, { billingRuleId: id, pageSize: 100 }, { token })
@@ -147,12 +147,11 @@ test('rules and sites that come, change and go side by side: at no point in the 
   const outcomes = ['save 0', 'save 40002', 'update 0', 'update 40002', 'delete 0', 'delete 40004']
   const isRaced = () => outcomes.every((outcome) => (counts[outcome] ?? 0) > 5)
   const began = performance.now()
-  const lasted = () => performance.now() - began
-  while (lasted() < atScale(1500, 8000) || (!isRaced() && lasted() < 60_000)) {
+  await becomesTrue(async () => {
     const dangling = await danglingSites()
     if (dangling.length > 0) wrong.push(`dangling: ${JSON.stringify(dangling)}`)
-    await sleep(20)
-  }
+    return performance.now() - began > atScale(1500, 8000) && isRaced()
+  })
   running = false
   await Promise.all(workers)
   tell(
@@ -281,7 +280,7 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
       const etag = etagOf(await read(either()))
       const [one, other] = round % 2 === 0 ? clients : clients.toReversed()
       const sent = [() => rename(one as Client, 'renamed', etag), () => remove(other as Client, etag)]
-      const [updated, removed] = await Promise.all(sent.map((send) => sleep(random() * 2).then(send)))
+      const [updated, removed] = await Promise.all(sent.map((send) => anyMoment(random, 2).then(send)))
       const told = `${said}, round ${round}: ${updated?.text} ${removed?.text}`
       const codes = [updated?.code, removed?.code, (await read(either())).code]
       if (removed?.code === 0) expect(codes, told).toEqual([notFound, 0, notFound])

@@ -1,36 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { ISql } from 'postgres'
-import {
-  createApplication,
-  freezeApplication,
-  pageApplications,
-  rotateApplicationSecret,
-} from '../../src/applications/contract.ts'
-import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
-import { createAct } from '../../src/bulk/acts/contract.ts'
-import { forceUnbindDevice, transferDevice, transferDevices } from '../../src/devices/ownership/contract.ts'
+import { createApplication, pageApplications } from '../../src/applications/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import {
   changePassword,
   createOperator,
   createOperatorKey,
-  deleteOperator,
-  deleteOperatorKey,
-  handOverOperatorKey,
   pageOperators,
-  resetOperator,
   setUpOperator,
   updateOperator,
 } from '../../src/people/operators/contract.ts'
 import {
-  deletePasskey,
   deleteTotp,
   getSecondFactors,
   renewRecoveryCodes,
   resetSecondFactors,
-  savePasskey,
   saveTotp,
-  startPasskey,
   startTotp,
 } from '../../src/people/second-factor/contract.ts'
 import {
@@ -41,43 +25,29 @@ import {
   getSettings,
   pageSessions,
 } from '../../src/people/sessions/contract.ts'
-import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { type Answer, Client, newSerial } from '../harness.ts'
-import {
-  codeOf,
-  cookieOf,
-  insertPasskey,
-  newGenerator,
-  newPassword,
-  newPerson,
-  type Person,
-  signIn,
-  startedSecret,
-} from '../people.ts'
+import { Client, newSerial } from '../harness.ts'
+import { codeOf, cookieOf, enter, newGenerator, newPassword, newPerson, signIn } from '../people.ts'
 import { untyped } from '../untyped.ts'
-import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
+import { becomes, becomesTrue, type OwnDatabase, rememberedMs, Workplace } from './support.ts'
 
-// What the settings require of sessions: a second factor by role, and recent proofs.
+// What a role that asks for a second factor requires of sessions, in several processes.
 
 const place = new Workplace()
 let database: OwnDatabase
-/** A service with roles that need a factor, in several processes. */
 let strict: Client
-/** A service on the same database, whose proofs last a second. */
-let brief: Client
 afterAll(() => place.clear(), 60_000)
 
 beforeAll(async () => {
   database = await place.findDatabase()
-  const env = { DATABASE_URL: database.url(), FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1' }
-  const needs = { FORECOURT_REQUIRE_SECOND_FACTOR: 'admin,operator', FORECOURT_WORKERS: '3' }
-  strict = new Client(await place.startService({ env: { ...env, ...needs } }))
-  brief = new Client(await place.startService({ env: { ...env, FORECOURT_CONFIRM_SECONDS: '1' } }))
+  const env = {
+    DATABASE_URL: database.url(),
+    FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
+    FORECOURT_REQUIRE_SECOND_FACTOR: 'admin,operator',
+    FORECOURT_WORKERS: '3',
+  }
+  strict = new Client(await place.startService({ env }))
 }, 120_000)
-
-const enter = (client: Client, { name, password }: Person, code?: string, headers = {}) =>
-  client.call(createSession, { name, password, code }, { headers })
 
 describe('a role that asks for a second factor', () => {
   test('limits a session by password until a factor is set', async () => {
@@ -170,11 +140,10 @@ describe('a role that asks for a second factor', () => {
     const headers = await signIn(strict, person)
     expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
     expect((await strict.operate(updateOperator, { id: person.id, role: 'operator' })).code).toBe(0)
-    await sleep(1000)
-    expect((await strict.call(pageApplications, {}, { headers })).code).toBe(10034)
+    const page = async () => (await strict.call(pageApplications, {}, { headers })).code
+    expect(await becomes(10034, page, rememberedMs)).toBe(10034)
     expect((await strict.operate(updateOperator, { id: person.id, role: 'viewer' })).code).toBe(0)
-    await sleep(1000)
-    expect((await strict.call(pageApplications, {}, { headers })).code).toBe(0)
+    expect(await becomes(0, page, rememberedMs)).toBe(0)
   })
 
   test('takes no session by an operator key of such a role, but for the key of the settings', async () => {
@@ -306,220 +275,5 @@ describe('the audit trail', () => {
         .reverse(),
     )
     for (const word of [secret, ...recoveryCodes, ...(renewed ?? [])]) expect(trail.text).not.toContain(word)
-  })
-})
-
-/** Runs statements in a transaction that stays open until a request waits for one of its locks, and then commits. */
-async function whileWaiting<Answered>(
-  lock: (tx: ISql) => Promise<unknown>,
-  ask: () => Promise<Answered>,
-  meanwhile: (tx: ISql) => Promise<unknown>,
-): Promise<Answered> {
-  return database
-    .run((sql) =>
-      sql.begin(async (tx) => {
-        await lock(tx)
-        const asked = ask()
-        const [self] = await tx`select pg_backend_pid() as pid`
-        const waits = () =>
-          database.run(
-            async (other) =>
-              (await other`select 1 from pg_stat_activity where ${self?.pid} = any(pg_blocking_pids(pid))`).length > 0,
-          )
-        if (!(await becomesTrue(waits))) throw new Error('the request never waited')
-        await meanwhile(tx)
-        return { asked }
-      }),
-    )
-    .then(({ asked }) => asked)
-}
-
-const lockAccount = (id: number) => (tx: ISql) => tx`select 1 from operator where id = ${id} for update`
-const lockAccounts = (tx: ISql) => tx`select pg_advisory_xact_lock(hashtextextended('operators', 0))`
-
-describe('what waits', () => {
-  test('gives no factor to a session that ends while its request waits, and takes none', async () => {
-    const person = await newPerson(brief, 'viewer')
-    const [headers, other] = [await signIn(brief, person), await signIn(brief, person)]
-    await newGenerator(brief, other)
-    const { id } = (await brief.call(getSession, {}, { headers })).data
-    const proven = () =>
-      database.run((sql) => sql`update operator_session set confirmed_at = now() + interval '1 hour' where id = ${id}`)
-    await proven()
-    const secret = await startedSecret(brief, headers)
-    const before = await database.run((sql) => sql`select secret, used_step from operator_totp`)
-    const requests: (() => Promise<Answer<unknown>>)[] = [
-      () => brief.call(saveTotp, { code: codeOf(secret) }, { headers }),
-      () => brief.call(startTotp, {}, { headers }),
-      () => brief.call(renewRecoveryCodes, {}, { headers }),
-      () => brief.call(deleteTotp, {}, { headers }),
-    ]
-    const [row] = await database.run((sql) => sql`select * from operator_session where id = ${id}`)
-    for (const request of requests) {
-      const ended = await whileWaiting(lockAccount(person.id), request, () =>
-        database.run((sql) => sql`delete from operator_session where id = ${id}`),
-      )
-      expect([ended.status, ended.code]).toEqual([401, 10002])
-      // Each operation is tried in turn, with the session restored before it.
-      await database.run((sql) => sql`insert into operator_session ${sql(row as object)}`)
-    }
-    const after = await database.run((sql) => sql`select secret, used_step from operator_totp`)
-    expect(JSON.stringify(after)).toBe(JSON.stringify(before))
-  }, 60_000)
-
-  test('changes no password of a session that ends meanwhile', async () => {
-    const person = await newPerson(brief, 'viewer')
-    const headers = await signIn(brief, person)
-    const newer = { password: person.password, newPassword: newPassword() }
-    const changed = await whileWaiting(
-      lockAccounts,
-      () => brief.call(changePassword, newer, { headers }),
-      () => brief.call(deleteSession, {}, { headers }),
-    )
-    expect(changed.code).toBe(10002)
-    expect((await enter(brief, person)).code).toBe(0)
-  })
-
-  test('begins no session by a password that was changed meanwhile, nor past a factor that was set meanwhile', async () => {
-    const [person, other] = [await newPerson(brief, 'viewer'), await newPerson(brief, 'viewer')]
-    const changes: ((tx: ISql) => Promise<unknown>)[] = [
-      (tx) => tx`update operator set password_hash = (select password_hash from operator where id = ${other.id})
-        where id = ${person.id}`,
-      (tx) => insertPasskey(tx, other.id),
-    ]
-    for (const [index, change] of changes.entries()) {
-      const who = index === 0 ? person : other
-      expect((await whileWaiting(lockAccount(who.id), () => enter(brief, who), change)).code).toBe(10031)
-    }
-  })
-
-  test('writes nothing for a caller that lost its role meanwhile', async () => {
-    const [admin, person] = [await newPerson(brief, 'admin'), await newPerson(brief, 'viewer')]
-    const headers = await signIn(brief, admin)
-    const key = await brief.operate(createOperatorKey, { name: newSerial('key'), role: 'admin' })
-    await database.run((sql) => sql`update operator_session set confirmed_at = now() + interval '1 hour'`)
-    const rights = await database.run((sql) => sql`select role from operator where id = ${person.id}`)
-    const asked = await whileWaiting(
-      lockAccounts,
-      () => brief.call(updateOperator, { id: person.id, role: 'admin' }, { headers }),
-      (tx) => tx`update operator set role = 'viewer' where id = ${admin.id}`,
-    )
-    const byKey = await whileWaiting(
-      lockAccounts,
-      () => brief.call(deleteOperator, { id: person.id }, { token: key.data.operatorKey ?? '' }),
-      (tx) => tx`update operator_key set role = 'viewer' where id = ${key.data.id}`,
-    )
-    expect([asked.code, byKey.code]).toEqual([10003, 10003])
-    expect([...(await database.run((sql) => sql`select role from operator where id = ${person.id}`))]).toEqual([
-      ...rights,
-    ])
-  })
-
-  test('holds no lock of the log while it waits for a session', async () => {
-    const person = await newPerson(brief, 'admin')
-    const headers = await signIn(brief, person)
-    expect((await brief.call(createOperatorKey, { name: newSerial('key'), role: 'viewer' }, { headers })).code).toBe(0)
-    const [first, second] = [await enter(brief, person), await enter(brief, person)]
-    const isLogFree = () =>
-      database
-        .run((sql) => sql`select 1 from application_lock where app_id = '' for update nowait`)
-        .then(
-          () => true,
-          () => false,
-        )
-    const lockSession = (id: number | null) => (tx: ISql) =>
-      tx`select 1 from operator_session where id = ${id} for update`
-    const isFree: boolean[] = []
-    const look = async () => isFree.push(await isLogFree())
-    // A sign-in that ends the browser's former session, and a reset that ends all.
-    await whileWaiting(
-      lockSession(first.data.id),
-      () => enter(brief, person, undefined, { cookie: cookieOf(first) }),
-      look,
-    )
-    await whileWaiting(lockSession(second.data.id), () => brief.operate(resetOperator, { id: person.id }), look)
-    await whileWaiting(lockAccount(person.id), () => brief.operate(deleteOperator, { id: person.id }), look)
-    expect(isFree).toEqual([true, true, true])
-  })
-})
-
-describe('a proof', () => {
-  test('that is too old is asked for before anything is looked at, and a new one lets the act through', async () => {
-    const person = await newPerson(brief, 'admin')
-    const headers = await signIn(brief, person)
-    // The sign-in is one.
-    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10001)
-    await sleep(1100)
-    const dangerous = [
-      ...[rotateApplicationSecret, rotateCallbackSecret, freezeApplication],
-      ...[createOperator, updateOperator, deleteOperator, resetOperator, createOperatorKey, deleteOperatorKey],
-      handOverOperatorKey,
-      ...[startTotp, saveTotp, deleteTotp, renewRecoveryCodes, resetSecondFactors],
-      ...[startPasskey, savePasskey, deletePasskey, unlinkSignOn],
-      ...[forceUnbindDevice, transferDevice, transferDevices],
-    ].map(untyped)
-    for (const operation of dangerous) {
-      const { status, code, data } = await brief.call(operation, {}, { headers })
-      expect([operation.id, status, code, data]).toEqual([operation.id, 403, 10035, null])
-      // Bearer keys are asked for none.
-      expect((await brief.operate(operation, {})).code).not.toBe(10035)
-    }
-    const asking = operations.filter(({ asksProof }) => asksProof).map(({ id }) => id)
-    const named = dangerous.map(({ id }) => id)
-    expect(asking.toSorted()).toEqual(named.toSorted())
-    const act = {
-      kind: 'devices',
-      act: 'forceUnbind',
-      filter: { all: true },
-      reason: 'x',
-      appId: 'no-such-application',
-    }
-    expect((await brief.call(createAct, act, { headers })).code).toBe(10035)
-    expect((await brief.call(createAct, { ...act, act: 'transfer', targetAppId: 'y' }, { headers })).code).toBe(10035)
-    expect((await brief.call(createAct, { ...act, act: 'unbind' }, { headers })).code).toBe(10004)
-
-    expect((await brief.call(pageOperators, {}, { headers })).code).toBe(0)
-    expect((await brief.call(confirmSession, { password: 'wrong' }, { headers })).code).toBe(10031)
-    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
-    expect((await brief.call(confirmSession, { password: person.password }, { headers })).code).toBe(0)
-    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10001)
-    await sleep(1100)
-    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
-  }, 30_000)
-
-  test('that is wrong counts like a wrong sign-in', async () => {
-    const person = await newPerson(brief, 'viewer')
-    const { password } = person
-    const [headers, other] = [await signIn(brief, person), await signIn(brief, person)]
-    const confirm = (shown: object, by = headers) => brief.call(confirmSession, shown, { headers: by })
-    for (let time = 0; time < 10; time++) expect((await confirm({ password: 'wrong' })).code).toBe(10031)
-    expect((await confirm({ password })).code).toBe(10007)
-    expect((await enter(brief, person, undefined, headers)).code).toBe(10007)
-    // Codes are guessed ten times in all, by confirmations and sign-ins together.
-    const holder = await newPerson(brief, 'viewer')
-    const own = await signIn(brief, holder)
-    const { secret } = await newGenerator(brief, own)
-    for (let time = 0; time < 5; time++) {
-      expect((await confirm({ password: holder.password, code: '000000' }, own)).code).toBe(10033)
-      expect((await enter(brief, holder, '000000')).code).toBe(10033)
-    }
-    expect((await confirm({ password: holder.password, code: codeOf(secret) }, own)).code).toBe(10007)
-    const { list } = (await brief.operate(pageAudit, { type: 'session.refused', subject: String(person.id) })).data
-    expect(list[0]?.data).toMatchObject({ name: person.name })
-    expect((await brief.call(getSession, {}, { headers: other })).code).toBe(0)
-  })
-
-  test('of another process counts at once', async () => {
-    const person = await newPerson(brief, 'admin')
-    const headers = await signIn(brief, person)
-    // The first service still has the session in memory as its last look-up found it.
-    await database.run(
-      (sql) =>
-        sql`update operator_session set confirmed_at = now() - interval '1 hour' where operator_id = ${person.id}`,
-    )
-    await sleep(1000)
-    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
-    await database.run((sql) => sql`update operator_session set confirmed_at = now() where operator_id = ${person.id}`)
-    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10001)
   })
 })

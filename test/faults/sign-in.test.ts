@@ -10,7 +10,7 @@ import type { PlatformEventType } from '../../src/vocabulary/event-types.ts'
 import { type Answer, Client, newApplication, newSerial } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { cookieOf, newPassword, newPerson, type Person, signIn } from '../people.ts'
-import { becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
+import { anyMoment, becomesTrue, type OwnDatabase, tell, Workplace } from './support.ts'
 
 // Password guessing from many addresses. The service trusts this machine as a proxy, so that the tests can set a
 // client's address by header.
@@ -197,7 +197,7 @@ longTest(
             // An attempt counts until its password was found right, so 100 attempts at once from one address reach its
             // limit.
             expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
-            await sleep(200 + Math.random() * 800)
+            await anyMoment(Math.random, 800, 200)
           }
         }),
       )

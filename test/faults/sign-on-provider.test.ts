@@ -4,7 +4,7 @@ import { deleteSession, getSession } from '../../src/people/sessions/contract.ts
 import { startSignOn } from '../../src/people/sign-on/contract.ts'
 import { Client } from '../harness.ts'
 import { type OwnProvider, startOpenIdProvider } from '../openid-provider.ts'
-import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
+import { becomesTrue, type OwnDatabase, rememberedMs, Workplace } from './support.ts'
 
 // Single sign-on at an independent provider (oidc-provider), with a minimal browser that follows redirects, keeps
 // cookies and submits forms.
@@ -90,9 +90,11 @@ test('a person signs in at it, confirms, and signs out there and everywhere', as
   const second = await signOn(browser, 'signIn')
   expect(await codeOf(second.session)).toBe(0)
 
-  await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
-  await sleep(1000)
   const headers = { cookie: second.session }
+  const proofEnds = async () => (await client.call(getSession, {}, { headers })).data.confirmedUntil
+  const ofSignIn = await proofEnds()
+  await database.run((sql) => sql`update operator_session set confirmed_at = now() - interval '1 hour'`)
+  expect(await becomesTrue(async () => (await proofEnds()) !== ofSignIn, rememberedMs)).toBe(true)
   expect((await signOn(browser, 'confirm', second.session)).location).toBe('/console')
   const { confirmedUntil, createTime } = (await client.call(getSession, {}, { headers })).data
   expect((confirmedUntil ?? '') > (createTime ?? '')).toBe(true)

@@ -52,6 +52,7 @@ longTest(
     await database.run((sql) => sql`update import set lease_until = now() + interval '8 s' where id = ${file.id}`)
     for (let second = 0; second < 9; second++) {
       await file.send(1)
+      // Longer than the lease in all.
       await sleep(1_000)
     }
     await database.run((sql) => deleteOldJobs(sql, 1))

@@ -34,6 +34,7 @@ async function createRaw(
   const half = Math.floor(text.length / 2)
   connection.send(head + (options.pauseMs === undefined ? text : text.slice(0, half)))
   if (options.pauseMs !== undefined) {
+    // The service may be told to stop while it waits for the rest.
     await sleep(options.pauseMs)
     connection.send(text.slice(half))
   }

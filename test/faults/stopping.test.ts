@@ -4,6 +4,7 @@ import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
 import { beginClients } from './stop-clients.ts'
 import {
+  anyMoment,
   atScale,
   becomesTrue,
   databaseProcesses,
@@ -29,7 +30,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
     for (let round = 0; round < atScale(1, 3); round++) {
       const { seen, all } = beginClients(service, app)
       await becomesTrue(() => seen.created.length > 100)
-      await sleep(random() * 400)
+      await anyMoment(random, 400)
       const before = seen.created.length
       const began = performance.now()
       service.process.kill(name)
@@ -90,6 +91,7 @@ test('SIGTERM ends the service within 10 seconds also while its database does no
       connection?.send(rawPost(createDevice.path, app.token, deviceBody(app.appId)).join(''))
       return (await connection?.answer())?.status
     })
+    // By then the service has read the requests, which nothing shows.
     await sleep(200)
     const began = performance.now()
     service.process.kill('SIGTERM')
@@ -111,6 +113,7 @@ test('a second SIGTERM while it stops changes nothing', async () => {
   const connection = await RawConnection.open(service.url)
   const [head, body] = rawPost(createDevice.path, app.token, deviceBody(app.appId))
   connection?.send(head)
+  // By then the service has read the head, which nothing shows.
   await sleep(100)
   service.process.kill('SIGTERM')
   // The service has begun to stop when it accepts no more connections.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Service } from '../harness.ts'
 import type { KillOrder } from './killer.ts'
-import { seed, sleep } from './support.ts'
+import { seed, standStill } from './support.ts'
 
 /** Longer than a lease: when the process continues, another process has its job. */
 const stillMs = 8_000
@@ -24,9 +24,7 @@ export class Striker {
   async strike(victim: Service, isStill: boolean): Promise<void> {
     const pid = victim.process.pid as number
     if (isStill) {
-      process.kill(pid, 'SIGSTOP')
-      await sleep(stillMs)
-      process.kill(pid, 'SIGCONT')
+      await standStill((name) => process.kill(pid, name), stillMs)
       return
     }
     const order: KillOrder = { pids: [pid], withinMs: 400 }

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import postgres from 'postgres'
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/embedded/embedded.ts'
 import { findProcess, goneWithin, type ProcessId, postgresProcessesIn, signal } from '../../src/embedded/processes.ts'
@@ -34,6 +35,55 @@ export function sleep(milliseconds: number): Promise<void> {
   return new Promise((done) => setTimeout(done, milliseconds))
 }
 
+/** Waits until a moment of the machine's clock, if that is not past. */
+export function sleepUntil(moment: number): Promise<void> {
+  return sleep(Math.max(0, moment - Date.now()))
+}
+
+/**
+ * Waits for a random time, because what follows may happen at any moment. Returns how many milliseconds it has waited.
+ */
+export async function anyMoment(random: () => number, withinMs: number, notBeforeMs = 0): Promise<number> {
+  const waitedMs = notBeforeMs + random() * withinMs
+  await sleep(waitedMs)
+  return waitedMs
+}
+
+/** Stops a process for some time, as a machine does that has no time for it; `send` sends it a signal. */
+export async function standStill(send: (name: 'SIGSTOP' | 'SIGCONT') => unknown, milliseconds: number): Promise<void> {
+  send('SIGSTOP')
+  await sleep(milliseconds)
+  send('SIGCONT')
+}
+
+/**
+ * Does something again and again until it is stopped, in several loops at once. The pause leaves processor time to what
+ * is tested.
+ */
+export function load(
+  act: (loop: number) => Promise<unknown>,
+  { loops = 1, pauseMs = 0 } = {},
+): { stop(): Promise<void> } {
+  let isRunning = true
+  const all = Array.from({ length: loops }, async (_, loop) => {
+    while (isRunning) {
+      await act(loop)
+      if (pauseMs > 0) await sleep(pauseMs)
+    }
+  })
+  return {
+    async stop() {
+      isRunning = false
+      await Promise.all(all)
+    },
+  }
+}
+
+/** Waits until PostgreSQL shows what its sessions have done: each reports its statistics a second later. */
+export function statisticsAreIn(): Promise<void> {
+  return sleep(1500)
+}
+
 /** Prints a measured result. */
 export function tell(line: string): void {
   process.stdout.write(`    ${line}\n`)
@@ -62,6 +112,23 @@ export async function becomesTrue(look: () => boolean | Promise<boolean>, within
   }
   return true
 }
+
+/** As `becomesTrue`, for a value that becomes the wanted one. Returns the last value, for the test to compare. */
+export async function becomes<Value>(
+  wanted: Value,
+  read: () => Value | Promise<Value>,
+  withinMs?: number,
+): Promise<Value | undefined> {
+  let last: Value | undefined
+  await becomesTrue(async () => {
+    last = await read()
+    return isDeepStrictEqual(last, wanted)
+  }, withinMs)
+  return last
+}
+
+/** How long a process remembers what a caller may do: what another process changes is in force by then. */
+export const rememberedMs = 1000
 
 /**
  * Whether a condition holds for the whole time. For an event that must not happen, when no later signal shows that it
@@ -176,6 +243,16 @@ export class OwnDatabase {
 
   run<T>(use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
     return withSql(this.connection, use)
+  }
+
+  /** How many sessions wait for a lock. On a cluster a node waits, which this does not show. */
+  countWaiting(): Promise<number> {
+    return this.run(async (sql) => {
+      const [row] = await sql<[{ waiting: number }]>`
+        select count(*)::int as waiting from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`
+      return row.waiting
+    })
   }
 }
 

@@ -17,13 +17,14 @@ import {
 } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import {
+  anyMoment,
   atScale,
   becomesTrue,
   distribution,
+  load,
   type OwnDatabase,
   randomNumbers,
   seed,
-  sleep,
   tell,
   Workplace,
 } from './support.ts'
@@ -82,24 +83,22 @@ async function changeUnderUse(refused: number, change: (app: TestApplication) =>
   expect((await ask(a, app)).code).toBe(0)
   expect((await ask(b, app)).code).toBe(0)
   const seen: { sentAt: number; answeredAt: number; code: number }[] = []
-  let running = true
-  const asking = Array.from({ length: 2 }, async () => {
-    while (running) {
+  const asking = load(
+    async () => {
       const sentAt = performance.now()
       const { code } = await ask(b, app)
       seen.push({ sentAt, answeredAt: performance.now(), code })
-      await sleep(4)
-    }
-  })
+    },
+    { loops: 2, pauseMs: 4 },
+  )
   // B reads changes at intervals; the random pause puts the change at any point between two reads.
-  await sleep(random() * 900)
+  await anyMoment(random, 900)
   await change(app)
   const changedAt = performance.now()
   expect((await ask(a, app)).code, 'the process that was told').toBe(refused)
   expect((await a.call(createDevice, deviceBody(app.appId), { token: app.token })).code).toBe(refused)
-  await sleep(1200)
-  running = false
-  await Promise.all(asking)
+  expect(await becomesTrue(() => (seen.at(-1)?.sentAt ?? 0) > changedAt + 1200)).toBe(true)
+  await asking.stop()
   expect(
     seen.filter(({ code }) => code !== 0 && code !== refused),
     said,
@@ -206,7 +205,7 @@ test('devices that are created on one process while the other changes their mode
     asked = version
     expect((await replace(version)).code).toBe(0)
     answered = version
-    await sleep(random() * 30)
+    await anyMoment(random, 30)
   }
   running = false
   await Promise.all(creators)

@@ -7,7 +7,7 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, saveSites, updateSites } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { anyMoment, atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, tell, Workplace } from './support.ts'
 
 // Updates of many rows, by batches and imports, on two processes, while the devices and sites are also removed: a row
 // with code 0 existed, a refused row left nothing behind, and no event of an update comes after the removal.
@@ -140,7 +140,7 @@ longTest(
     const unbound = new Set<string>()
     for (const [index, deviceNo] of serials.toReversed().entries()) {
       if (index % 3 === 0) {
-        await sleep(random() * 2)
+        await anyMoment(random, 2)
         expect((await each(1).call(unbindDevice, { deviceNo }, app)).code).toBe(0)
         unbound.add(deviceNo)
       }

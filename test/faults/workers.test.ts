@@ -24,9 +24,11 @@ import {
   becomesTrue,
   databaseProcesses,
   embeddedConnection,
+  load,
   postmasterPid,
   sleep,
   tell,
+  untilAdmitted,
   Workplace,
   withSql,
 } from './support.ts'
@@ -138,24 +140,22 @@ test('while a killed worker is away the others answer, and another takes its pla
   const app = await newApplication(client)
   const killed = workersOf(service)[0] as ProcessId
   const seen = { created: [] as string[], failed: 0, refused: [] as string[] }
-  let isRunning = true
-  const creating = many(12, async () => {
-    while (isRunning) {
+  const creating = load(
+    async () => {
       const body = deviceBody(app.appId)
       const answer = await client.call(createDevice, body, { token: app.token, ...onItsOwn }).catch(() => undefined)
       if (answer === undefined) seen.failed++
       else if (answer.code === 0) seen.created.push(body.deviceNo)
       else seen.refused.push(answer.text)
-      await sleep(10)
-    }
-  })
+    },
+    { loops: 12, pauseMs: 10 },
+  )
   await becomesTrue(() => seen.created.length > 50)
   const before = seen.created.length
   signal(killed, 'SIGKILL')
   expect(await becomesTrue(() => seen.created.length > before + 50)).toBe(true)
   expect(await allServeWithout(killed)).toBe(true)
-  isRunning = false
-  await creating
+  await creating.stop()
   tell(`a worker killed: ${seen.failed} connections broken of ${seen.created.length} creates`)
   // Only connections of the killed worker failed.
   expect(seen.failed).toBeLessThan(100)
@@ -244,9 +244,8 @@ test('a rate limit holds over all workers, and one connection may use all of it'
   const seconds = atScale(3, 10)
   await many(12, async () => {
     while (performance.now() - from < seconds * 1000) {
-      const { code } = await empty()
-      if (code === 10007) await sleep(5)
-      else count++
+      await untilAdmitted(empty)
+      count++
     }
   })
   const perSecond = count / ((performance.now() - from) / 1000)
@@ -254,6 +253,7 @@ test('a rate limit holds over all workers, and one connection may use all of it'
   expect(perSecond).toBeLessThan(limit * 1.1)
   expect(perSecond).toBeGreaterThan(limit * 0.7)
   // One request after the other on one connection, which a single worker serves.
+  // By then the application may send its whole rate again.
   await sleep(1_500)
   const alone = (await RawConnection.open(service.url)) as RawConnection
   const [head, body] = rawPost(createDevice.path, app.token, {})

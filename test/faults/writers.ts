@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, Client, deviceBody, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { sleep } from './support.ts'
+import { becomesTrue, sleep } from './support.ts'
 
 /** One create, from its first attempt to its final response. */
 export interface Create {
@@ -60,6 +60,12 @@ export class Writers {
     this.reopen()
   }
 
+  /** Waits until some more creates have got the response 200; returns whether that happened within a minute. */
+  goOn(count: number): Promise<boolean> {
+    const wanted = this.settled.length + count
+    return becomesTrue(() => this.settled.length >= wanted)
+  }
+
   /** Resolves when every create that was begun has its final response. */
   async finish(): Promise<void> {
     this.running = false
@@ -80,6 +86,7 @@ export class Writers {
       while (!(this.abandoned || (await this.attempt(create)))) {
         create.unknown++
         if (this.shut !== undefined) await this.shut
+        // As callers do, who do not repeat a request at once.
         else await sleep(retryAfterMs)
       }
       this.pending.delete(create)

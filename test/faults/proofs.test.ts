@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { freezeApplication, rotateApplicationSecret } from '../../src/applications/contract.ts'
+import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
+import { createAct } from '../../src/bulk/acts/contract.ts'
+import { forceUnbindDevice, transferDevice, transferDevices } from '../../src/devices/ownership/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
+import {
+  createOperator,
+  createOperatorKey,
+  deleteOperator,
+  deleteOperatorKey,
+  handOverOperatorKey,
+  pageOperators,
+  resetOperator,
+  updateOperator,
+} from '../../src/people/operators/contract.ts'
+import {
+  deletePasskey,
+  deleteTotp,
+  renewRecoveryCodes,
+  resetSecondFactors,
+  savePasskey,
+  saveTotp,
+  startPasskey,
+  startTotp,
+} from '../../src/people/second-factor/contract.ts'
+import { confirmSession, getSession } from '../../src/people/sessions/contract.ts'
+import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
+import { operations } from '../../src/reference/operations.ts'
+import { Client } from '../harness.ts'
+import { codeOf, enter, newGenerator, newPerson, signIn } from '../people.ts'
+import { untyped } from '../untyped.ts'
+import { becomes, type OwnDatabase, rememberedMs, Workplace } from './support.ts'
+
+// Dangerous acts ask for a proof that is not old.
+
+const place = new Workplace()
+let database: OwnDatabase
+let brief: Client
+/** How long a proof lasts. */
+const proofMs = 1000
+afterAll(() => place.clear(), 60_000)
+
+beforeAll(async () => {
+  database = await place.findDatabase()
+  const env = {
+    DATABASE_URL: database.url(),
+    FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
+    FORECOURT_CONFIRM_SECONDS: String(proofMs / 1000),
+  }
+  brief = new Client(await place.startService({ env }))
+}, 120_000)
+
+describe('a proof', () => {
+  test('that is too old is asked for before anything is looked at, and a new one lets the act through', async () => {
+    const person = await newPerson(brief, 'admin')
+    const headers = await signIn(brief, person)
+    // The sign-in is one.
+    const act = async () => (await brief.call(createOperatorKey, {}, { headers })).code
+    expect(await act()).toBe(10001)
+    expect(await becomes(10035, act, proofMs + rememberedMs)).toBe(10035)
+    const dangerous = [
+      ...[rotateApplicationSecret, rotateCallbackSecret, freezeApplication],
+      ...[createOperator, updateOperator, deleteOperator, resetOperator, createOperatorKey, deleteOperatorKey],
+      handOverOperatorKey,
+      ...[startTotp, saveTotp, deleteTotp, renewRecoveryCodes, resetSecondFactors],
+      ...[startPasskey, savePasskey, deletePasskey, unlinkSignOn],
+      ...[forceUnbindDevice, transferDevice, transferDevices],
+    ].map(untyped)
+    for (const operation of dangerous) {
+      const { status, code, data } = await brief.call(operation, {}, { headers })
+      expect([operation.id, status, code, data]).toEqual([operation.id, 403, 10035, null])
+      // Bearer keys are asked for none.
+      expect((await brief.operate(operation, {})).code).not.toBe(10035)
+    }
+    const asking = operations.filter(({ asksProof }) => asksProof).map(({ id }) => id)
+    const named = dangerous.map(({ id }) => id)
+    expect(asking.toSorted()).toEqual(named.toSorted())
+    const ofMany = {
+      kind: 'devices',
+      act: 'forceUnbind',
+      filter: { all: true },
+      reason: 'x',
+      appId: 'no-such-application',
+    }
+    expect((await brief.call(createAct, ofMany, { headers })).code).toBe(10035)
+    expect((await brief.call(createAct, { ...ofMany, act: 'transfer', targetAppId: 'y' }, { headers })).code).toBe(
+      10035,
+    )
+    expect((await brief.call(createAct, { ...ofMany, act: 'unbind' }, { headers })).code).toBe(10004)
+
+    expect((await brief.call(pageOperators, {}, { headers })).code).toBe(0)
+    expect((await brief.call(confirmSession, { password: 'wrong' }, { headers })).code).toBe(10031)
+    expect((await brief.call(createOperatorKey, {}, { headers })).code).toBe(10035)
+    expect((await brief.call(confirmSession, { password: person.password }, { headers })).code).toBe(0)
+    expect(await act()).toBe(10001)
+    expect(await becomes(10035, act, proofMs + rememberedMs)).toBe(10035)
+  }, 30_000)
+
+  test('that is wrong counts like a wrong sign-in', async () => {
+    const person = await newPerson(brief, 'viewer')
+    const { password } = person
+    const [headers, other] = [await signIn(brief, person), await signIn(brief, person)]
+    const confirm = (shown: object, by = headers) => brief.call(confirmSession, shown, { headers: by })
+    for (let time = 0; time < 10; time++) expect((await confirm({ password: 'wrong' })).code).toBe(10031)
+    expect((await confirm({ password })).code).toBe(10007)
+    expect((await enter(brief, person, undefined, headers)).code).toBe(10007)
+    // Codes are guessed ten times in all, by confirmations and sign-ins together.
+    const holder = await newPerson(brief, 'viewer')
+    const own = await signIn(brief, holder)
+    const { secret } = await newGenerator(brief, own)
+    for (let time = 0; time < 5; time++) {
+      expect((await confirm({ password: holder.password, code: '000000' }, own)).code).toBe(10033)
+      expect((await enter(brief, holder, '000000')).code).toBe(10033)
+    }
+    expect((await confirm({ password: holder.password, code: codeOf(secret) }, own)).code).toBe(10007)
+    const { list } = (await brief.operate(pageAudit, { type: 'session.refused', subject: String(person.id) })).data
+    expect(list[0]?.data).toMatchObject({ name: person.name })
+    expect((await brief.call(getSession, {}, { headers: other })).code).toBe(0)
+  })
+
+  test('of another process counts at once', async () => {
+    const person = await newPerson(brief, 'admin')
+    const headers = await signIn(brief, person)
+    // The first service still has the session in memory as its last look-up found it.
+    await database.run(
+      (sql) =>
+        sql`update operator_session set confirmed_at = now() - interval '1 hour' where operator_id = ${person.id}`,
+    )
+    const act = async () => (await brief.call(createOperatorKey, {}, { headers })).code
+    expect(await becomes(10035, act, rememberedMs)).toBe(10035)
+    await database.run((sql) => sql`update operator_session set confirmed_at = now() where operator_id = ${person.id}`)
+    expect(await act()).toBe(10001)
+  })
+})

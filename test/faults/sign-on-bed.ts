@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { getSession } from '../../src/people/sessions/contract.ts'
+import { finishSignOn, startSignOn } from '../../src/people/sign-on/contract.ts'
+import { Client, type Service } from '../harness.ts'
+import { type Lies, TestProvider } from '../provider.ts'
+import { freePort } from './replicated.ts'
+import { type OwnDatabase, Workplace } from './support.ts'
+
+export const newSubject = () => `person-${randomBytes(6).toString('hex')}`
+
+/** How somebody goes to the provider; of the first service, where no other one is named. */
+interface Way {
+  purpose?: string
+  setUpToken?: string | undefined
+  returnTo?: string
+  headers?: Record<string, string>
+  service?: Client
+}
+
+/** The public address of the strict service: one with a name, where passkeys are. */
+export const namedUrl = 'http://localhost:9'
+
+/** Services with single sign-on, and a provider that responds correctly until a test makes it lie. */
+export class SignOnBed {
+  readonly place = new Workplace()
+  readonly provider = new TestProvider()
+  database!: OwnDatabase
+  service!: Service
+  client!: Client
+  /** The settings that all its services have. */
+  env: Record<string, string> = {}
+
+  async start(): Promise<void> {
+    await this.provider.start()
+    this.database = await this.place.findDatabase()
+    this.env = {
+      DATABASE_URL: this.database.url(),
+      FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1',
+      FORECOURT_PUBLIC_URL: `http://127.0.0.1:${await freePort()}`,
+      FORECOURT_OIDC_ISSUER: this.provider.issuer,
+      FORECOURT_OIDC_CLIENT_ID: this.provider.clientId,
+      FORECOURT_OIDC_CLIENT_SECRET: this.provider.clientSecret,
+    }
+    const roles = { FORECOURT_OIDC_ROLES: 'admin=chiefs;operator=ops,duty;viewer=guests' }
+    const env = { ...this.env, ...roles, FORECOURT_OIDC_SESSION_HOURS: '2' }
+    this.service = await this.place.startService({ env })
+    this.client = new Client(this.service)
+  }
+
+  /** Starts the same service with our second factor, with passwords for admins only, and without roles. */
+  async startStrict(): Promise<Client> {
+    const strict = {
+      FORECOURT_PUBLIC_URL: namedUrl,
+      FORECOURT_SIGN_ON_SECOND_FACTOR: 'ours',
+      FORECOURT_PASSWORDS: 'admins',
+      FORECOURT_OIDC_NAME: 'Corp',
+    }
+    return new Client(await this.place.startService({ env: { ...this.env, ...strict } }))
+  }
+
+  /** Makes the provider respond correctly, and forget what it was asked. */
+  tellTruth(): void {
+    this.provider.lies = {}
+    this.provider.asked = []
+  }
+
+  async clear(): Promise<void> {
+    this.provider.stop()
+    await this.place.clear()
+  }
+
+  readonly begin = async (way: Way = {}) => {
+    const { purpose = 'signIn', setUpToken, returnTo, headers = {}, service = this.client } = way
+    const answer = await service.call(startSignOn, { purpose, setUpToken, returnTo }, { headers })
+    const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+    return { answer, cookie, url: answer.data?.authorizationUrl ?? '' }
+  }
+
+  readonly callBack = async (query: Record<string, string>, cookie: string, service = this.client, headers = {}) => {
+    const url = `${service.url}${finishSignOn.path}?${new URLSearchParams(query)}`
+    const { status, headers: told } = await fetch(url, { redirect: 'manual', headers: { cookie, ...headers } })
+    const location = new URL(told.get('location') ?? '', 'http://console')
+    const session = told
+      .getSetCookie()
+      .map((each) => each.split(';')[0] ?? '')
+      .find((each) => each.startsWith('forecourt_session='))
+    return {
+      status,
+      path: location.pathname,
+      refusal: Number(location.searchParams.get('refusal')),
+      location,
+      session,
+      told,
+    }
+  }
+
+  /** A person's complete way to the provider and back. */
+  readonly comes = async (claims: Record<string, unknown>, lies: Lies = {}, way: Way = {}) => {
+    const { answer, cookie, url } = await this.begin(way)
+    if (answer.code !== 0) throw new Error(answer.text)
+    return this.callBack(this.provider.issue(url, claims, lies), cookie, way.service)
+  }
+
+  readonly askSession = (session: string | undefined, service = this.client) =>
+    service.call(getSession, {}, { headers: { cookie: session ?? '' } })
+
+  readonly ofSession = async (session: string | undefined, service?: Client) =>
+    (await this.askSession(session, service)).data
+
+  readonly codeOfSession = async (session: string | undefined) => (await this.askSession(session)).code
+}
