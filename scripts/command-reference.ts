@@ -9,17 +9,17 @@ export function commandReference(program: CliCommand): string {
 \`npx forecourt COMMAND\` where the package is installed, \`npm run --silent forecourt -- COMMAND\` in a checkout.
 \`forecourt COMMAND --help\` prints the same: this page is made from the program.
 
-Commands that run the service or look after it read the [settings](settings.md) of its environment. Those that work with
-it over the API take its address and an operator key; a key in the environment or in a file is in no list of processes.
+Commands that run or maintain the service read its [settings](settings.md) from the environment. Commands that call its API take
+its address and an operator key; process lists do not show a key from the environment or a file.
 \`delivery replay\`, \`refusals\` and \`listen\` also take an application's id and secret.
 
 Options of every command:
 
 ${optionsOf(program)}
 
-What is asked for goes to standard output, remarks and faults to standard error. With \`--json\`, standard output holds one
-JSON value: what was done, or found, also where that ends with 1 or 4; nothing when nothing could be. Of \`listen\` and
-\`demo\`, which go on until Ctrl-C, it comes at the end.
+Results go to standard output, remarks and errors to standard error. With \`--json\`, standard output holds one JSON value
+with the result, also when the exit code is 1 or 4, and nothing when there is no result. \`listen\` and \`demo\` run until
+Ctrl-C and print it at the end.
 
 | exit code | means |
 | --- | --- |

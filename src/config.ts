@@ -80,13 +80,16 @@ function setting<Value>(name: string, kind: Named<Value>, meaning: Reason): Sett
 
 /** Every setting of the service (contract §7), by its member of `Config`. The reference of settings is made from it. */
 export const settings = {
-  host: setting('FORECOURT_HOST', text('127.0.0.1'), { en: 'The address on which it listens.', zh: '监听地址。' }),
+  host: setting('FORECOURT_HOST', text('127.0.0.1'), {
+    en: 'The address on which the service listens.',
+    zh: '监听地址。',
+  }),
   port: setting('FORECOURT_PORT', integer(8080, 0, 65535), {
-    en: 'The port on which it listens; 0 picks a free one.',
+    en: 'The port on which the service listens; 0 picks a free port.',
     zh: '监听端口；0 表示任选空闲端口。',
   }),
   workers: setting('FORECOURT_WORKERS', integer(1, 1, 64), {
-    en: 'Processes that serve on this machine, on one port: 1 to 64.',
+    en: 'How many processes serve on this machine, on one port: 1 to 64.',
     zh: '在本机同一端口上提供服务的进程数：1 至 64。',
   }),
   /** A PostgreSQL to use; undefined means the embedded one in `dataDir`. */
@@ -123,7 +126,7 @@ export const settings = {
     'FORECOURT_PUBLIC_URL',
     { fallback: undefined, parse: readPublicUrl },
     {
-      en: 'The address of the service as clients see it: `https://…` without a path, `http` for this machine alone. The authorization server’s metadata and set-up links name it; without it, the address of the request.',
+      en: 'The address of the service as clients see it: `https://…` without a path; `http` only for this machine. Set-up links and the metadata of the authorization server contain it; if it is not set, they contain the address of the request.',
       zh: '客户端看到的服务地址：`https://…`，不含路径，仅本机可用 `http`。授权服务器元数据和设置链接使用它；未设置时使用请求的地址。',
     },
   ),
@@ -132,29 +135,29 @@ export const settings = {
     'FORECOURT_REQUIRE_SECOND_FACTOR',
     { fallback: undefined, parse: readRoles },
     {
-      en: 'The roles that need a second factor, with commas: `admin`, `admin,operator` …',
+      en: 'The roles that need a second factor, separated by commas: `admin`, `admin,operator` …',
       zh: '必须使用第二验证因素的角色，以逗号分隔：`admin`、`admin,operator` 等。',
     },
   ),
   /** The issuer of an OpenID provider; when undefined, there is no single sign-on. */
   oidcIssuer: setting('FORECOURT_OIDC_ISSUER', optional(notIssuer), {
-    en: 'The issuer of an OpenID provider, exactly as its tokens name it; with it people can sign in by single sign-on.',
+    en: 'The issuer of an OpenID provider, exactly as its tokens name it. If it is set, people can sign in by single sign-on.',
     zh: 'OpenID 提供方的 issuer，须与其令牌中的写法完全一致；设置后可单点登录。',
   }),
   oidcClientId: setting('FORECOURT_OIDC_CLIENT_ID', optional(), {
-    en: 'The client at the provider. Its redirect address is `FORECOURT_PUBLIC_URL` and `/api/platform/v1/signOn/callback`.',
+    en: 'The id of this service’s client at the provider. The client’s redirect address is `FORECOURT_PUBLIC_URL` and `/api/platform/v1/signOn/callback`.',
     zh: '在提供方登记的客户端。其回调地址为 `FORECOURT_PUBLIC_URL` 加 `/api/platform/v1/signOn/callback`。',
   }),
   oidcClientSecret: setting(
     'FORECOURT_OIDC_CLIENT_SECRET',
     { ...optional(), isSecret: true },
     {
-      en: 'The secret of that client; without one it is a public client.',
+      en: 'The secret of that client; without a secret it is a public client.',
       zh: '该客户端的密钥；未设置时为公开客户端。',
     },
   ),
   oidcName: setting('FORECOURT_OIDC_NAME', text('Single sign-on'), {
-    en: 'What the button of single sign-on says.',
+    en: 'The text on the button for single sign-on.',
     zh: '单点登录按钮上的文字。',
   }),
   oidcScopes: setting(
@@ -170,21 +173,21 @@ export const settings = {
     'FORECOURT_OIDC_ROLES',
     { fallback: undefined, parse: readRoleRules },
     {
-      en: 'Which values of the claim make a role: `admin=ops-admins;operator=ops,duty;viewer=*`, `*` for everyone; the first that fits, in the order admin, operator, viewer, developer. Without it single sign-on makes no account.',
+      en: 'Which values of the claim give which role: `admin=ops-admins;operator=ops,duty;viewer=*`, where `*` is everyone. The first role that fits is given, in the order admin, operator, viewer, developer. Without this setting, single sign-on creates no accounts.',
       zh: '声明的哪些值对应哪个角色：`admin=ops-admins;operator=ops,duty;viewer=*`，`*` 表示所有人；按 admin、operator、viewer、developer 的顺序取第一个符合的。未设置时不会通过单点登录创建账号。',
     },
   ),
   oidcRoleClaim: setting('FORECOURT_OIDC_ROLE_CLAIM', text('groups'), {
-    en: 'The claim with those values: a name, else a path with dots (`realm_access.roles`).',
+    en: 'The claim with those values: a name, or a path with dots (`realm_access.roles`).',
     zh: '含有这些值的声明：名称，或以点分隔的路径（`realm_access.roles`）。',
   }),
   oidcSessionHours: setting('FORECOURT_OIDC_SESSION_HOURS', integer(12, 1, 336), {
-    en: 'The longest that a session by single sign-on lasts, in hours.',
+    en: 'How many hours a session by single sign-on lasts at most.',
     zh: '单点登录会话的最长时间（小时）。',
   }),
   /** `ours`: people who sign in by single sign-on show our second factor too. */
   signOnSecondFactor: setting('FORECOURT_SIGN_ON_SECOND_FACTOR', oneOf('provider', 'ours'), {
-    en: '`ours`: people who sign in by single sign-on show a second factor of this service too.',
+    en: '`ours`: people who sign in by single sign-on must also show a second factor of this service.',
     zh: '`ours`：通过单点登录的人还须提供本服务的第二验证因素。',
   }),
   passwords: setting('FORECOURT_PASSWORDS', oneOf('everyone', 'admins'), {
@@ -192,20 +195,20 @@ export const settings = {
     zh: '`admins`：仅管理员可用密码登录。',
   }),
   confirmSeconds: setting('FORECOURT_CONFIRM_SECONDS', integer(600, 1, 86_400), {
-    en: 'How many seconds a person’s proof lasts for dangerous acts; then the console asks for another.',
+    en: 'For how many seconds after a person has proved who they are (by password, passkey or code) dangerous operations are allowed; after that, the console asks again.',
     zh: '身份验证对危险操作的有效秒数；过期后控制台会要求重新验证。',
   }),
   /** The address of the map's tiles, with {z}, {x} and {y}; without one the map has a plain background. */
   mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
-    en: 'The tiles of the console’s map: an address with `{z}`, `{x}` and `{y}`; without one, the map has a plain background.',
+    en: 'The address of the tiles for the console’s map, with `{z}`, `{x}` and `{y}`; without it, the map has a plain background.',
     zh: '控制台地图的瓦片地址，含 `{z}`、`{x}` 和 `{y}`；未设置时为素色底图。',
   }),
   inventoryPolicy: setting('FORECOURT_INVENTORY_POLICY', oneOf('open', 'required'), {
-    en: '`required`: only serial numbers of the inventory can be created.',
+    en: '`required`: only devices whose serial numbers are in the inventory can be created.',
     zh: '`required`：只能创建库存中已有的序列号。',
   }),
   coordinates: setting('FORECOURT_COORDINATES', oneOf('gcj02', 'wgs84', 'bd09'), {
-    en: 'The coordinate system that callers use: `gcj02`, `wgs84` or `bd09`. Applications can read it; only GeoJSON is converted.',
+    en: 'The coordinate system that callers use: `gcj02`, `wgs84` or `bd09`. Applications can read this setting; only GeoJSON is converted.',
     zh: '调用方使用的坐标系：`gcj02`、`wgs84` 或 `bd09`。仅作说明；只有 GeoJSON 会转换。',
   }),
   privateCallbacks: setting('FORECOURT_PRIVATE_CALLBACKS', oneOf('refuse', 'allow'), {
@@ -214,12 +217,12 @@ export const settings = {
   }),
   /** `paused`: no callback is sent, as a restored copy or a drill needs it. */
   callbacks: setting('FORECOURT_CALLBACKS', oneOf('on', 'paused'), {
-    en: '`paused`: nothing is sent, as for a drill; events of the pause, and replays, are sent afterwards. A restore pauses callbacks by itself.',
+    en: '`paused`: no callbacks are sent, for example during a drill. Events and replays of the pause are sent when the setting is `on` again. A restore pauses callbacks regardless of this setting.',
     zh: '`paused`：暂停发送，例如演练期间；期间产生和重放的回调会在恢复后发送。恢复备份时会自动暂停。',
   }),
   /** A factor on the waits of the callbacks' retry schedule and on their pauses; below 1 it speeds up tests. */
   callbackRetryScale: setting('FORECOURT_CALLBACK_RETRY_SCALE', share(1), {
-    en: 'A factor on the waits of the callbacks’ retry schedule; below 1 it speeds up tests.',
+    en: 'A factor for the waits between attempts of a callback; values below 1 speed up tests.',
     zh: '回调重试间隔的比例；小于 1 可加快测试。',
   }),
   deliveryDays: setting('FORECOURT_DELIVERY_DAYS', integer(30, 1, 36_500), {
@@ -227,19 +230,19 @@ export const settings = {
     zh: '回调记录的保留天数。',
   }),
   eventDays: setting('FORECOURT_EVENT_DAYS', integer(400, 1, 3660), {
-    en: 'How many days events are kept, the platform’s own too, and at most a fifteenth longer; a week longer while a callback has not taken them.',
+    en: 'How many days events are kept, including the platform’s own: at most a fifteenth longer, or a week longer while a callback has not received them.',
     zh: '事件（包括平台自身的事件）的保留天数，最多延长十五分之一；回调尚未取走时最多再保留一周。',
   }),
   stateEventDays: setting('FORECOURT_STATE_DAYS', integer(30, 1, 3660), {
-    en: 'How many days changes of a device’s state (`device.stateChanged`) are kept, by far the most events; never longer than the others.',
+    en: 'How many days changes of a device’s state (`device.stateChanged`) are kept, which are by far the most events; never longer than other events.',
     zh: '设备状态变化（`device.stateChanged`）的保留天数，这类事件数量最多；不会长于其他事件。',
   }),
   refusalDays: setting('FORECOURT_REFUSAL_DAYS', integer(7, 1, 36_500), {
-    en: 'How many days refused writes are kept: of each application at most the newest 1,000.',
+    en: 'How many days refused writes are kept; at most the newest 1,000 of each application.',
     zh: '被拒绝写请求的保留天数；每个应用最多保留最新 1,000 条。',
   }),
   fileBytes: setting('FORECOURT_FILE_BYTES', integer(2 * 1024 ** 3, 1_000_000, 1024 ** 4), {
-    en: 'What an application’s imports may hold at once, in bytes: files that wait and results that are kept; past it, 10007. Files of operators for the inventory count together.',
+    en: 'How many bytes the imports of one application may store at once: waiting files and kept results. Beyond that, files are refused with 10007. Inventory files of all operators count together.',
     zh: '单个应用的导入（等待处理的文件和保留的结果）可占用的字节数；超过则返回 10007。运营方的库存文件合并计算。',
   }),
   presenceSeconds: setting('FORECOURT_PRESENCE_SECONDS', integer(300, 1, 86_400), {
@@ -257,11 +260,11 @@ export const settings = {
   ),
   /** The file with the key that encrypts callback secrets at rest; when undefined, a file is created in `dataDir`. */
   secretsKeyFile: setting('FORECOURT_SECRETS_KEY_FILE', optional(), {
-    en: 'A file with the key that encrypts callback secrets at rest; without it one is made in the data folder.',
+    en: 'A file with the key that encrypts callback secrets at rest; without it, a key is created in the data folder.',
     zh: '加密回调密钥所用密钥的文件；未设置时在数据目录中生成。',
   }),
   databaseWaitSeconds: setting('FORECOURT_DATABASE_WAIT_SECONDS', integer(30, 0, 3600), {
-    en: 'How many seconds a start waits for a database that is not up yet, or is still a standby; 0 tries once.',
+    en: 'How many seconds a start waits for a database that does not answer yet or is still a standby; 0 means one attempt.',
     zh: '启动时等待数据库就绪（或备库升主）的秒数；0 表示只尝试一次。',
   }),
   logLevel: setting('FORECOURT_LOG_LEVEL', oneOf('info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'), {
@@ -270,17 +273,17 @@ export const settings = {
   }),
   /** The longest that a statement may run; requests that wait for the database get 50003 shortly before that. */
   statementTimeoutMs: setting('FORECOURT_STATEMENT_TIMEOUT_MS', integer(5000, 100, 60_000), {
-    en: 'The longest that a statement may run, in milliseconds; a request that waits for the database is answered with 50003 shortly before.',
+    en: 'How many milliseconds a statement may run at most. A request that waits for the database is answered with 50003 shortly before that.',
     zh: '单条语句的最长执行时间（毫秒）；数据库无响应时，请求届时返回 50003。',
   }),
   /** Requests under way; past it they are refused with 50003. */
   maxRequests: setting('FORECOURT_MAX_REQUESTS', integer(10_000, 1, 1_000_000), {
-    en: 'The most requests under way at once, of all workers together; any more are refused with 50003.',
+    en: 'How many requests all workers together process at once; more are refused with 50003.',
     zh: '同时处理的请求数上限（所有进程合计）；超过则返回 50003。',
   }),
   /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */
   maxWaitingCreates: setting('FORECOURT_MAX_WAITING_CREATES', integer(10_000, 1, 1_000_000), {
-    en: 'Creates that may wait for a batch, rows of batches too, of all workers together; past it, 50003.',
+    en: 'How many creates, including rows of batches, may wait to be written, in all workers together; more are refused with 50003.',
     zh: '等待成批写入的创建数（含批量中的行，所有进程合计）；超过则返回 50003。',
   }),
 } satisfies Settings

@@ -43,7 +43,7 @@ test('every link leads to a file, and the Chinese ones to the Chinese guides', (
   expect(wrong).toEqual([])
 })
 
-test('“A token again” works as it is pasted: a new service, a key, and a secret that fetches a token', async () => {
+test('the commands for a lost secret work as they are pasted: a new service, a key, and a secret that fetches a token', async () => {
   const [block = ''] = all(/^```sh\n(export FORECOURT_OPERATOR_KEY[\s\S]*?)^```$/gm, english)
   expect(block).toContain('npm start &\n')
   const port = await freePort()

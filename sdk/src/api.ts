@@ -483,7 +483,7 @@ export interface CreateImportQuery {
   format?: 'csv' | 'ndjson' | undefined
   /** upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A member without a column in the file is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create. */
   mode?: 'create' | 'upsert' | undefined
-  /** true: the import only says what would happen, and writes nothing. */
+  /** true: the import checks the rows and counts what would happen, but writes nothing. */
   dryRun?: 'true' | 'false' | undefined
 }
 
@@ -891,7 +891,7 @@ export interface Finding {
   code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
   /** whether it is in order, will soon be a fault, or is one */
   status: 'ok' | 'warn' | 'fail'
-  /** what the sentence names; numbers as text, sizes in bytes */
+  /** the values that belong to the finding; numbers as text, sizes in bytes */
   values: Array<{
     /** the value’s name */
     name: string
@@ -1058,9 +1058,9 @@ export interface GetOverviewResult {
   callbacks: CallbacksSwitch
   /** The time of the counts. */
   countTime: string | null
-  /** the ten applications with the most troubles */
+  /** the ten applications with the most problems */
   troubles: Array<Trouble>
-  /** what asks for attention, faults first: of each kind at most ten, and of the applications those of `troubles` */
+  /** what needs attention, faults first: at most ten of each kind, and for applications those in `troubles` */
   attention: Array<Finding>
   /** the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. The refusals are those that the refusal log keeps */
   minutes: Array<{
@@ -1220,7 +1220,7 @@ export interface GetSettingsResult {
 export interface GetSignOnResult {
   /** whether there is single sign-on */
   enabled: boolean
-  /** What its button says. */
+  /** The text on its button. */
   name: string
   /** Who signs in by password. */
   passwords: 'everyone' | 'admins'
@@ -2039,7 +2039,7 @@ export interface PlacementSummary {
 export interface PlatformCounts {
   /** How many sites there are. */
   sites: number
-  /** how many sites have no device placed, counted up to 100000 */
+  /** how many sites have no device, counted up to 100000 */
   sitesWithoutDevices: number
   /** how many devices are bound to an application */
   devices: number
@@ -2088,7 +2088,7 @@ export interface PriceChange {
   dailyCap: string | null
   /** The rules that the sites get. */
   rules: GivenRules | null
-  /** how many sites get other rules; a deleted site is counted no longer */
+  /** how many sites get other rules, without sites deleted since */
   siteCount: number | null
   /** of an undo: how many sites are not put back */
   skippedCount: number | null
@@ -2100,7 +2100,7 @@ export interface PriceChange {
   createTime: string
   /** Who scheduled it. */
   createdBy: string
-  /** when all its rows and events were written */
+  /** when all rows and events of the price change had been written */
   appliedTime: string | null
   /** when it was cancelled */
   cancelTime: string | null
@@ -2136,7 +2136,7 @@ export interface PriceInForce {
   ruleName: string
   /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods: Array<Period> | null
-  /** The one of `periods` that holds at that time of day. */
+  /** The period of `periods` that covers that time of day. */
   period: Period | null
   /** For type 3: how many minutes after charging cost nothing. */
   freeMinutes: number | null
@@ -2150,11 +2150,11 @@ export interface PriceInForce {
   sinceTime: string
   /** The instant of `sinceTime` in RFC 3339. */
   sinceAt: string
-  /** Until when these terms hold at this site; null: nothing waits. */
+  /** Until when these terms hold at this site; null if no price change is waiting. */
   untilTime: string | null
   /** The instant of `untilTime` in RFC 3339. */
   untilAt: string | null
-  /** the price change that brought these terms; null: the site, the rule, or an update */
+  /** the price change that brought these terms; null if they came with the site or rule, or by an update */
   priceChangeId: number | null
 }
 
@@ -2371,7 +2371,7 @@ export interface SaveViewRequest {
   name: string
   /** Filters, order and page size, as in the address of the list. */
   query?: string | null | undefined
-  /** The choice of columns, as the list keeps it. */
+  /** The chosen columns, in the list’s own format. */
   columns?: string | null | undefined
 }
 
@@ -2424,7 +2424,7 @@ export interface ScheduledPriceChange {
   dailyCap: string | null
   /** The rules that the sites get. */
   rules: GivenRules | null
-  /** how many sites get other rules; a deleted site is counted no longer */
+  /** how many sites get other rules, without sites deleted since */
   siteCount: number | null
   /** of an undo: how many sites are not put back */
   skippedCount: number | null
@@ -2436,7 +2436,7 @@ export interface ScheduledPriceChange {
   createTime: string
   /** Who scheduled it. */
   createdBy: string
-  /** when all its rows and events were written */
+  /** when all rows and events of the price change had been written */
   appliedTime: string | null
   /** when it was cancelled */
   cancelTime: string | null
@@ -3157,7 +3157,7 @@ export interface View {
   name: string
   /** Filters, order and page size, as in the address of the list. */
   query: string | null
-  /** The choice of columns, as the list keeps it. */
+  /** The chosen columns, in the list’s own format. */
   columns: string | null
   /** When the record was created. */
   createTime: string
@@ -3349,9 +3349,9 @@ export interface Methods {
   startPasskeySession: Method<StartPasskeySessionRequest, StartPasskeySessionResult>
   /** Answers who the caller is. */
   getSession: Method<Record<never, never>, GetSessionResult>
-  /** Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; by a passkey; in a session by an operator key, by that key. */
+  /** Records in the session that its person has proved again who they are, which operations on people, secrets and ownership require. The proof is the password, with `code` if the account has a code generator; a passkey; or, in a session by an operator key, that key. */
   confirmSession: Method<ConfirmSessionRequest, Session>
-  /** Answers what a console needs to know of the service. */
+  /** Answers the settings of the service that a console needs. */
   getSettings: Method<Record<never, never>, GetSettingsResult>
   /** Pages through one’s own sessions, newest first; an admin sees everyone’s. */
   pageSessions: PageMethod<PageSessionsQuery, SessionPage>
@@ -3359,13 +3359,13 @@ export interface Methods {
   deleteSession: Method<DeleteSessionRequest, DeleteSessionResult>
   /** Answers what a sign-in page offers. */
   getSignOn: Method<Record<never, never>, GetSignOnResult>
-  /** Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, `link` one with a fresh proof; `setUp` a set-up link’s token. */
+  /** Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, for `link` with a recent proof of the person; `setUp` needs the token of a set-up link. */
   startSignOn: Method<StartSignOnRequest, StartSignOnResult>
   /** Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal. */
   finishSignOn: Method<Record<never, never>, unknown>
   /** Ends sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0). The body is a form. */
   logOutByProvider: Method<LogOutByProviderRequest, LogOutByProviderResult>
-  /** Takes the link to the provider away from one’s own account or, for an admin, from any. */
+  /** Removes the link to the provider from one’s own account or, for an admin, from any account. */
   unlinkSignOn: Method<UnlinkSignOnRequest, Operator>
   /** Answers the second factors of one’s own account. */
   getSecondFactors: Method<Record<never, never>, SecondFactors>
@@ -3383,7 +3383,7 @@ export interface Methods {
   deletePasskey: Method<DeletePasskeyRequest, SecondFactors>
   /** Makes ten new recovery codes in place of all others, and shows them once. */
   renewRecoveryCodes: Method<RenewRecoveryCodesRequest, RenewRecoveryCodesResult>
-  /** Takes all second factors of another account away, ends its sessions and forgets its browsers. */
+  /** Removes all second factors of another account, ends its sessions and forgets its browsers. */
   resetSecondFactors: Method<ResetSecondFactorsRequest, Operator>
   /** Creates an account. If no password is given, the answer holds a one-time link with which the person sets a password. */
   createOperator: Method<CreateOperatorRequest, OperatorWithSetUp>
@@ -3409,7 +3409,7 @@ export interface Methods {
   handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
-  /** Saves a view of one of the console’s lists in one’s own account, in place of the one that has the name on that list. With an `id` it changes that view, its name too. An account has at most 50. */
+  /** Saves a view of one of the console’s lists in one’s own account. It replaces the view of that list with the same name; with an `id`, it changes that view, including its name. An account has at most 50 views. */
   saveView: Method<SaveViewRequest, View>
   /** Pages through the views of one’s own account, newest first. */
   pageViews: PageMethod<PageViewsQuery, ViewPage>

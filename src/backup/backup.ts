@@ -70,7 +70,9 @@ async function findKnownMigrations(tx: Statements, migrationsFolder: string) {
   const migrations = await store.findMigrations(tx)
   if (migrations.length === 0) throw new UserError('The database holds no Forecourt yet: there is nothing to back up.')
   if (migrations.length > readMigrations(migrationsFolder).length) {
-    throw new UserError('The database is newer than this program: take the backup with the program that runs on it.')
+    throw new UserError(
+      'The schema of the database is newer than this program: take the backup with the Forecourt version that runs on this database.',
+    )
   }
   return migrations
 }

@@ -76,7 +76,7 @@ export function openBackup(path: string): Promise<FileHandle> {
     const file = await open(path, 'r')
     if ((await file.stat()).isFile()) return file
     await file.close()
-    throw new UserError(`${path} is no file; \`-\` takes a backup from standard input.`)
+    throw new UserError(`${path} is not a file; \`-\` reads a backup from standard input.`)
   })
 }
 
@@ -107,13 +107,13 @@ export async function explained<Answer>(path: string, run: () => Promise<Answer>
 }
 
 const faultWords: Record<string, string> = {
-  ENOENT: 'is not there, or its folder is not',
-  EACCES: 'may not be used: permission denied',
-  EPERM: 'may not be used: permission denied',
+  ENOENT: 'does not exist, or its folder does not exist',
+  EACCES: 'cannot be accessed: permission denied',
+  EPERM: 'cannot be accessed: permission denied',
   ENOSPC: 'does not fit: the disk is full',
   EDQUOT: 'does not fit: the quota is used up',
   EROFS: 'cannot be written: the disk is read-only',
   EISDIR: 'is a folder: name a file in it',
   ENOTDIR: 'cannot be created: a part of its path is not a folder',
-  EFBIG: 'grows larger than its file system takes',
+  EFBIG: 'is larger than its file system allows',
 }

@@ -79,7 +79,7 @@ test('what the writer writes is read, and so is the same made by hand', async ()
 test('a head or a tail that unpacks to gigabytes is not unpacked', async () => {
   const bomb = Buffer.alloc(300_000_000, ' ')
   const before = process.memoryUsage().rss
-  expect(await outcomeOf(bomb)).toMatch(/^The (file is no backup|backup is damaged)/)
+  expect(await outcomeOf(bomb)).toMatch(/^The (file is not a Forecourt backup|backup is damaged)/)
   expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000)
 }, 30_000)
 
@@ -100,13 +100,13 @@ test.each([
   ['a time that is none', { takenAt: 7 }],
 ])('a head with %s is refused in a sentence', async (_, changed) => {
   expect(await outcomeOf(line(changed))).toBe(
-    'The backup is damaged, and nothing was written: its first line is not one that Forecourt writes. Take another one.',
+    'The backup is damaged, and nothing was written: its first line was not written by Forecourt. Take another one.',
   )
 })
 
 test('a first line that is no object, a newer format, and a tail of other tables', async () => {
   for (const none of ['7', 'null', '[]', '{}', 'not JSON', '{"forecourtBackup":"1"}']) {
-    expect(await outcomeOf(none)).toBe('The file is no backup of Forecourt.')
+    expect(await outcomeOf(none)).toBe('The file is not a Forecourt backup.')
   }
   expect(await outcomeOf(line({ forecourtBackup: 3 }))).toMatch(/^The backup was made by a newer Forecourt/)
   for (const tail of [{ sections: [] }, { sections: [null] }, { sections: 'a' }, { sha256: 7 }]) {

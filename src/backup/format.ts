@@ -114,7 +114,9 @@ export class BackupWriter {
     await this.add(Buffer.concat([...pieces, endOfTable]))
     const section = count.end(table.name)
     if (section.rows !== table.rows) {
-      throw new UserError(`The table ${table.name} gave ${section.rows} rows, but it has ${table.rows}.`)
+      throw new UserError(
+        `${section.rows} rows were read from the table ${table.name}, but it has ${table.rows}: take the backup again.`,
+      )
     }
     this.sections.push(section)
   }
@@ -173,13 +175,13 @@ export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) =>
     if (end === size) last = member
     else whole.update(member)
   }
-  if (first === undefined || last === undefined) throw new UserError('The file is empty: it is no backup.')
+  if (first === undefined || last === undefined) throw new UserError('The file is empty: it is not a backup.')
   const head = await lineIn(first)
-  if (!isOfFormat(head)) throw new UserError('The file is no backup of Forecourt.')
+  if (!isOfFormat(head)) throw new UserError('The file is not a Forecourt backup.')
   if (head.forecourtBackup > formatVersion) {
-    throw new UserError('The backup was made by a newer Forecourt: restore it with that one.')
+    throw new UserError('The backup was made by a newer Forecourt: restore it with that version.')
   }
-  if (!isHead(head)) throw damaged('its first line is not one that Forecourt writes')
+  if (!isHead(head)) throw damaged('its first line was not written by Forecourt')
   const tail = await lineIn(last)
   if (!isTail(tail, head)) throw damaged('its end is missing')
   if (tail.sha256 !== whole.digest('hex')) throw damaged('its checksum does not match')
@@ -217,10 +219,10 @@ async function* membersOf(file: FileHandle, size: number): AsyncGenerator<Placed
   for (let at = 0; at < size; ) {
     const header = await readAt(file, at, Math.min(headerBytes, size - at))
     const isOurs = memberStart.equals(header.subarray(0, memberStart.length)) && header.length === headerBytes
-    if (!isOurs && at === 0) throw new UserError('The file is no backup of Forecourt.')
-    if (!isOurs) throw damaged(`what is at byte ${at} does not belong there`)
+    if (!isOurs && at === 0) throw new UserError('The file is not a Forecourt backup.')
+    if (!isOurs) throw damaged(`the content at byte ${at} is not valid`)
     const length = header.readUInt32LE(memberStart.length)
-    if (length <= headerBytes || length > mostPieceBytes) throw damaged(`what is at byte ${at} does not belong there`)
+    if (length <= headerBytes || length > mostPieceBytes) throw damaged(`the content at byte ${at} is not valid`)
     if (at + length > size) throw damaged('its end is missing')
     yield { member: await readAt(file, at, length), end: at + length }
     at += length

@@ -180,7 +180,7 @@ async function dropNewerSchema(tx: Statements): Promise<void> {
   const tables = await requireEmpty(tx)
   if (await findDistributed(tx)) {
     throw new UserError(
-      'The database is distributed, and its schema is newer than the backup’s: distribute a new one with the program that took the backup. Nothing was written.',
+      'The database is distributed, and its schema is newer than the backup’s: distribute a new database with the program that took the backup. Nothing was written.',
     )
   }
   await store.dropSchema(tx, tables)
@@ -224,6 +224,6 @@ async function requireEqual(tx: Statements, table: TableHead, written: RowSum): 
   for await (const text of store.readRows(tx, table)) sum.add(text)
   if (sum.equals(written)) return
   throw new UserError(
-    `The rows written to ${table.name} are not those of the backup (${sum.rows} rows of ${table.rows}): nothing was kept.`,
+    `The rows restored into ${table.name} differ from those in the backup (${sum.rows} rows of ${table.rows}): the restore was undone.`,
   )
 }

@@ -117,7 +117,12 @@ export const createImport = operation({
         'upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A member without a column in the file is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create.',
       ),
     ),
-    dryRun: optional(textOneOf(['true', 'false'], 'true: the import only says what would happen, and writes nothing.')),
+    dryRun: optional(
+      textOneOf(
+        ['true', 'false'],
+        'true: the import checks the rows and counts what would happen, but writes nothing.',
+      ),
+    ),
   }),
   takes: [mediaTypes.csv, mediaTypes.ndjson],
   data: ImportRecord,

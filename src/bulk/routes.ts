@@ -233,7 +233,10 @@ function requirePlatform(caller: Caller): null {
 function requireFormat(mediaType: string, named: ImportFormat | null): ImportFormat {
   const format = formatOf(mediaType)
   if (named === null || named === format) return format
-  const reason = { en: `is ${mediaType}, which is another format`, zh: `是 ${mediaType}，与 format 不符` }
+  const reason = {
+    en: `is ${mediaType}, but the parameter format names another format`,
+    zh: `是 ${mediaType}，与 format 不符`,
+  }
   throw invalidRequest([{ field: 'Content-Type', reason }], 415)
 }
 

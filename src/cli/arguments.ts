@@ -6,7 +6,7 @@ export function wholeNumber(minimum: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
     if (value >= minimum && Number.isSafeInteger(value)) return value
-    throw new InvalidArgumentError(`It must be a whole number from ${minimum}.`)
+    throw new InvalidArgumentError(`It must be a whole number, ${minimum} or more.`)
   }
 }
 

@@ -58,8 +58,9 @@ interface Destination {
 
 async function destinationOf(path: string | undefined, { to, keep }: FolderOptions): Promise<Destination> {
   if ((path === undefined) === (to === undefined)) throw new UsageError('name a file, or a folder with --to')
-  if (keep !== undefined && to === undefined) throw new UsageError('--keep is for the folder of --to')
-  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw new UsageError('--keep takes a number from 1 on')
+  if (keep !== undefined && to === undefined) throw new UsageError('--keep needs --to FOLDER')
+  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep))
+    throw new UsageError('--keep must be a whole number, 1 or more')
   if (to === undefined)
     return { path: path === '-' ? undefined : resolve(path ?? ''), folder: undefined, keep: undefined }
   const { nameAt, prepareFolder } = await import('../backup/folder.ts')
@@ -201,7 +202,10 @@ async function resume(context: Context): Promise<void> {
     }),
   )
   const setting = context.config().callbacks
-  const isOn = setting === 'on' ? 'Callbacks are sent.' : 'Callbacks stay paused by FORECOURT_CALLBACKS.'
+  const isOn =
+    setting === 'on'
+      ? 'Callbacks are being sent.'
+      : 'Callbacks stay paused, because FORECOURT_CALLBACKS is set to paused.'
   context.result(
     { wasPaused, callbacks: setting },
     `${wasPaused ? '' : 'Callbacks were not paused by a restore. '}${isOn}`,
@@ -218,7 +222,8 @@ async function atPlace<Answer>(
   const { openLog } = await import('../runtime/log.ts')
   const { databaseWaitSeconds: waitSeconds, statementTimeoutMs, secretsKeyFile: keyFile, ...config } = context.config()
   const stopping = new AbortController()
-  const stop = (name: string) => stopping.abort(new UserError(`${name} ended the command, and nothing was written.`))
+  const stop = (name: string) =>
+    stopping.abort(new UserError(`The command was stopped by ${name}, and nothing was written.`))
   process.on('SIGINT', stop).on('SIGTERM', stop)
   // Messages that help users are thrown or printed; the log is only for users who ask for it.
   const log = openLog(config.logLevel === 'info' ? 'error' : config.logLevel)

@@ -134,7 +134,7 @@ async function importFile(
     const begun = await client.createImport({ ...rows, file: streamOf(counted()) }, { signal }).catch((error) => {
       if (fault !== undefined) throw unreadable(file, fault)
       if (!signal.aborted) throw error
-      throw new UserError('The file was not sent to its end, and nothing of it is imported: send it again.')
+      throw new UserError('The upload did not finish, and nothing was imported: send the file again.')
     })
     draw('sent', 1, 1)
     await waitFor(begun.id, signal, context)
@@ -198,7 +198,7 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
   const { format, app: appId } = options
   const output = options.output === '-' ? undefined : options.output
   if (context.isJson && output === undefined) {
-    throw new UsageError('with --json the rows need a place of their own: give --output FILE')
+    throw new UsageError('with --json the rows cannot go to standard output: give --output FILE')
   }
   const query = { ...filtersOf(options.filter), kind, format, appId }
   await watch(context, async (signal) => {

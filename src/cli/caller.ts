@@ -13,7 +13,10 @@ export function addCallerOptions(command: CliCommand, app: string): CliCommand {
   return command
     .option('--app <appid>', `with an operator key: ${app}`)
     .option('--app-id <appid>', 'call as this application, not with an operator key (APP_ID)')
-    .option('--app-secret <secret>', 'its secret (APP_SECRET or APP_SECRET_FILE, which no list of processes shows)')
+    .option(
+      '--app-secret <secret>',
+      'its secret (better: APP_SECRET or APP_SECRET_FILE, which process lists do not show)',
+    )
 }
 
 interface Caller<AppId> {

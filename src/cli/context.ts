@@ -115,7 +115,7 @@ export class Context {
   /** A secret, given as an option or in the environment. Warns about an option: the list of processes shows it. */
   secret(option: string, given: string | undefined, variable: string): string | undefined {
     if (given === undefined) return readSecret(this.environment, variable)
-    this.remark(`Others on this machine can read ${option} in the list of processes: ${variable} is not in it.`)
+    this.remark(`Other users of this machine can read ${option} in the process list: set ${variable} instead.`)
     return given
   }
 
@@ -128,7 +128,7 @@ export class Context {
     }
     if (travelsOpenly(new URL(url)) && !this.allowsHttp) {
       throw new UsageError(
-        `${secret} would travel to ${url} in plain text: take https://, or add --allow-http where the network is trusted`,
+        `${secret} would be sent to ${url} in plain text: use https://, or add --allow-http where the network is trusted`,
       )
     }
     return url

@@ -85,20 +85,20 @@ function showMigrations(migrations: MigrationStatus[], context: Context): void {
   })
   const summary =
     faulty.length > 0
-      ? 'This program cannot use the database: take the version that it was made with, or a newer one.'
+      ? 'This program cannot use the database: run the version that created its schema, or a newer one.'
       : waiting.length > 0
-        ? `${waiting.length} to be applied: \`forecourt migrate up\`, or a start of the service, does it.`
+        ? `${waiting.length} pending: \`forecourt migrate up\`, or the next start of the service, applies them.`
         : 'The schema is up to date.'
   context.result({ upToDate: faulty.length + waiting.length === 0, migrations }, `${rows}\n${summary}`)
   if (faulty.length > 0) context.exitCode = exitCodes.failed
 }
 
-const faults = { altered: 'but from another file', unknown: 'by a newer program' }
+const faults = { altered: 'but its file was different', unknown: 'by a newer program' }
 
 function readEraseOptions({ app, site, days }: EraseOptions) {
   if ((site === undefined) === (days === undefined)) throw new UsageError('give either --site, or --days')
   const number = (name: string, text: string) => {
-    if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} takes a whole number, not "${text}"`)
+    if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} must be a whole number, not "${text}"`)
     return Number(text)
   }
   if (days !== undefined) return { appId: app ?? null, days: number('--days', days) }

@@ -55,5 +55,5 @@ async function replayDeliveries(options: ReplayOptions, context: Context): Promi
 function readStatus(given: string): number {
   const status = statuses.indexOf(given) + 1 || Number(given)
   if (statuses[status - 1] !== undefined) return status
-  throw new InvalidArgumentError(`It is one of ${statuses.join(', ')}.`)
+  throw new InvalidArgumentError(`It must be one of ${statuses.join(', ')}.`)
 }

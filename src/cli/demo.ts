@@ -41,7 +41,7 @@ export function demoCommands(program: CliCommand, context: Context): void {
     .description(
       'Creates 3 applications with sites in real districts and devices placed at them, and reports device states until Ctrl-C. The callback of one application fails. A second run continues with the first one’s records. Not for a service in use.',
     )
-    .option('--once', 'ends when the fleet is there and has reported once')
+    .option('--once', 'ends when the fleet was created and has reported once')
     .option('--seconds <number>', 'ends after this time', wholeNumber(1))
     .option('--sites <number>', 'how many sites', wholeNumber(3), 200)
     .option('--devices <number>', 'how many devices', wholeNumber(3), 5000)
@@ -87,7 +87,7 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
   )
   context.result(outcome, [...made, `${reports} reports of states`].join('\n'))
   if (refused > 0) {
-    context.remark(`${refused} rows were refused; refusal/page tells why.`)
+    context.remark(`${refused} rows were refused: \`forecourt refusals\` lists the reasons.`)
     context.exitCode = exitCodes.someRefused
   }
 }

@@ -56,7 +56,7 @@ export async function examine(environment: Record<string, string | undefined>): 
     config = readConfig(environment)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    const wrong = fail('settings', error.message, 'Correct it: docs/guides/en/settings.md has them all.')
+    const wrong = fail('settings', error.message, 'Correct it: docs/guides/en/settings.md lists all settings.')
     return [lookAtProgram(), wrong, ...lookForUnknown(environment)]
   }
   const settings = [lookAtSettings(config), ...lookForUnknown(environment)]
@@ -74,7 +74,7 @@ function lookAtProgram(): Finding {
   const runtime = process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`
   const message = `Forecourt ${version} on ${runtime}`
   if (process.getuid?.() !== 0) return ok('program', message)
-  return warn('program', `${message}, as root`, 'Start the service as a user of its own (SECURITY.md).')
+  return warn('program', `${message}, running as root`, 'Start the service as a user of its own (SECURITY.md).')
 }
 
 function lookAtSettings({ host, port, workers, databaseUrl, timeZone, trustedProxies }: Config): Finding {
@@ -93,31 +93,35 @@ function lookForUnknown(environment: Record<string, string | undefined>): Findin
     warn(
       'settings',
       `${name} is not a setting`,
-      `The nearest one is ${nearest}: docs/guides/en/settings.md has them all.`,
+      `The nearest one is ${nearest}: docs/guides/en/settings.md lists all settings.`,
     ),
   )
 }
 
 async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise<Finding> {
-  if (port === 0) return ok('port', 'the service takes a free one')
+  if (port === 0) return ok('port', 'FORECOURT_PORT is 0: each start picks a free port')
   const place = `${host}:${port}`
   const use = await findPortUse(host, port)
   switch (use.kind) {
     case 'free':
-      return warn('port', `nobody listens on ${place}: the service is not running`, 'Start it: forecourt serve.')
+      return warn('port', `no program listens on ${place}: the service is not running`, 'Start it: forecourt serve.')
     case 'forbidden':
-      return fail('port', `this user may not listen on ${place}`, 'Take a port above 1023 with FORECOURT_PORT.')
+      return fail(
+        'port',
+        `this user is not permitted to listen on ${place}`,
+        'Set FORECOURT_PORT to a port above 1023.',
+      )
     case 'unusable':
       return fail(
         'port',
-        `nobody can listen on ${place} (${use.reason})`,
+        `listening on ${place} is not possible (${use.reason})`,
         'Set FORECOURT_HOST to an address of this machine.',
       )
     case 'other':
       return fail(
         'port',
         `${place} is taken by ${use.program ?? 'another program'}`,
-        'End that program, or take another port with FORECOURT_PORT.',
+        'Stop that program, or set FORECOURT_PORT to another port.',
       )
     default: {
       const { isReady, failing, workers } = use
@@ -126,18 +130,18 @@ async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise
         return fail(
           'port',
           `the service on ${place} is not ready${which}`,
-          'See the other lines here, and the service’s log.',
+          'See the other findings, and the service’s log.',
         )
       }
       if (workers !== undefined && workers.serving < workers.wanted) {
         const told = `${workers.serving} of ${workers.wanted} processes serve on ${place}`
-        return warn('port', told, 'See in the log why the others ended.')
+        return warn('port', told, 'The log says why the others ended.')
       }
       if (databaseUrl === undefined && lockHolder(dataDir) === undefined) {
         return warn(
           'port',
-          `a service answers on ${place}, and it is not the one of ${dataDir}`,
-          'Name its folder in FORECOURT_DATA_DIR, or another port in FORECOURT_PORT.',
+          `a service answers on ${place}, but it does not use the data folder ${dataDir}`,
+          'Set FORECOURT_DATA_DIR to its data folder, or FORECOURT_PORT to the port of your service.',
         )
       }
       return ok('port', `the service answers on ${place} and is ready`)
@@ -155,14 +159,14 @@ async function lookAtSignOn(config: Config): Promise<Finding[]> {
     const { keys } = await provider.findKeys()
     const message = `${issuer} answers, with ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`
     if (keys.length > 0) return [ok('sign-on', `${message}; its redirect address is ${provider.redirectUri}`)]
-    return [fail('sign-on', message, 'See at the provider why it publishes no keys.')]
+    return [fail('sign-on', message, 'Find out at the provider why it publishes no keys.')]
   } catch (error) {
     const { message } = error as Error
     return [
       fail(
         'sign-on',
         `${issuer}: ${message}`,
-        'See that FORECOURT_OIDC_ISSUER is what the provider calls itself, and that this machine reaches it. Passwords work meanwhile.',
+        'Check that FORECOURT_OIDC_ISSUER is exactly the issuer in the provider’s tokens, and that this machine can reach it. Sign-in by password still works.',
       ),
     ]
   }
@@ -170,7 +174,7 @@ async function lookAtSignOn(config: Config): Promise<Finding[]> {
 
 function lookAtFolder({ dataDir, databaseUrl }: Config): Finding {
   if (!existsSync(dataDir)) {
-    return ok('data folder', `${dataDir} is not there yet; the first start makes it`)
+    return ok('data folder', `${dataDir} does not exist yet; the first start creates it`)
   }
   const holder = lockHolder(dataDir)
   if (holder !== undefined) return ok('data folder', `${dataDir} is in use by process ${holder}`)
@@ -178,11 +182,11 @@ function lookAtFolder({ dataDir, databaseUrl }: Config): Finding {
 }
 
 function lookAtStopped({ dataDir }: Config): Finding {
-  if (readRecord(dataDir) === undefined) return ok('database', 'there is none yet; the first start makes it')
+  if (readRecord(dataDir) === undefined) return ok('database', 'there is no database yet; the first start creates it')
   return warn(
     'database',
-    'the embedded one is stopped with the service, and was not checked',
-    'Start the service and ask again: forecourt serve.',
+    'the embedded database runs only while the service runs, so it was not checked',
+    'Start the service (forecourt serve), and run doctor again.',
   )
 }
 
@@ -197,7 +201,9 @@ async function lookIntoDatabase(config: Config, target: Target): Promise<Finding
   } catch (error) {
     const { message } = error as Error
     if (!(error instanceof UserError)) throw error
-    return [fail('database', message, 'See that it runs and that DATABASE_URL is right: its host, user and password.')]
+    return [
+      fail('database', message, 'Check that it runs and that DATABASE_URL is right: its host, user and password.'),
+    ]
   } finally {
     await database.close()
   }
@@ -216,7 +222,7 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
   if (readOnly !== undefined) found.push(fail('writes', readOnly.what, `As its owner: ${readOnly.statement}.`))
   const missing = await findMissingRight(sql)
   if (missing !== undefined) return [...found, fail('rights', missing.what, `As its owner: ${missing.statement}.`)]
-  found.push(ok('rights', `the user ${health.user} may make and use the schema`))
+  found.push(ok('rights', `the user ${health.user} may create and use the schema`))
   const schema = await lookAtSchema(sql)
   found.push(schema)
   // Without the schema there is nothing more to check.
@@ -238,7 +244,7 @@ function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: Dat
     return fail(
       'database',
       `${message}, but its encoding is ${encoding}`,
-      "Make one with encoding 'UTF8' template template0.",
+      "Create a new database with encoding 'UTF8' template template0.",
     )
   }
   if (isSuperuser && config.databaseUrl !== undefined) {
@@ -269,12 +275,12 @@ function lookAtDurability(health: DatabaseHealth): Finding[] {
 function lookAtConnections(health: DatabaseHealth, config: Config): Finding {
   const { status, values } = judgeConnections(health, config)
   const { inUse, limit, workers, each, needed } = values
-  const message = `${inUse} in use of ${limit}; ${workers} × ${each} are needed`
+  const message = `${inUse} of ${limit} are in use; the service needs ${workers} × ${each}`
   if (status === 'ok') return ok('connections', message)
   return warn(
     'connections',
     message,
-    `Raise max_connections, or the limit of the user or database, to ${needed} and more.`,
+    `Raise max_connections, or the limit of the user or database, to ${needed} or more.`,
   )
 }
 
@@ -290,7 +296,7 @@ async function lookAtNodes(sql: Sql, { workers }: Config): Promise<Finding[]> {
       'node connections',
       findTooFewConnections(cluster, processes),
       warn,
-      `${processes === 1 ? '1 process opens' : `${processes} processes open`} up to ${needed} to a node, and they fit`,
+      `${processes === 1 ? '1 process opens' : `${processes} processes open`} up to ${needed} connections to a node, which the nodes allow`,
     ),
     told(
       'rebalance',
@@ -309,15 +315,16 @@ function lookAtReplication(health: DatabaseHealth): Finding {
     case 'replicationLost':
       return fail(
         'replication',
-        `commits wait for a standby of "${synchronousStandbys}", and none is there`,
-        'Start a standby, or take it out of synchronous_standby_names.',
+        `commits wait for a standby of "${synchronousStandbys}", but none is connected`,
+        'Start a standby, or remove it from synchronous_standby_names.',
       )
     case 'replicationNone':
       return ok('replication', 'no standby: backups are the only other copy')
   }
   const count = standbys === 1 ? '1 standby' : `${standbys} standbys`
   if (synchronousNow === null) {
-    const rest = synchronousStandbys === null ? 'commits wait for none' : `commits wait for "${synchronousStandbys}"`
+    const rest =
+      synchronousStandbys === null ? 'commits wait for no standby' : `commits wait for "${synchronousStandbys}"`
     return ok('replication', `${count}; ${rest}, and this user may not see whether it is connected`)
   }
   return ok('replication', `${count}, ${synchronousNow} of which commits wait for`)
@@ -325,11 +332,11 @@ function lookAtReplication(health: DatabaseHealth): Finding {
 
 function lookAtClock(health: DatabaseHealth): Finding {
   const { code, values } = judgeClock(health)
-  if (code === 'clock') return ok('clock', 'this machine’s and the database’s agree')
+  if (code === 'clock') return ok('clock', 'the clocks of this machine and of the database agree')
   return warn(
     'clock',
-    `the database’s is ${values.seconds} s ${code === 'clockAhead' ? 'ahead of' : 'behind'} this machine’s`,
-    'Set both by the network (NTP).',
+    `the clock of the database is ${values.seconds} s ${code === 'clockAhead' ? 'ahead of' : 'behind'} the clock of this machine`,
+    'Synchronize both clocks (NTP).',
   )
 }
 
@@ -338,12 +345,16 @@ async function lookAtSchema(sql: Sql): Promise<Finding> {
   const faulty = migrations.find(({ fault }) => fault !== null)
   if (faulty !== undefined) {
     const what = faulty.fault === 'unknown' ? 'was applied by a newer program' : 'was applied from another file'
-    return fail('schema', `${faulty.file} ${what}`, 'Take the version that the database was made with, or a newer one.')
+    return fail(
+      'schema',
+      `${faulty.file} ${what}`,
+      'Run the version that created the schema of this database, or a newer one.',
+    )
   }
   const waiting = migrations.filter(({ appliedAt }) => appliedAt === null)
   if (waiting.length === 0) return ok('schema', `version ${migrations.length}, up to date`)
   const names = waiting.map(({ file }) => file).join(', ')
-  return warn('schema', `waits for ${names}`, 'Start the service, or: forecourt migrate up.')
+  return warn('schema', `not applied yet: ${names}`, 'Start the service, or run `forecourt migrate up`.')
 }
 
 /** Reports the disk of the embedded database. For a database elsewhere, only its growth is known. */
@@ -354,7 +365,7 @@ function lookAtDisk(
   const growth = size?.bytesPerDay ?? null
   const grows = growth === null ? 'growth not known yet' : `grows by ${inBytes(Math.max(0, growth))} a day`
   const bytes = size?.bytes ?? null
-  const holds = bytes === null ? undefined : `the database has ${inBytes(bytes)}, ${grows}`
+  const holds = bytes === null ? undefined : `the database takes ${inBytes(bytes)}, ${grows}`
   if (databaseUrl !== undefined) return ok('disk', `${holds ?? 'not known'}; watch its disk on its own machine`)
   const folder = readRecord(dataDir)?.cluster ?? dataDir
   const { bavail, bsize, blocks } = statfsSync(nearestFolder(folder))
@@ -378,19 +389,19 @@ function lookAtDisk(
 /** Backups by other programs leave no record, so their absence is no fault. */
 function lookAtBackups(last: LastBackups | undefined): Finding {
   if (last === undefined)
-    return ok('backup', 'none was taken by `forecourt backup`; make sure that another program takes them')
+    return ok('backup', 'no backup was taken by `forecourt backup`; make sure that another program takes backups')
   const { takenAt, failedAt, failure, path, bytes, isVerified } = last
   const how = isVerified ? 'verified' : 'not verified'
   const taken =
     takenAt === null
-      ? 'none was ever taken'
-      : `the last is of ${takenAt.toISOString()}, ${path ?? 'through a pipe'}, ${inBytes(bytes ?? 0)}, ${how}`
+      ? 'no backup was ever taken'
+      : `the last backup is of ${takenAt.toISOString()}, ${path ?? 'through a pipe'}, ${inBytes(bytes ?? 0)}, ${how}`
   if (failedAt !== null) {
-    const message = `the one of ${failedAt.toISOString()} failed (${failure}); ${taken}`
-    return fail('backup', message, 'Correct the reason, and take one: forecourt backup --to FOLDER --keep 14.')
+    const message = `the backup of ${failedAt.toISOString()} failed (${failure}); ${taken}`
+    return fail('backup', message, 'Correct the cause, and take a backup: forecourt backup --to FOLDER --keep 14.')
   }
   if (isBackupLate(takenAt))
-    return warn('backup', taken, 'Take one each night: forecourt backup --to FOLDER --keep 14, by a timer.')
+    return warn('backup', taken, 'Take a backup each night: forecourt backup --to FOLDER --keep 14, by a timer.')
   return ok('backup', taken)
 }
 
@@ -410,21 +421,31 @@ async function lookAtCallbacks(sql: Sql, config: Config): Promise<Finding[]> {
   const message = `${on} endpoints get callbacks, ${waiting.on + waiting.held} events wait, the oldest for ${seconds} s, ${dead} deliveries are dead`
   if (config.callbacks === 'paused') {
     return [
-      warn('callbacks', `${message}; paused by FORECOURT_CALLBACKS`, 'Remove the setting when callbacks may be sent.'),
+      warn(
+        'callbacks',
+        `${message}; paused by FORECOURT_CALLBACKS`,
+        'Remove this setting when callbacks may be sent again.',
+      ),
     ]
   }
   if ((await callbacksNow(sql, config.callbacks)) === 'paused') {
     const todo =
-      '`forecourt callbacks resume`, unless this database is a copy of one whose service sends the callbacks.'
+      'Run `forecourt callbacks resume`, unless this database is a copy of one whose service still sends the callbacks.'
     return [warn('callbacks', `${message}; paused since a restore`, todo)]
   }
   const findings: Finding[] = []
   if (stopped > 0 || held > 0) {
     const told = `${stopped} endpoints have stopped with 410, ${held} are paused after failures`
-    findings.push(warn('callbacks', told, 'See the deliveries in the console, and ask the applications to mend them.'))
+    findings.push(
+      warn(
+        'callbacks',
+        told,
+        'Look at the failed deliveries in the console, and ask the applications to repair their receivers.',
+      ),
+    )
   }
   if (seconds > longLagSeconds) {
-    findings.push(warn('callbacks', message, 'See that the service runs, and in its log why it does not send.'))
+    findings.push(warn('callbacks', message, 'Check that the service runs; its log says why it does not send.'))
   } else if (dead > 0) {
     findings.push(
       warn('callbacks', message, 'Replay them when their endpoints answer again (console, or delivery/replay).'),
@@ -436,11 +457,11 @@ async function lookAtCallbacks(sql: Sql, config: Config): Promise<Finding[]> {
 async function lookAtSecrets(sql: Sql, { secretsKeyFile: keyFile, dataDir }: Config, target: Target): Promise<Finding> {
   try {
     const { path } = await requireKeys(sql, { keyFile, dataDir, password: passwordOf(target) })
-    if (!existsSync(path)) return ok('secrets key', `the start takes it from the database and puts it in ${path}`)
+    if (!existsSync(path)) return ok('secrets key', `the next start copies the key from the database into ${path}`)
     if ((statSync(path).mode & 0o077) !== 0) {
       return warn('secrets key', `${path} can be read by others`, `chmod 600 ${path}`)
     }
-    return ok('secrets key', `${path} holds what the database needs; keep a copy apart from the database`)
+    return ok('secrets key', `${path} holds the keys that the database needs; keep a copy apart from the database`)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     return fail('secrets key', error.message, 'Put the file back: without it callback secrets cannot be read.')

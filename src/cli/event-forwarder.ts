@@ -60,7 +60,7 @@ function requireForward(forward: string, context: Context): URL {
   const url = new URL(forward)
   if (url.protocol === 'https:' || isPrivateHost(url.hostname) || context.allowsHttp) return url
   throw new UsageError(
-    `events, with names and phone numbers, would travel to ${url.host} in plain text: take https://, or add --allow-http`,
+    `events, with names and phone numbers, would be sent to ${url.host} in plain text: use https://, or add --allow-http`,
   )
 }
 
@@ -135,7 +135,7 @@ class EventForwarder {
         if (signal.aborted || !isPassing(error)) throw error
         if (failures === 0) {
           context.remark(
-            `The service at ${context.url} is not available (${error.reason}). It is asked again until it answers.`,
+            `The service at ${context.url} is not available (${error.reason}). The request is repeated until it answers.`,
           )
         }
         await pause(pauseMs(failures), undefined, { signal })

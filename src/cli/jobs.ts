@@ -16,7 +16,7 @@ export const jobStatuses = ['', 'waits', 'runs', 'done', 'failed', 'cancelled']
 /** Runs until the end or until Ctrl-C. */
 export async function watch(context: Context, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const ending = new AbortController()
-  const interrupt = () => ending.abort(new UserError('It was ended.'))
+  const interrupt = () => ending.abort(new UserError('The command was interrupted.'))
   process.once('SIGINT', interrupt)
   try {
     await act(ending.signal)

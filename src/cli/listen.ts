@@ -16,7 +16,7 @@ export function listenCommands(program: CliCommand, context: Context): void {
     .command('listen')
     .summary('posts events to a program on your machine')
     .description(
-      'Follows the events of an application until Ctrl-C and posts each, in order, to a program on your own machine: the same request as a callback, whatever the application’s callback is. An event is posted again, and the next one waits, until the program answers 2xx; an event whose answer was lost comes again with the same webhook-id. http:// is for this machine, private addresses and names of containers; another host takes https://, or --allow-http. With --json the one value comes at the end.',
+      'Follows the events of an application until Ctrl-C and posts each, in order, to a program on your own machine: with the same request as a callback, independently of the application’s own callback. An event is posted again, and the next one waits, until the program answers 2xx; an event whose answer was lost comes again with the same webhook-id. http:// is for this machine, private addresses and names of containers; another host takes https://, or --allow-http. With --json the one value comes at the end.',
     )
     .requiredOption('--forward <url>', 'where events are posted to, as http://127.0.0.1:9000/callbacks')
     .option('--after <id>', 'begin after this event (default: with the events from now on)', wholeNumber(0))

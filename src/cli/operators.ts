@@ -67,7 +67,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
 
   operator
     .command('reset-second-factor')
-    .description('Takes all second factors of an account away, ends its sessions and forgets its browsers.')
+    .description('Removes all second factors of an account, ends its sessions and forgets its browsers.')
     .argument('<id>', 'the account, as `operator list` shows it', wholeNumber(1))
     .requiredOption('--reason <text>', 'why, for the audit trail')
     .example('operator reset-second-factor 12 --reason "the phone is lost"')
@@ -124,7 +124,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
     .action(async (id: number, operatorId: number) => {
       const key = await context.client().handOverOperatorKey({ id, operatorId })
       const owner = `The key ${key.name} (${id}) belongs to ${key.operatorName} (${operatorId}) now`
-      context.result(key, key.status === 1 ? `${owner}.` : `${owner}, and does not work: see \`key list\`.`)
+      context.result(key, key.status === 1 ? `${owner}.` : `${owner}, but does not work: \`key list\` shows its state.`)
     })
 
   key

@@ -76,7 +76,7 @@ export function priceCommands(program: CliCommand, context: Context): void {
       .description(
         name === 'cancel'
           ? 'Cancels a price change that waits: it never takes effect.'
-          : 'Puts back, at once, what was before a price change that is in force.',
+          : 'Undoes a price change that is in force: puts back, at once, the prices from before it.',
       )
       .argument('<id>', 'the price change', wholeNumber(1))
       .requiredOption('--reason <text>', 'why')
@@ -102,7 +102,7 @@ export function priceCommands(program: CliCommand, context: Context): void {
 function ruleOrNone(text: string): number | null {
   if (text === 'none') return null
   if (/^[1-9]\d*$/.test(text)) return wholeNumber(1)(text)
-  throw new InvalidArgumentError('It is the id of a rule, or none.')
+  throw new InvalidArgumentError('It must be the id of a rule, or none.')
 }
 
 const statuses = ['', 'waiting', 'in force', 'cancelled']

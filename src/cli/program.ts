@@ -38,19 +38,17 @@ export function createProgram(context: Context): CliCommand {
   const program = new CliCommand('forecourt')
   context.follow(program)
   program
-    .description(
-      'The Forecourt service from the command line: starts it, looks after it, and works with it over its API.',
-    )
+    .description('The Forecourt service from the command line: starts it, maintains it, and calls its API.')
     .version(version, '--version', 'prints the version')
     .helpOption('-h, --help', 'shows how a command is used')
     .helpCommand('help [command]', 'shows how a command is used')
     .option('--json', 'one JSON value on standard output')
-    .option('--quiet', 'nothing but the outcome: no remarks, no progress')
+    .option('--quiet', 'prints only the outcome: no remarks, no progress')
     .option('--url <address>', 'the service, for commands that talk to it (FORECOURT_URL; http://127.0.0.1:8080)')
     .option('--allow-http', 'allow http:// to another machine: the key then travels in plain text')
     .option(
       '--key <key>',
-      'an operator key (FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE, which no process list shows)',
+      'an operator key (better: FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE, which process lists do not show)',
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -63,7 +61,7 @@ export function createProgram(context: Context): CliCommand {
     })
     .exitOverride()
     .example('serve', 'starts the service')
-    .example('app create "City charging"', 'makes an application, and shows its secret once')
+    .example('app create "City charging"', 'creates an application, and shows its secret once')
   for (const addTo of groups) addTo(program, context)
   return program
 }

@@ -40,10 +40,10 @@ function explainAnswer({ code, name, status, reason, errors, requestId }: Foreco
 
 /** What the user of a command can do about a refusal, where its message does not say so. */
 const remedies: Record<string, string> = {
-  tokenInvalid: 'Look at the operator key (--key, FORECOURT_OPERATOR_KEY): it is unknown, expired or deleted.',
-  notPermitted: 'Take the key of an operator whose role may do this.',
-  clientInvalid: 'Look at the application’s id and secret (--app-id, APP_SECRET): one of them is wrong.',
-  applicationNotFound: '`forecourt app list` shows those that there are.',
+  tokenInvalid: 'Check the operator key (--key, FORECOURT_OPERATOR_KEY): it is unknown, expired or deleted.',
+  notPermitted: 'Use the key of an operator whose role permits this.',
+  clientInvalid: 'Check the application’s id and secret (--app-id, APP_SECRET): one of them is wrong.',
+  applicationNotFound: '`forecourt app list` lists the applications.',
   tooManyRequests: 'Try it again in a moment.',
   unavailable: 'Try it again in a moment; `forecourt doctor` looks for the reason.',
 }

@@ -66,5 +66,5 @@ export class SilenceWatch {
 }
 
 function silent(): Error {
-  return Object.assign(new Error('the database has fallen silent on this connection'), { code: 'ETIMEDOUT' })
+  return Object.assign(new Error('the database has stopped responding on this connection'), { code: 'ETIMEDOUT' })
 }

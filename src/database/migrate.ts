@@ -47,7 +47,8 @@ const holdsMarker = /^(?:--.*\n)*?-- holds the write path: (\S.*)/
 export function readMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => /^\d{4}-.+\.sql$/.test(file))
   return files.sort().map((file, index) => {
-    if (Number(file.slice(0, 4)) !== index + 1) throw new Error(`migrations/${file} breaks the numbering`)
+    if (Number(file.slice(0, 4)) !== index + 1)
+      throw new Error(`migrations/${file} does not have the next number: migrations are numbered without gaps`)
     const text = readFileSync(join(folder, file), 'utf8')
     const checksum = createHash('sha256').update(text).digest('hex')
     return { version: index + 1, file, text, checksum, holds: holdsMarker.exec(text)?.[1] }
@@ -82,10 +83,10 @@ export async function migrate(
     const outcome = await transaction(sql, (tx) => applyNext(tx, openAlone, migrations, announce)).catch(lockedOut)
     if (outcome === 'complete') return
     if (outcome instanceof Error) {
-      log.info({ reason: outcome.message }, 'a migration could not lock its tables: it is tried again')
+      log.info({ reason: outcome.message }, 'a migration could not lock its tables: it will be retried')
       await sleep(lockRetryMs)
     } else if (outcome === 'busy') {
-      if (!isWaiting) log.info('waiting for another process, which migrates the schema')
+      if (!isWaiting) log.info('waiting: another process is migrating the schema')
       isWaiting = true
       await sleep(lookEveryMs)
     } else {
@@ -163,7 +164,7 @@ function requireKnown(applied: Applied[], migrations: Migration[]): number {
   for (const { version, file, checksum } of applied) {
     if (migrations[version - 1]?.checksum === checksum) continue
     throw new UserError(
-      `The migration ${file} is not the one that was applied to the database: put the file back as it was, and make the change in a new one.`,
+      `The file of the migration ${file} differs from the one that was applied to the database: restore the file, and make the change in a new migration.`,
     )
   }
   return newest

@@ -112,7 +112,7 @@ export function findAway({ nodes }: Cluster): NodeFault | undefined {
   if (away.length === 0) return undefined
   return {
     what: `${listOf(away)} ${away.length === 1 ? 'does' : 'do'} not answer the coordinator`,
-    todo: 'start it, and see that its password and its connections suffice; most writes are refused with 50003 until then',
+    todo: 'start it, and check the password and the connection limit for it; most writes are refused with 50003 until then',
   }
 }
 

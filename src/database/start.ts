@@ -36,7 +36,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
   const place = placeOf(target)
   let isTold = seconds === 0
   const tell = (reason: string) => {
-    if (!isTold) log.warn({ place, reason, seconds }, 'waiting for the database, which cannot be used yet')
+    if (!isTold) log.warn({ place, reason, seconds }, 'waiting for the database: it cannot be used yet')
     isTold = true
   }
   // A host that has vanished sends nothing, so the driver fails only after its own timeout.
@@ -72,7 +72,7 @@ async function look(sql: Sql, withinMs: number, log: Logger, signal: AbortSignal
   )
   const asked = ask(sql, log).catch(explainFailure)
   try {
-    return await Promise.race([asked, silence.catch(() => ({ reason: 'the wait was ended', mayPass: false }))])
+    return await Promise.race([asked, silence.catch(() => ({ reason: 'the wait was interrupted', mayPass: false }))])
   } finally {
     ending.abort()
   }

@@ -103,7 +103,7 @@ export class CallbackWorker {
       isStopping: () => this.isStopping,
       isCrowded: () => this.isCrowded,
     }
-    const help = `Callbacks that this process is sending to, of ${limits.sendersAtOnce} at most.`
+    const help = `Callback endpoints that this process is sending to, ${limits.sendersAtOnce} at most.`
     metrics.gauge({ name: 'forecourt_callback_senders', help, merged: 'sum' }, () => this.senders.size)
   }
 
@@ -253,7 +253,7 @@ export class CallbackWorker {
       .catch((error: unknown) =>
         this.options.log.error(
           { err: error, appId },
-          'callback sender failed: its endpoint is claimed again when the lease ends',
+          'callback sender failed: its endpoint is served again when its lease has expired',
         ),
       )
       .finally(() => {

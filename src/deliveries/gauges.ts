@@ -15,7 +15,7 @@ export function registerGauges(
   metrics.gauge(
     {
       name: 'forecourt_callbacks_paused',
-      help: 'Whether callbacks are paused: 1 by the settings or since a restore, else 0.',
+      help: 'Whether callbacks are paused: 1 if paused by the settings or since a restore, else 0.',
       merged: 'first',
     },
     cached(async (asked) => ((await callbacksNow(asked, callbacks)) === 'paused' ? 1 : 0)),

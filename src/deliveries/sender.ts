@@ -174,7 +174,7 @@ export class Sender {
     } catch (error) {
       this.tools.log.error(
         { err: error, appId: this.appId },
-        'callback secret cannot be opened: is the secrets key the one it was sealed with?',
+        'callback secret cannot be decrypted: check that FORECOURT_SECRETS_KEY_FILE still holds the key that encrypted it',
       )
       return 'the callback secret cannot be opened'
     }

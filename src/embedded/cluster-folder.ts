@@ -46,7 +46,7 @@ function newPlace(dataDir: string, systemFolders: string[], log: (message: strin
   const closed = user && closedFolder(dataDir, user)
   const cluster = user && closed ? outsideCluster(systemFolders, user) : inside
   if (user && closed)
-    log(`The embedded database lies in ${cluster}, because the user ${user.name} cannot enter ${closed}.`)
+    log(`The embedded database is kept in ${cluster}, because the user ${user.name} cannot enter ${closed}.`)
   const record = newRecord(cluster)
   // Written before anything is created, so that a later start finds what a killed one left.
   writeRecord(dataDir, record)

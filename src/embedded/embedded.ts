@@ -107,10 +107,10 @@ async function adopt(place: Place, processes: number, log: Log): Promise<Process
     (await becomesReady(server, place.cluster, log)) &&
     (await answers(place.record))
   ) {
-    log('The embedded database was still running, and is used as it is.')
+    log('The embedded database was still running, and is used without a restart.')
     return server
   }
-  log('The embedded database was still running, but not in order, and is restarted.')
+  log('The embedded database was still running, but did not answer or had other settings: it is restarted.')
   await stopServer(server, place.cluster)
   return undefined
 }

@@ -100,7 +100,10 @@ function release(path: string, mine: Holder): void {
 
 function thisProcess(): ProcessId {
   const found = findProcess(process.pid)
-  if (!found) throw new UserError('Forecourt cannot read when its own process started, which its lock needs.')
+  if (!found)
+    throw new UserError(
+      'Forecourt cannot read the start time of its own process, which the lock of the data folder needs.',
+    )
   return found
 }
 

@@ -29,7 +29,7 @@ export function typeFilter(types: readonly string[]) {
     [shownKey]: { type: 'string', pattern: '^[A-Za-z.*]+(,[A-Za-z.*]+)*$' },
     description: 'One type of event or several, with commas between them; device.* means all types of that kind.',
     [reasonKey]: {
-      en: `must be one or several, with commas, of ${names.join(', ')}`,
+      en: `must be one or more of ${names.join(', ')}, separated by commas`,
       zh: `必须是以下一项或多项（以逗号分隔）：${names.join('、')}`,
     },
   })

@@ -323,7 +323,7 @@ function bodyFault(reason: Reason, status?: number): Refusal {
 }
 
 function brokenOff(): Refusal {
-  return bodyFault({ en: 'broke off before its end', zh: '传输中断' })
+  return bodyFault({ en: 'was cut off before its end', zh: '传输中断' })
 }
 
 export function bodyTooSlow(): Refusal {

@@ -89,7 +89,7 @@ export class Drain {
     try {
       yield* pieces
     } catch (error) {
-      if (isTaken) this.log.warn({ err: error }, 'a streamed response broke off')
+      if (isTaken) this.log.warn({ err: error }, 'a streamed response was cut off before its end')
       throw error
     } finally {
       this.inFlight--

@@ -50,8 +50,12 @@ async function explained<Result>(host: string, port: number, attempt: () => Resu
     return await attempt()
   } catch (error) {
     const code = (error as { code?: string }).code
-    if (code === 'EADDRINUSE') throw new UserError(`Port ${port} on ${host} is taken by another program.`)
-    if (code === 'EACCES') throw new UserError(`Port ${port} on ${host} may not be opened by this user.`)
+    if (code === 'EADDRINUSE')
+      throw new UserError(
+        `Port ${port} on ${host} is used by another program: stop that program, or take another port.`,
+      )
+    if (code === 'EACCES')
+      throw new UserError(`This user is not permitted to open port ${port} on ${host}: take a port above 1023.`)
     throw new UserError(`Forecourt cannot listen on ${host}:${port} (${code ?? (error as Error).message}).`)
   }
 }

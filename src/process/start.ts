@@ -63,7 +63,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   const database = new Database(target, config.statementTimeoutMs, isDistributed)
   life.onStop(() => database.close())
   if (!database.isWatched) {
-    log.warn('the database driver lacks its patch: connections that fall silent are not noticed; run npm ci')
+    log.warn('the database driver is not patched, so connections that stop responding are not noticed: run npm ci')
   }
   const sql = database.open(poolSizes.control, { isByKeys: true })
   const secrets = await openSecrets(sql, {
@@ -168,13 +168,13 @@ async function startEmbedded(config: Config, life: Lifetime, log: (message: stri
   // find it.
   const watch = setInterval(() => {
     if (database.isRunning() || restart !== undefined) return
-    log('the embedded database has ended; it is started again')
+    log('the embedded database has ended: it is restarted')
     restart = startOnce()
       .then((started) => {
         database = started
       })
       .catch(async (error: Error) => {
-        log(`the embedded database does not start: ${error.message}`)
+        log(`the embedded database cannot be restarted: ${error.message}`)
         await pause(2000)
       })
       .finally(() => {

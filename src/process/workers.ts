@@ -97,7 +97,7 @@ export class Workers {
       worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'worker process cannot be reached'))
       worker.once('exit', (code, signal) => {
         this.lose(member, code, signal)
-        reject(new UserError(`A worker ended with ${signal || code} before it served.`))
+        reject(new UserError(`A worker process ended with ${signal || code} before it was ready to serve.`))
       })
     })
   }

@@ -26,12 +26,12 @@ const tags = {
   ),
   billingRules: tag(
     'Billing rules',
-    'What charging and occupancy cost: prices by the time of day, or by minutes.',
+    'The prices of charging and occupancy: by the time of day, or by minutes.',
     integrators,
   ),
   priceChanges: tag(
     'Price changes',
-    'Prices from a date on: new terms of a billing rule, or other rules at sites, from a moment that was chosen before.',
+    'Prices that change at a scheduled moment: new terms of a billing rule, or other rules at sites.',
     integrators,
   ),
   thirdPartyConfig: tag(
@@ -50,11 +50,11 @@ const tags = {
     integrators,
   ),
   events: tag('Events', 'The feed of an application’s events: everything that changed, in order.', integrators),
-  deliveries: tag('Deliveries', 'What became of each callback, and how to have callbacks sent again.', integrators),
+  deliveries: tag('Deliveries', 'The outcome of each callback, and operations that send callbacks again.', integrators),
   refusals: tag('Refusals', 'Why writes were refused in the last days.', integrators),
   bulk: tag(
     'Bulk',
-    'Files of rows, and acts on everything that matches: imports and acts run in the background, and exports.',
+    'Imports and exports of files of rows, and acts on all rows that match a filter. Imports and acts run in the background.',
     integrators,
   ),
   regions: tag('Regions', 'The national administrative divisions (GB/T 2260).', integrators),
@@ -64,7 +64,11 @@ const tags = {
     integrators,
   ),
   applications: tag('Applications', 'The applications of third-party integrators, and their secrets.', platform),
-  deviceModels: tag('Device models', 'Which model a serial number belongs to, by how it begins.', platform),
+  deviceModels: tag(
+    'Device models',
+    'Device models, and the beginnings of the serial numbers that belong to them.',
+    platform,
+  ),
   deviceInventory: tag(
     'Device inventory',
     'Serial numbers that are known before their devices are registered, each with its model.',
@@ -72,7 +76,7 @@ const tags = {
   ),
   deviceOwnership: tag(
     'Device ownership',
-    'How operators free any serial number, and move a device to another application.',
+    'For operators: free any serial number, or move a device to another application.',
     platform,
   ),
   sessions: tag('Sessions', 'Who is signed in to the console.', platform),

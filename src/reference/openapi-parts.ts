@@ -37,7 +37,7 @@ export const fixedResponses = {
   NotModified: { description: 'The content still has the `ETag` that `If-None-Match` names.' },
   Received: {
     description:
-      'The callback was received. This response must come within 15 s. 410 says that the receiver wants no more callbacks.',
+      'The callback was received. Answer within 15 s. Status 410 means that the receiver wants no more callbacks.',
   },
 }
 
@@ -69,7 +69,7 @@ export const headers = {
   },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', ...always, schema: { type: 'integer' } },
   'WWW-Authenticate': { description: 'How to authenticate (RFC 6750, RFC 7617).', ...always, schema: ascii },
-  Allow: { description: 'The methods that the path has.', schema: ascii },
+  Allow: { description: 'The methods that the path supports.', schema: ascii },
 }
 
 /** Components whose name is shorter than their header's. */

@@ -40,7 +40,7 @@ const webhookOf = (type: EventType) => byType[type] ?? byNoun[type.split('.')[0]
 
 const test = {
   type: testType,
-  summary: 'A test was asked for',
+  summary: 'A test was requested',
   record: 'Test',
   data: Type.Object({ message: Type.String({ description: 'A sentence which says that this is a test.' }) }),
 }

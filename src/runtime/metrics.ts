@@ -85,20 +85,20 @@ export class Metrics {
   })
   private readonly rateLimited = new Counter({
     name: 'forecourt_rate_limited_total',
-    help: `Requests over an application’s rate limit, of the first ${mostNamed} applications of a process each; the others are "other".`,
+    help: `Requests over an application’s rate limit. Each process names its first ${mostNamed} applications; the others count as "other".`,
     labelNames: ['app_id'],
     registers: [this.registry],
   })
   private readonly limitedApplications = new Set<string>()
   private readonly signIns = new Counter({
     name: 'forecourt_sign_ins_total',
-    help: 'Sign-ins of operators: succeeded, refused for a wrong password or key, locked for too many of these.',
+    help: 'Sign-ins of operators: succeeded, refused (wrong password or key), locked (too many wrong attempts).',
     labelNames: ['outcome'],
     registers: [this.registry],
   })
   private readonly databaseErrors = new Counter({
     name: 'forecourt_database_errors_total',
-    help: 'Requests that a statement or a connection failed, by the class of its SQLSTATE, or "connection".',
+    help: 'Requests that failed because of the database, by the class of the SQLSTATE, or "connection".',
     labelNames: ['class'],
     registers: [this.registry],
   })
@@ -128,7 +128,7 @@ export class Metrics {
     const { registry } = this
     new Gauge({
       name: 'forecourt_build_info',
-      help: 'Which program runs, and on what; always 1.',
+      help: 'The version of the program and its runtime; always 1.',
       aggregator: 'first',
       labelNames: ['version', 'runtime'],
       registers: [registry],
@@ -142,7 +142,7 @@ export class Metrics {
       if (metric !== undefined) registry.registerMetric(metric)
     }
     const startedAt = Math.round(Date.now() / 1000 - process.uptime())
-    const help = 'When the process started, in Unix time; of several processes, the newest.'
+    const help = 'When the process started, in Unix time; with several processes, the newest one.'
     this.gauge({ name: 'process_start_time_seconds', help, merged: 'max' }, () => startedAt)
     let dueAt = performance.now() + loopLookMs
     const timer = setInterval(() => {

@@ -46,7 +46,10 @@ export async function openSecrets(sql: Statements, options: SecretsOptions, isRe
   if (!(await noteKey(sql, box, locked))) return openSecrets(sql, options)
   const renewed = await sealAnew(sql, box)
   if (renewed > 0)
-    options.log.info({ keyId: box.keyId, configurations: renewed }, 'callback secrets were sealed with a new key')
+    options.log.info(
+      { keyId: box.keyId, configurations: renewed },
+      'callback secrets were encrypted again, with the current key',
+    )
   return box
 }
 

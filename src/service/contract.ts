@@ -121,7 +121,7 @@ export const FindingRecord = named(
         value: Type.String({ description: 'the value', examples: ['9'] }),
       }),
       {
-        description: 'what the sentence names; numbers as text, sizes in bytes',
+        description: 'the values that belong to the finding; numbers as text, sizes in bytes',
       },
     ),
   }),

@@ -51,7 +51,7 @@ export function registerServiceGauges(parts: Parts): void {
     'pool',
     {
       name: 'forecourt_database_wait_seconds',
-      help: 'How long an empty statement takes, the wait for a free connection included, by what the pool is for.',
+      help: 'How long an empty statement takes, including the wait for a free connection, by the purpose of the pool.',
       merged: 'max',
     },
     async () => Object.fromEntries(await Promise.all(probes.map((probe) => probe()))),
@@ -71,7 +71,7 @@ export function registerServiceGauges(parts: Parts): void {
     { name: 'forecourt_database_growth_bytes_per_day', help: growth, merged: 'first' },
     async () => (await size())?.bytesPerDay ?? undefined,
   )
-  const upkeep = 'When the last round of upkeep of any process came to its end, in Unix time.'
+  const upkeep = 'When a process last completed a round of upkeep, in Unix time.'
   metrics.gauge({ name: 'forecourt_last_upkeep_timestamp_seconds', help: upkeep, merged: 'first' }, async () =>
     inSeconds((await size())?.notedAt),
   )
@@ -103,7 +103,8 @@ function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: bo
     { name: 'forecourt_database_writable', help: 'Whether the database takes writes.', merged: 'min' },
     () => passed('writable'),
   )
-  const nodes = 'Whether every node of the cluster answers and takes our connections; absent without a cluster.'
+  const nodes =
+    'Whether every node of the cluster answers and accepts the service’s connections; absent without a cluster.'
   metrics.gauge({ name: 'forecourt_nodes_ok', help: nodes, merged: 'min' }, () =>
     isDistributed ? passed('nodes') : undefined,
   )
@@ -128,7 +129,7 @@ function showDisk(metrics: Metrics, config: Pick<Config, 'databaseUrl' | 'dataDi
 /** Shows nothing when no backup was ever taken: not every installation uses `forecourt backup`. */
 function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   const last = lately(() => findLastBackups(sql), { freshMs: 500, timeoutMs })
-  const taken = 'The time of the last backup, in Unix time; absent if none was taken.'
+  const taken = 'The time of the last backup, in Unix time; absent if no backup was taken.'
   metrics.gauge({ name: 'forecourt_backup_last_success_timestamp_seconds', help: taken, merged: 'first' }, async () =>
     inSeconds((await last())?.takenAt),
   )

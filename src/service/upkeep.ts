@@ -55,7 +55,7 @@ export async function runUpkeep(
 ): Promise<void> {
   for (const { name, round } of actors(sql, log, config, routines, rests)) {
     await round().catch((error: unknown) =>
-      log.warn({ err: error, actor: name }, 'a part of upkeep failed; it is tried again'),
+      log.warn({ err: error, actor: name }, 'a maintenance task failed: it will be retried'),
     )
   }
 }
@@ -115,9 +115,9 @@ function actors(
 
 /** How a partition's outcome is logged. A dropped one is not logged, and a busy one is tried again in a minute. */
 const historyLines: Partial<Record<KeptPartition['outcome'], string>> = {
-  held: 'history is kept for longer than its days: a callback has not taken it, or will try it again',
+  held: 'old events are kept longer than configured: a callback has not received them yet',
   'dropped although needed':
-    'history was dropped a week after its days, although a callback had not been sent all of it',
+    'old events were deleted a week after their configured days, although a callback had not received all of them',
 }
 
 async function keepAndTellHistory(sql: Sql, log: Logger): Promise<void> {

@@ -88,7 +88,7 @@ export const eventWords = {
     en: 'Price change scheduled',
     zh: '安排价格变更',
     happens: {
-      en: 'Prices from a moment on were scheduled, or put back',
+      en: 'New prices from a moment on were scheduled, or a price change was undone',
       zh: '安排了自某一时刻起的价格，或恢复了先前的价格',
     },
   },

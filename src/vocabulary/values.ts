@@ -369,7 +369,7 @@ const writtenMoment = Type.String({
   pattern: `^${calendarDay}( ${hourMinuteSecond}|${ofDay})$`,
   description: momentWords,
   [reasonKey]: {
-    en: 'must be a moment, yyyy-MM-dd HH:mm:ss or RFC 3339 (in a query with %2B for +), of the years 1900 to 2999',
+    en: 'must be a moment, yyyy-MM-dd HH:mm:ss or RFC 3339 (in a query with %2B for +), from the years 1900 to 2999',
     zh: '必须是 yyyy-MM-dd HH:mm:ss 格式或 RFC 3339 格式的时间（在查询串中 + 写作 %2B），1900 至 2999 年',
   } satisfies Reason,
 })
@@ -382,7 +382,7 @@ export const instantText = Type.String({
   [shownKey]: { type: 'string', format: 'date-time' },
   description: 'An instant as RFC 3339 writes it, with its offset.',
   [reasonKey]: {
-    en: 'must be a time as RFC 3339 writes it, with its offset, of the years 1900 to 2999',
+    en: 'must be a time in RFC 3339 with an offset, from the years 1900 to 2999',
     zh: '必须是带时区偏移的 RFC 3339 格式时间，1900 至 2999 年',
   } satisfies Reason,
 })

@@ -241,8 +241,8 @@ test('what listen cannot do is told before it listens', async () => {
   const warned = await run([...forward, '--app-secret', 'wrong', '--secret', secret])
   expect({ code: warned.code, stdout: warned.stdout }).toEqual({ code: 3, stdout: '' })
   expect(warned.stderr).toContain('10030 clientInvalid: ')
-  expect(warned.stderr).toContain('--app-secret in the list of processes')
-  expect(warned.stderr).toContain('--secret in the list of processes')
+  expect(warned.stderr).toContain('--app-secret in the process list')
+  expect(warned.stderr).toContain('--secret in the process list')
 })
 
 test('delivery replay sends one delivery again, or those of a time range in a state', async () => {

@@ -72,7 +72,7 @@ test('a variable that looks like a setting and is none is a warning with the nea
         name: 'settings',
         status: 'warn',
         message: 'FORECOURT_PRESENCE_SECOND is not a setting',
-        todo: 'The nearest one is FORECOURT_PRESENCE_SECONDS: docs/guides/en/settings.md has them all.',
+        todo: 'The nearest one is FORECOURT_PRESENCE_SECONDS: docs/guides/en/settings.md lists all settings.',
       },
     ],
   ])

@@ -62,7 +62,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   expect(key).toMatchObject({ code: 0, stderr: 'The key is shown this once.\n' })
   // The operator key can also be given as an option or in a file.
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
-  expect(refused.stderr).toContain('--key in the list of processes')
+  expect(refused.stderr).toContain('--key in the process list')
   expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /m) })
   // Applications may be named only for a developer, because the other roles see all of them; a developer needs at least
   // one.

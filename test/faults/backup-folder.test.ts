@@ -112,7 +112,7 @@ test('a backup of the folder is restored, and brings no record of backups along'
   expect((await forecourt(['restore', file], other)).code).toBe(0)
   const { checks } = JSON.parse((await forecourt(['doctor', '--json'], { ...other, FORECOURT_PORT: '0' })).stdout)
   const found = checks.find(({ name }: { name: string }) => name === 'backup')
-  expect(found).toMatchObject({ status: 'ok', message: expect.stringContaining('none was taken') })
+  expect(found).toMatchObject({ status: 'ok', message: expect.stringContaining('no backup was taken') })
 }, 60_000)
 
 test('a backup that names other tables or columns than its schema has is refused, with nothing written', async () => {
@@ -185,9 +185,9 @@ test('what makes no sense is wrong usage, and makes nothing', async () => {
   for (const [options, words] of [
     [[], 'name a file, or a folder with --to'],
     [['file', '--to', elsewhere], 'name a file, or a folder with --to'],
-    [['file', '--keep', '2'], '--keep is for the folder of --to'],
-    [['--to', elsewhere, '--keep', '0'], '--keep takes a number from 1 on'],
-    [['--to', elsewhere, '--keep', 'all'], '--keep takes a number from 1 on'],
+    [['file', '--keep', '2'], '--keep needs --to FOLDER'],
+    [['--to', elsewhere, '--keep', '0'], '--keep must be a whole number, 1 or more'],
+    [['--to', elsewhere, '--keep', 'all'], '--keep must be a whole number, 1 or more'],
   ] as const) {
     const { code, stderr } = await forecourt(['backup', ...options], env)
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)])

@@ -96,7 +96,9 @@ describe('a small backup', () => {
         (error: Error) => error.message,
       )
       await handle.close()
-      expect(outcome, what).toMatch(/^The (backup is damaged, and nothing was written|file is (empty|no backup))/)
+      expect(outcome, what).toMatch(
+        /^The (backup is damaged, and nothing was written|file is (empty|not a Forecourt backup))/,
+      )
     }
     const unpacked = gunzipSync(whole)
     const isSame = (other: Buffer) => {
@@ -122,8 +124,8 @@ describe('a small backup', () => {
     const cut = newFile()
     writeFileSync(cut, readFileSync(file).subarray(0, -7))
     expectRefused(await forecourt(['restore', cut], env), 'The backup is damaged, and nothing was written')
-    expectRefused(await forecourt(['restore', '-'], env, 'no backup'), 'The file is no backup of Forecourt.')
-    expectRefused(await forecourt(['restore', newFile()], env), 'is not there')
+    expectRefused(await forecourt(['restore', '-'], env, 'no backup'), 'The file is not a Forecourt backup.')
+    expectRefused(await forecourt(['restore', newFile()], env), 'does not exist')
     expect((await forecourt(['restore'], env)).code).toBe(2)
     expect(existsSync(env.FORECOURT_DATA_DIR)).toBe(false)
   }, 60_000)
@@ -143,13 +145,17 @@ describe('a small backup', () => {
       new Glob('*.making-*/cluster/global/pg_control').scanSync({ cwd: dataDir }).next().value !== undefined
     expect(await becomesTrue(isMaking)).toBe(true)
     process.kill(-(child.pid as number), 'SIGINT')
-    expect(await ended).toEqual({ code: 1, stdout: '', stderr: 'SIGINT ended the command, and nothing was written.\n' })
+    expect(await ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'The command was stopped by SIGINT, and nothing was written.\n',
+    })
     expectDone(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir }))
   }, 60_000)
 
   test('is not written where it cannot be, nor of a database that is not there', async () => {
     const env = { FORECOURT_DATA_DIR: dataDir }
-    expectRefused(await forecourt(['backup', join(newFile(), 'x')], env), 'is not there')
+    expectRefused(await forecourt(['backup', join(newFile(), 'x')], env), 'does not exist')
     expectRefused(await forecourt(['backup', place.home], env), 'is a folder')
     const nowhere = { FORECOURT_DATA_DIR: place.newFolder() }
     expectRefused(await forecourt(['backup', newFile()], nowhere), 'There is no Forecourt database in')

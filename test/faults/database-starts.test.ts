@@ -17,7 +17,7 @@ function start(env: Record<string, string>, options: ServiceOptions = {}): Promi
 }
 
 /** The line that a start logs once, when it begins to wait. */
-const waits = '"msg":"waiting for the database, which cannot be used yet"'
+const waits = '"msg":"waiting for the database: it cannot be used yet"'
 
 /** Starts a service and returns while it waits for its database; `starting` resolves with the result of the start. */
 async function startToWait(env: Record<string, string>): Promise<{ starting: Promise<Service | string> }> {

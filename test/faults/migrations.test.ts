@@ -79,7 +79,7 @@ describe('migrate', () => {
     await migrate(sql, open, folder, log)
     write({ '0001-first.sql': 'create table first (n bigint);', '0003-third.sql': 'create table third (n int);' })
     expect(await refusalOf(migrate(sql, open, folder, log))).toBe(
-      'UserError: The migration 0001-first.sql is not the one that was applied to the database: put the file back as it was, and make the change in a new one.',
+      'UserError: The file of the migration 0001-first.sql differs from the one that was applied to the database: restore the file, and make the change in a new migration.',
     )
     expect(await sql`select to_regclass('third') as third`).toEqual([{ third: null }] as never)
     write({ '0001-first.sql': 'create table first (n int);' })
@@ -124,7 +124,7 @@ describe('migrate', () => {
     ] as never)
     expect(lines.filter(([, words]) => words === 'migration applied')).toHaveLength(3)
     expect(
-      lines.filter(([words]) => String(words).startsWith('waiting for another process')).length,
+      lines.filter(([words]) => String(words).startsWith('waiting: another process')).length,
     ).toBeGreaterThanOrEqual(2)
   }, 120_000)
 
@@ -198,7 +198,7 @@ describe('migrate', () => {
     expect(await appliedFiles()).toEqual(['0001-both.sql', '0002-more.sql'])
     expect(lines).toContainEqual([
       { reason: '0002-more.sql: deadlock detected' },
-      'a migration could not lock its tables: it is tried again',
+      'a migration could not lock its tables: it will be retried',
     ])
   }, 60_000)
 

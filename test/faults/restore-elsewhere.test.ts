@@ -100,7 +100,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     expect(await staysTrue(() => receiver.at(path).length === had, 2_000)).toBe(true)
     expect(await forecourt(['callbacks', 'resume'], env)).toEqual({
       code: 0,
-      stdout: 'Callbacks are sent.\n',
+      stdout: 'Callbacks are being sent.\n',
       stderr: '',
     })
     expect(await becomesTrue(() => receiver.at(path).length > had)).toBe(true)
@@ -216,5 +216,8 @@ test('a backup of an older schema is restored into it, and brought up to date wi
     (sql) =>
       sql`insert into schema_migration (version, file, checksum) values (${next.version}, ${next.file}, ${checksum})`,
   )
-  expectRefused(await forecourt(['backup', newFile()], from.env), 'The database is newer than this program')
+  expectRefused(
+    await forecourt(['backup', newFile()], from.env),
+    'The schema of the database is newer than this program',
+  )
 }, 120_000)

@@ -78,7 +78,7 @@ test('a second instance on one data folder is refused, and the first goes on', a
 test('a taken port is refused by its number, and the database is not left running', async () => {
   const port = await silentPort()
   expect(await refusal({ dataDir: place.preparedFolder(), env: { FORECOURT_PORT: String(port) } })).toBe(
-    `Port ${port} on 127.0.0.1 is taken by another program.`,
+    `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.`,
   )
 }, 120_000)
 
@@ -89,7 +89,7 @@ longTest(
     const { port } = new URL(first.url)
     const env = { FORECOURT_PORT: port }
     expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(
-      `Port ${port} on 127.0.0.1 is taken by another program.`,
+      `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.`,
     )
     // After the service closes a connection, the operating system keeps its port in use for a minute.
     await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))

@@ -303,7 +303,9 @@ longTest(
       const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.preparedFolder(), env })
       expect(code).toBe(1)
       expect(stdout).toBe('')
-      expect(stderr).toBe(`Port ${port} on 127.0.0.1 is taken by another program.\n`)
+      expect(stderr).toBe(
+        `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.\n`,
+      )
     }
     program.close()
   },

@@ -128,7 +128,10 @@ function forTrail(act: ActRecord): object {
 }
 
 function rowsChanged(rows: number): Refusal {
-  const reason = { en: `is not the number of rows that match now: ${rows}`, zh: `与现在符合条件的行数不符：${rows}` }
+  const reason = {
+    en: `is not the number of rows that match now, which is ${rows}`,
+    zh: `与现在符合条件的行数不符：${rows}`,
+  }
   return new Refusal('rowsChanged', { errors: [{ field: 'expectedRows', reason }] })
 }
 

@@ -149,7 +149,7 @@ export class JobWorker {
         if (error instanceof store.JobLost) return
         if (error instanceof TryAgain) continue
         hasFailed = true
-        log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed: it is tried again`)
+        log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed: it will be retried`)
         if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) {
           return this.giveUp(job, steps, error, wordsOfFailure(failedJob(job, steps), error))
         }
@@ -183,7 +183,8 @@ export class JobWorker {
     const stretch = await steps.findRows(job)
     if (stretch === undefined) {
       const failure = await steps.finish(job)
-      if (failure !== undefined) await this.giveUp(job, steps, new Error('rows are missing'), failure)
+      if (failure !== undefined)
+        await this.giveUp(job, steps, new Error('rows of the stored file are missing'), failure)
       return true
     }
     const giveTurn = yielder()
@@ -228,7 +229,9 @@ export class JobWorker {
       if (job.isDryRun || job.unanalyzed < next) return
       await store
         .analyzeFilled(sql, job.kind, job.unanalyzed)
-        .catch((error: unknown) => log.debug({ err: error, jobId: job.id }, 'tables of a job could not be analyzed'))
+        .catch((error: unknown) =>
+          log.debug({ err: error, jobId: job.id }, 'ANALYZE of the tables that a job fills failed: the job continues'),
+        )
       job.unanalyzed = 0
       next *= 2
     }

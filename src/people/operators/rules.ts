@@ -18,7 +18,7 @@ const tooCommon: Reason = {
   en: 'is too easy to guess: a common password, one common word, a sequence or a repetition',
   zh: '过于容易猜到：属于常见密码、单个常见单词、连续字符或重复内容',
 }
-const isName: Reason = { en: 'must be more than the account’s name', zh: '不能只是账号名称' }
+const isName: Reason = { en: 'must not consist of little more than the account’s name', zh: '不能只是账号名称' }
 const isOld: Reason = { en: 'must differ from the current password', zh: '不能与当前密码相同' }
 
 /** Folds a text for comparison: lower case, and compatibility variants of a character as one (NFKC). */

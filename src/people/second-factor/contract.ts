@@ -157,7 +157,7 @@ export const renewRecoveryCodes = operation({
 export const resetSecondFactors = operation({
   id: 'resetSecondFactors',
   group: 'secondFactors',
-  summary: 'Takes all second factors of another account away, ends its sessions and forgets its browsers.',
+  summary: 'Removes all second factors of another account, ends its sessions and forgets its browsers.',
   method: 'POST',
   path: `${folder}/reset`,
   callers: ['operator'],

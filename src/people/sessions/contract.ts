@@ -161,7 +161,7 @@ export const confirmSession = operation({
   id: 'confirmSession',
   group: 'sessions',
   summary:
-    'Gives the session a new proof of its person, which acts on people, secrets and ownership ask for. By the password, and `code` where the account has a code generator; by a passkey; in a session by an operator key, by that key.',
+    'Records in the session that its person has proved again who they are, which operations on people, secrets and ownership require. The proof is the password, with `code` if the account has a code generator; a passkey; or, in a session by an operator key, that key.',
   method: 'POST',
   path: `${folder}/confirm`,
   ...ofEveryone,
@@ -191,7 +191,7 @@ export const getSession = operation({
 export const getSettings = operation({
   id: 'getSettings',
   group: 'sessions',
-  summary: 'Answers what a console needs to know of the service.',
+  summary: 'Answers the settings of the service that a console needs.',
   method: 'GET',
   path: `${folder}/settings`,
   ...ofEveryone,

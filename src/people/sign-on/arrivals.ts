@@ -151,7 +151,8 @@ export class Arrivals {
     await transaction(sql, async (tx) => {
       const { operatorId } = await requireSession(tx, sessionId ?? 0, this.parts)
       const account = await store.findLinked(tx, identity)
-      if (account === undefined || account.id !== operatorId) throw new SignOnFault('somebody else has confirmed')
+      if (account === undefined || account.id !== operatorId)
+        throw new SignOnFault('the person who signed in again is not the one of the session')
       if (identity.authTime === undefined || identity.authTime < startedAt - anewSeconds) {
         throw new SignOnFault('the person has not signed in anew (auth_time)')
       }

@@ -18,7 +18,7 @@ export const getSignOn = operation({
   query: Type.Object({}),
   data: Type.Object({
     enabled: Type.Boolean({ description: 'whether there is single sign-on' }),
-    name: Type.String({ description: 'What its button says.', examples: ['Single sign-on'] }),
+    name: Type.String({ description: 'The text on its button.', examples: ['Single sign-on'] }),
     passwords: Type.String({
       [shownKey]: textOneOf(['everyone', 'admins']),
       description: 'Who signs in by password.',
@@ -49,7 +49,7 @@ export const startSignOn = operation({
   id: 'startSignOn',
   group: 'signOn',
   summary:
-    'Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, `link` one with a fresh proof; `setUp` a set-up link’s token.',
+    'Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, for `link` with a recent proof of the person; `setUp` needs the token of a set-up link.',
   method: 'POST',
   path: `${folder}/start`,
   callers: [],
@@ -119,7 +119,7 @@ export const logOutByProvider = operation({
 export const unlinkSignOn = operation({
   id: 'unlinkSignOn',
   group: 'signOn',
-  summary: 'Takes the link to the provider away from one’s own account or, for an admin, from any.',
+  summary: 'Removes the link to the provider from one’s own account or, for an admin, from any account.',
   method: 'POST',
   path: `${folder}/unlink`,
   callers: ['operator'],

@@ -22,7 +22,9 @@ describe('of an issuer on the net', () => {
       'http://127.0.0.1/',
       'ftp://login.example/',
     ]) {
-      expect(await wordsOf(ask(url))).toBe(`${new URL(url).origin} is not where the provider may be`)
+      expect(await wordsOf(ask(url))).toBe(
+        `${new URL(url).origin} is not called: the provider’s addresses must be https, or on this machine like its issuer`,
+      )
     }
   })
 
@@ -67,7 +69,7 @@ describe('of an issuer on this machine', () => {
   test('no other host is asked, be it public or this machine at another port', async () => {
     const ask = outgoingTo(new URL(url))
     for (const other of ['https://login.example/', 'http://127.0.0.1:1/', 'http://localhost/', 'https://127.0.0.2/']) {
-      expect(await wordsOf(ask(other))).toContain('is not where the provider may be')
+      expect(await wordsOf(ask(other))).toContain('is not called')
     }
   })
 

@@ -32,10 +32,16 @@ export function outgoingTo(issuer: URL): OutgoingFetch {
     const url = new URL(address)
     const isIssuers = url.host === issuer.host
     if (isLoopback(issuer) ? !isIssuers : url.protocol !== 'https:') {
-      return Promise.reject(new OutgoingFault(`${url.origin} is not where the provider may be`))
+      return Promise.reject(
+        new OutgoingFault(
+          `${url.origin} is not called: the provider’s addresses must be https, or on this machine like its issuer`,
+        ),
+      )
     }
     if (isLoopback(issuer) && url.protocol !== 'https:' && url.protocol !== 'http:') {
-      return Promise.reject(new OutgoingFault(`${url.protocol} is no protocol of a provider`))
+      return Promise.reject(
+        new OutgoingFault(`${url.protocol} is not called: the provider’s addresses must be http or https`),
+      )
     }
     return ask(() => send(url, init, isIssuers))
   }

@@ -272,7 +272,7 @@ export class Provider {
       if (response.headers.get('content-type')?.startsWith('application/jwt')) {
         const { issuer } = server
         const claims = await this.verify(await response.text(), { issuer, audience: this.settings.clientId })
-        if (claims.sub !== subject) throw new Error('userinfo is about somebody else')
+        if (claims.sub !== subject) throw new Error('the userinfo is about another person than the ID token')
         return claims
       }
       return await oauth.processUserInfoResponse(server, this.client, subject, response)
@@ -300,10 +300,11 @@ export class Provider {
     const isLogout = typeof (events as Record<string, unknown> | undefined)?.[logoutEvent] === 'object'
     // Providers that follow an earlier version of the standard send no type, or JWT.
     const { typ = 'JWT' } = decodeProtectedHeader(token)
-    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) throw new SignOnFault('the token is of another type')
-    if (!isLogout || nonce !== undefined) throw new SignOnFault('the token is no logout token')
+    if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) throw new SignOnFault('the token has the wrong type (typ)')
+    if (!isLogout || nonce !== undefined) throw new SignOnFault('the token is not a logout token')
     const [subject, sessionId] = [sub ?? null, typeof sid === 'string' ? sid : null]
-    if (subject === null && sessionId === null) throw new SignOnFault('the logout token names nobody')
+    if (subject === null && sessionId === null)
+      throw new SignOnFault('the logout token names neither a person nor a session')
     return { subject, sessionId, id: jti, until: new Date(until * 1000) }
   }
 

@@ -87,8 +87,9 @@ export function signOnRoutes(parts: Parts): Handler[] {
   function openFlow(source: Callback, query: URLSearchParams) {
     const text = flowTicket(source)
     const ticket = text === undefined ? undefined : openTicket<SealedFlow>(secrets, ticketPurpose, text)
-    if (ticket === undefined) throw new SignOnFault('the callback has no cookie of a sign-on that is under way')
-    if (query.getAll('state').join() !== ticket.content.state) throw new SignOnFault('the callback has another state')
+    if (ticket === undefined) throw new SignOnFault('the callback carries no cookie of a sign-on in progress')
+    if (query.getAll('state').join() !== ticket.content.state)
+      throw new SignOnFault('the state in the callback is not the one that was sent')
     return ticket
   }
 

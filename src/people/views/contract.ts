@@ -32,7 +32,7 @@ export const ViewRecord = named(
     page: viewedPage,
     name: Type.String({ description: 'The name that its owner gave the view.' }),
     query: nullable(Type.String({ description: 'Filters, order and page size, as in the address of the list.' })),
-    columns: nullable(Type.String({ description: 'The choice of columns, as the list keeps it.' })),
+    columns: nullable(Type.String({ description: 'The chosen columns, in the list’s own format.' })),
     createTime: moment,
   }),
 )
@@ -41,7 +41,7 @@ export type ViewRecord = Static<typeof ViewRecord>
 export const saveView = operation({
   id: 'saveView',
   summary:
-    'Saves a view of one of the console’s lists in one’s own account, in place of the one that has the name on that list. With an `id` it changes that view, its name too. An account has at most 50.',
+    'Saves a view of one of the console’s lists in one’s own account. It replaces the view of that list with the same name; with an `id`, it changes that view, including its name. An account has at most 50 views.',
   method: 'POST',
   path: `${folder}/save`,
   ...ownViews,
@@ -50,7 +50,7 @@ export const saveView = operation({
     page: viewedPage,
     name,
     query: optional(freeText(lengths.url, 'Filters, order and page size, as in the address of the list.')),
-    columns: optional(freeText(1024, 'The choice of columns, as the list keeps it.')),
+    columns: optional(freeText(1024, 'The chosen columns, in the list’s own format.')),
   }),
   data: ViewRecord,
   refusals: ['viewNotFound', 'viewNameTaken'],

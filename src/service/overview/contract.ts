@@ -11,7 +11,7 @@ const Counts = named(
   'PlatformCounts',
   Type.Object({
     sites: count,
-    sitesWithoutDevices: Type.Integer({ description: 'how many sites have no device placed, counted up to 100000' }),
+    sitesWithoutDevices: Type.Integer({ description: 'how many sites have no device, counted up to 100000' }),
     devices: Type.Integer({ description: 'how many devices are bound to an application' }),
     devicesOnline: count,
     devicesFaulty: count,
@@ -62,10 +62,10 @@ export const getOverview = operation({
     counts: Type.Union([Counts, Type.Null()], { description: 'null while everything is counted for the first time' }),
     callbacks: callbacksSwitch,
     countTime: Type.Union([moment, Type.Null()]),
-    troubles: Type.Array(Trouble, { description: 'the ten applications with the most troubles' }),
+    troubles: Type.Array(Trouble, { description: 'the ten applications with the most problems' }),
     attention: Type.Array(FindingRecord, {
       description:
-        'what asks for attention, faults first: of each kind at most ten, and of the applications those of `troubles`',
+        'what needs attention, faults first: at most ten of each kind, and for applications those in `troubles`',
     }),
     minutes: Type.Array(Type.Object({ time: moment, creates: count, refusals: count }), {
       description:

@@ -22,7 +22,10 @@ export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { sto
       await addToMinute(sql, creates)
       written += creates
     } catch (error) {
-      log.debug({ err: error }, 'creates of this minute could not be stored: they are kept for the next write')
+      log.debug(
+        { err: error },
+        'the count of this minute’s creates could not be stored: it is added to the next minute’s write',
+      )
     }
   }
   const writeSoon = () => {

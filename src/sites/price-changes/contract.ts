@@ -90,15 +90,13 @@ const members = {
   unitPrice: nullable(Type.String()),
   dailyCap: nullable(Type.String()),
   rules: nullable(GivenRules),
-  siteCount: nullable(
-    Type.Integer({ description: 'how many sites get other rules; a deleted site is counted no longer' }),
-  ),
+  siteCount: nullable(Type.Integer({ description: 'how many sites get other rules, without sites deleted since' })),
   skippedCount: nullable(Type.Integer({ description: 'of an undo: how many sites are not put back' })),
   reason: nullable(Type.String()),
   undoOf: nullable(Type.Integer({ description: 'the price change that this one undoes' })),
   createTime: moment,
   createdBy: Type.String({ description: 'Who scheduled it.' }),
-  appliedTime: shownTime('when all its rows and events were written'),
+  appliedTime: shownTime('when all rows and events of the price change had been written'),
   cancelTime: shownTime('when it was cancelled'),
   cancelledBy: nullable(Type.String({ description: 'who cancelled it' })),
 }

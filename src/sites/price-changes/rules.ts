@@ -148,7 +148,7 @@ export function readRules(rules: GivenRules): { given: GivenRules; byField: Rule
 
 const wholeSeconds: Reason = { en: 'must be in whole seconds', zh: '必须精确到整秒' }
 const skipped: Reason = {
-  en: 'is a moment that the clocks of the service’s time zone skip',
+  en: 'does not exist: the clocks of the service’s time zone skip this moment',
   zh: '在服务时区中，时钟会跳过该时刻',
 }
 

@@ -22,18 +22,21 @@ const PriceInForce = named(
     billingRuleId: Type.Integer({ description: 'The rule that the site names at that time.' }),
     ruleName: Type.String({ description: 'The rule’s present name; for a deleted rule, its last name.' }),
     periods: nullable(Type.Array(Period)),
-    period: nullable(described(Period, 'The one of `periods` that holds at that time of day.')),
+    period: nullable(described(Period, 'The period of `periods` that covers that time of day.')),
     freeMinutes: nullable(Type.Integer()),
     unitMinutes: nullable(Type.Integer()),
     unitPrice: nullable(Type.String()),
     dailyCap: nullable(Type.String()),
     sinceTime: described(moment, 'Since when these terms hold at this site.'),
     sinceAt: instant('The instant of `sinceTime` in RFC 3339.'),
-    untilTime: nullable(described(moment, 'Until when these terms hold at this site; null: nothing waits.')),
+    untilTime: nullable(
+      described(moment, 'Until when these terms hold at this site; null if no price change is waiting.'),
+    ),
     untilAt: nullable(instant('The instant of `untilTime` in RFC 3339.')),
     priceChangeId: nullable(
       Type.Integer({
-        description: 'the price change that brought these terms; null: the site, the rule, or an update',
+        description:
+          'the price change that brought these terms; null if they came with the site or rule, or by an update',
       }),
     ),
   }),

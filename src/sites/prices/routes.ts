@@ -53,7 +53,7 @@ async function readPrices(
   // Another process's clock may have dated the site ahead of the database's.
   const madeAt = wholeSecond(site.createdAt < site.now ? site.createdAt : site.now)
   if (at < madeAt) {
-    const reason = { en: 'is before the site was made', zh: '早于站点的创建时间' }
+    const reason = { en: 'is before the site was created', zh: '早于站点的创建时间' }
     throw invalidRequest([{ field: 'time', reason }])
   }
   const uncertain = new Set<number>()
