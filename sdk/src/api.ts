@@ -144,7 +144,7 @@ export type ApplicationWithSecret = Application & {
 }
 
 export interface AttemptCounts {
-  /** how many attempts were made for the deliveries that were begun in this time */
+  /** how many attempts were made for the deliveries that were begun in this time, also before these were sent again; tests do not count */
   attempts: number
   /** how many of these attempts failed */
   failed: number
@@ -279,7 +279,7 @@ export interface CallbackHealth {
   waitingRetries: number
   /** the time of the oldest event that waits */
   waitingSince: string | null
-  /** how many deliveries are dead, counted up to 5000 */
+  /** how many deliveries of events are dead, counted up to 5000 */
   dead: number
   /** the waiting and dead deliveries that have failed, by the cause of the failure, the most frequent first: 20 kinds at most */
   failures: Array<CallbackFailure>
@@ -462,6 +462,8 @@ export interface CreateExportQuery {
   type?: string | undefined
   /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
+  /** true: only deliveries of status 2; false: only those that wait or are dead. */
+  isDelivered?: 'true' | 'false' | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
   /** The code of a refusal. */
@@ -888,7 +890,7 @@ export interface FieldFaults {
 
 export interface Finding {
   /** The code of a region. */
-  code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
+  code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupMissing' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
   /** whether it is in order, will soon be a fault, or is one */
   status: 'ok' | 'warn' | 'fail'
   /** what the sentence names; numbers as text, sizes in bytes */
@@ -1076,7 +1078,7 @@ export interface GetOverviewResult {
     /** How many devices are online. */
     devicesOnline: number
   }>
-  /** the newest events of all applications */
+  /** the newest entries of the audit trail without changes of device state */
   events: Array<AuditEntry>
 }
 
@@ -1560,6 +1562,8 @@ export interface PageDeliveriesQuery {
   cursor?: string | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | undefined
+  /** true: only deliveries of status 2; false: only those that wait or are dead. */
+  isDelivered?: 'true' | 'false' | undefined
   /** One type of event or several, with commas between them; device.* means all types of that kind. */
   type?: string | undefined
   /** Only the delivery of this event. */
@@ -2055,7 +2059,7 @@ export interface PlatformCounts {
   applicationsFrozen: number
   /** how many deliveries wait for another attempt */
   callbacksWaiting: number
-  /** How many deliveries were given up. */
+  /** how many deliveries are dead, without tests */
   callbacksDead: number
   /** how many applications have a callback that pauses after failures in a row */
   callbacksHeld: number
@@ -2233,6 +2237,8 @@ export interface ReplayDeliveriesRequest {
   timeTo?: string | null | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | null | undefined
+  /** false: only deliveries that wait or are dead. */
+  isDelivered?: boolean | null | undefined
 }
 
 export interface ReplayDeliveriesResult {
