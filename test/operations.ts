@@ -532,6 +532,7 @@ export const variants: Record<string, Measured> = {
   'pageDeliveries: that are not delivered': own(() => ({ isDelivered: 'false' })),
   'pageDeliveries: over all applications': acrossAll(asOperator(none)),
   'pageSites: over all applications': counting(asOperator(none)),
+  'pageRefusals: of all applications, by time': counting(asOperator(() => ({ sort: 'time', order: 'desc' }))),
   'search: of what is nowhere': walking(asOperator(() => ({ text: 'no-such-thing' }))),
   'search: by a developer': walking({
     call: async ({ client, owner, device }) => ({

@@ -1813,6 +1813,10 @@ export interface PageRefusalsQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
+  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
+  sort?: 'time' | undefined
+  /** Only with `sort`: ascending, which is the default, or descending. */
+  order?: 'asc' | 'desc' | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -3289,7 +3293,7 @@ export interface Methods {
   testDelivery: Method<TestDeliveryRequest, Delivery>
   /** Answers the health of an application’s callback: its state, the share of attempts that failed, what waits, and the causes of failed deliveries. */
   getCallbackHealth: Method<GetCallbackHealthQuery, CallbackHealth>
-  /** Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first. The newest 1000 refusals of each application are kept, at most 300 a minute. */
+  /** Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first, unless `sort` says otherwise. The newest 1000 refusals of each application are kept, at most 300 a minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
   /** Accepts a file of rows, up to 1 GB, and imports it in the background, one file of an application at a time. A row that exists already with the same content counts as `existing`, so a file can be sent twice. */
   createImport: FileMethod<CreateImportQuery, Import>
