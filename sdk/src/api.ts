@@ -144,7 +144,7 @@ export type ApplicationWithSecret = Application & {
 }
 
 export interface AttemptCounts {
-  /** how many attempts were made for the deliveries that were begun in this time */
+  /** how many attempts were made for the deliveries that were begun in this time, also before these were sent again; tests do not count */
   attempts: number
   /** how many of these attempts failed */
   failed: number
@@ -279,7 +279,7 @@ export interface CallbackHealth {
   waitingRetries: number
   /** the time of the oldest event that waits */
   waitingSince: string | null
-  /** how many deliveries are dead, counted up to 5000 */
+  /** how many deliveries of events are dead, counted up to 5000 */
   dead: number
   /** the waiting and dead deliveries that have failed, by the cause of the failure, the most frequent first: 20 kinds at most */
   failures: Array<CallbackFailure>
@@ -462,6 +462,8 @@ export interface CreateExportQuery {
   type?: string | undefined
   /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
+  /** true: only deliveries of status 2; false: only those that wait or are dead. */
+  isDelivered?: 'true' | 'false' | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
   /** The code of a refusal. */
@@ -888,7 +890,7 @@ export interface FieldFaults {
 
 export interface Finding {
   /** The code of a region. */
-  code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
+  code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupMissing' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
   /** whether it is in order, will soon be a fault, or is one */
   status: 'ok' | 'warn' | 'fail'
   /** the values that belong to the finding; numbers as text, sizes in bytes */
@@ -1076,7 +1078,7 @@ export interface GetOverviewResult {
     /** How many devices are online. */
     devicesOnline: number
   }>
-  /** the newest events of all applications */
+  /** the newest entries of the audit trail without changes of device state */
   events: Array<AuditEntry>
 }
 
@@ -1560,6 +1562,8 @@ export interface PageDeliveriesQuery {
   cursor?: string | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | undefined
+  /** true: only deliveries of status 2; false: only those that wait or are dead. */
+  isDelivered?: 'true' | 'false' | undefined
   /** One type of event or several, with commas between them; device.* means all types of that kind. */
   type?: string | undefined
   /** Only the delivery of this event. */
@@ -1809,6 +1813,10 @@ export interface PageRefusalsQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
+  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
+  sort?: 'time' | undefined
+  /** Only with `sort`: ascending, which is the default, or descending. */
+  order?: 'asc' | 'desc' | undefined
   /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
   /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -2055,7 +2063,7 @@ export interface PlatformCounts {
   applicationsFrozen: number
   /** how many deliveries wait for another attempt */
   callbacksWaiting: number
-  /** How many deliveries were given up. */
+  /** how many deliveries are dead, without tests */
   callbacksDead: number
   /** how many applications have a callback that pauses after failures in a row */
   callbacksHeld: number
@@ -2233,6 +2241,8 @@ export interface ReplayDeliveriesRequest {
   timeTo?: string | null | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | null | undefined
+  /** false: only deliveries that wait or are dead. */
+  isDelivered?: boolean | null | undefined
 }
 
 export interface ReplayDeliveriesResult {
@@ -3283,7 +3293,7 @@ export interface Methods {
   testDelivery: Method<TestDeliveryRequest, Delivery>
   /** Answers the health of an application’s callback: its state, the share of attempts that failed, what waits, and the causes of failed deliveries. */
   getCallbackHealth: Method<GetCallbackHealthQuery, CallbackHealth>
-  /** Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first. The newest 1000 refusals of each application are kept, at most 300 a minute. */
+  /** Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first, unless `sort` says otherwise. The newest 1000 refusals of each application are kept, at most 300 a minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
   /** Accepts a file of rows, up to 1 GB, and imports it in the background, one file of an application at a time. A row that exists already with the same content counts as `existing`, so a file can be sent twice. */
   createImport: FileMethod<CreateImportQuery, Import>

@@ -1,6 +1,5 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isBackupLate } from '../backup/rules.ts'
 import { findLastBackups, type LastBackups } from '../backup/store.ts'
 import { type Config, findUnknownSettings, readConfig } from '../config.ts'
 import { Database } from '../database/database.ts'
@@ -27,7 +26,7 @@ import { UserError } from '../runtime/user-error.ts'
 import { version } from '../runtime/version.ts'
 import { requireKeys } from '../secrets/open.ts'
 import { diskBounds, judgeDisk } from '../service/disk.ts'
-import { judgeClock, judgeConnections, judgeDurability, judgeReplication } from '../service/findings.ts'
+import { judgeBackups, judgeClock, judgeConnections, judgeDurability, judgeReplication } from '../service/findings.ts'
 import { readDatabaseSize } from '../service/store.ts'
 import { findPortUse } from './listeners.ts'
 import { migrationsFolder } from './migrate.ts'
@@ -231,7 +230,7 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
   const nodes = isDistributed ? await lookAtNodes(sql, config) : []
   found.push(...nodes)
   found.push(lookAtDisk(config, await readDatabaseSize(sql, isDistributed)))
-  found.push(lookAtBackups(await findLastBackups(sql)))
+  found.push(lookAtBackups(await findLastBackups(sql), config))
   // What is left lies on all nodes.
   if (nodes.some(({ status }) => status === 'fail')) return found
   found.push(...(await lookAtCallbacks(sql, config)), await lookAtSecrets(sql, config, target))
@@ -386,23 +385,27 @@ function lookAtDisk(
   }
 }
 
-/** Backups by other programs leave no record, so their absence is no fault. */
-function lookAtBackups(last: LastBackups | undefined): Finding {
-  if (last === undefined)
-    return ok('backup', 'no backup was taken by `forecourt backup`; make sure that another program takes backups')
-  const { takenAt, failedAt, failure, path, bytes, isVerified } = last
-  const how = isVerified ? 'verified' : 'not verified'
+function lookAtBackups(last: LastBackups | undefined, config: Config): Finding {
+  const { code, values } = judgeBackups(last, config, (moment) => moment.toISOString())
+  const { takenAt, failedAt, failure, bytes } = values
+  const how = last?.isVerified ? 'verified' : 'not verified'
   const taken =
-    takenAt === null
+    last === undefined || last.takenAt === null
       ? 'no backup was ever taken'
-      : `the last backup is of ${takenAt.toISOString()}, ${path ?? 'through a pipe'}, ${inBytes(bytes ?? 0)}, ${how}`
-  if (failedAt !== null) {
-    const message = `the backup of ${failedAt.toISOString()} failed (${failure}); ${taken}`
-    return fail('backup', message, 'Correct the cause, and take a backup: forecourt backup --to FOLDER --keep 14.')
+      : `the last backup is of ${takenAt}, ${last.path ?? 'through a pipe'}, ${inBytes(Number(bytes ?? 0))}, ${how}`
+  switch (code) {
+    case 'backupNone':
+      return ok('backup', 'no backup was taken by `forecourt backup`; make sure that another program takes backups')
+    case 'backupFailed': {
+      const todo = 'Correct the cause, and take a backup: forecourt backup --to FOLDER --keep 14.'
+      return fail('backup', `the backup of ${failedAt} failed (${failure}); ${taken}`, todo)
+    }
+    case 'backupLate':
+    case 'backupMissing':
+      return warn('backup', taken, 'Take a backup each night: forecourt backup --to FOLDER --keep 14, by a timer.')
+    default:
+      return ok('backup', taken)
   }
-  if (isBackupLate(takenAt))
-    return warn('backup', taken, 'Take a backup each night: forecourt backup --to FOLDER --keep 14, by a timer.')
-  return ok('backup', taken)
 }
 
 function nearestFolder(path: string): string {

@@ -100,6 +100,9 @@ export const pageDeliveries = operation({
     appId: anyAppId,
     ...pageQuery,
     status,
+    isDelivered: optional(
+      textOneOf(['true', 'false'], 'true: only deliveries of status 2; false: only those that wait or are dead.'),
+    ),
     type: optional(typeFilter(deliveryTypes)),
     eventId: optional(integer()),
     ...timeRange,
@@ -134,6 +137,7 @@ export const replayDeliveries = operation({
     id: optional(integer()),
     ...timeRange,
     status,
+    isDelivered: optional(Type.Boolean({ description: 'false: only deliveries that wait or are dead.' })),
   }),
   data: Type.Object({ replayed: Type.Integer({ description: 'how many deliveries will be sent again' }) }),
   refusals: ['applicationNotFound', 'callbackMissing', 'deliveryNotFound', 'tooManyRequests'],

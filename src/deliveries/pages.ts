@@ -8,6 +8,7 @@ import { readTypes } from '../events/rules.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { given } from '../vocabulary/values.ts'
 import { deliveryTypes, type pageDeliveries } from './contract.ts'
+import { askedStatuses } from './rules.ts'
 import { pageOfDeliveries } from './store.ts'
 
 interface Parts {
@@ -27,7 +28,7 @@ export function deliveryPages({ config, showMoment, readTimeRange }: Parts) {
     const filter = {
       ...query,
       appIds,
-      status: given(query.status),
+      statuses: askedStatuses(query),
       types: readTypes(query.type, deliveryTypes),
       eventId: given(query.eventId),
       time: readTimeRange(query),

@@ -48,11 +48,17 @@ export async function replay(
     const requested =
       typeof selection === 'number'
         ? { id: selection }
-        : { timeFrom: selection.from, timeTo: lastMillisecondOf(selection), status: selection.status }
+        : { timeFrom: selection.from, timeTo: lastMillisecondOf(selection), ...statusOf(selection) }
     const data = { appId, ...requested, replayed }
     await insertPlatformEvent(tx, { type: 'delivery.replayed', subject: appId, ...by, data })
     return { replayed }
   })
+}
+
+/** The statuses of a range as its event holds them. */
+function statusOf({ statuses: asked }: ReplayRange) {
+  const [status = null, ...others] = asked ?? []
+  return others.length > 0 ? { status: null, isDelivered: false } : { status }
 }
 
 const lastMillisecondOf = ({ before }: ReplayRange) => new Date(before.getTime() - 1)

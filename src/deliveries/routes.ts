@@ -27,7 +27,7 @@ import { getCallbackHealth } from './health/contract.ts'
 import { readCallbackHealth } from './health/store.ts'
 import { deliveryPages } from './pages.ts'
 import { type ActorAndAddress, replay, requireNoReplay } from './replay.ts'
-import { judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
+import { askedStatuses, judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
 import * as store from './store.ts'
 
@@ -120,7 +120,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     const { from, before } = readTimeRange(body)
     if (from === null || before === null) throw invalidRequest(replayGaps(body))
     const lastId = await idAfterEventsBefore(sql, appId, before)
-    return { from, before, firstId: lowestEventId(from), lastId, status: given(body.status) }
+    return { from, before, firstId: lowestEventId(from), lastId, statuses: askedStatuses(body) }
   }
 
   return [

@@ -24,6 +24,24 @@ const longVisitAttempts = 4_000
 
 export const statuses = { waiting: 1, delivered: 2, dead: 3 } as const
 
+/** What a request narrows its deliveries to by their status. */
+export interface StatusQuery {
+  status?: number | null | ''
+  /** As text in a query. */
+  isDelivered?: string | boolean | null
+}
+
+/** The statuses that a request asks for; null for all. */
+export function askedStatuses(query: StatusQuery): number[] | null {
+  const [status, isDelivered] = [given(query.status), given(query.isDelivered)]
+  if (status === null && isDelivered === null) return null
+  return Object.values(statuses).filter(
+    (one) =>
+      (status === null || one === status) &&
+      (isDelivered === null || (one === statuses.delivered) === (String(isDelivered) === 'true')),
+  )
+}
+
 export interface AttemptResult {
   /** Null when there was no response. */
   responseStatus: number | null
@@ -145,21 +163,20 @@ export function* interleave<Item extends { data: string | null }>(
   }
 }
 
-export interface ReplayRequest {
+export interface ReplayRequest extends StatusQuery {
   id?: number | null | ''
   timeFrom?: string | null
   timeTo?: string | null
-  status?: number | null | ''
 }
 
 const fault = (field: string, en: string, zh: string): FieldFault => ({ field, reason: { en, zh } })
 
 /** Finds members of a replay request that conflict: it names either one delivery or a time range. */
 export function replayConflicts(body: ReplayRequest, { from, before }: TimeRange): FieldFault[] {
-  const [timeFrom, timeTo, status] = [given(body.timeFrom), given(body.timeTo), given(body.status)]
+  const { timeFrom, timeTo, status, isDelivered } = body
   if (given(body.id) !== null) {
-    return Object.entries({ timeFrom, timeTo, status })
-      .filter(([, value]) => value !== null)
+    return Object.entries({ timeFrom, timeTo, status, isDelivered })
+      .filter(([, value]) => given(value) !== null)
       .map(([field]) => fault(field, 'must not be given together with id', '不得与 id 同时给出'))
   }
   return from !== null && before !== null && before <= from

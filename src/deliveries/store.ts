@@ -11,6 +11,16 @@ import { type DeliveryRecord, pageDeliveries, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
 
 const mostWaitingCounted = 10_000
+/** Counts of all applications stop here. */
+const mostCounted = 100_000
+
+/** SQL: a delivery of an event, not of a test: tests count neither as traffic nor as failures of a receiver. */
+export const isOfEventSql = `type <> '${testType}'`
+/**
+ * SQL: the deliveries of events in one status. The status is a literal, so that even a generic plan can use the partial
+ * indexes of undelivered rows.
+ */
+export const ofEventsSql = (status: number) => `status = ${status} and ${isOfEventSql}`
 
 export interface Delivery {
   appId: string
@@ -80,7 +90,7 @@ export function showDelivery(delivery: Delivery, showMoment: ShowMoment): Delive
 export interface DeliveryFilter extends PageQuery {
   /** Null for all applications. */
   appIds: readonly string[] | null
-  status: number | null
+  statuses: readonly number[] | null
   types: readonly string[] | null
   eventId: number | null
   time: TimeRange
@@ -112,16 +122,19 @@ export async function requireDelivery(
 }
 
 export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPaused: boolean, showMoment: ShowMoment) {
-  const { appIds, status, types, eventId, time } = filter
+  const { appIds, types, eventId, time } = filter
   const conditions = [
-    // The status is a literal, so that even a generic plan can use the partial indexes of undelivered rows.
-    status === null ? sql`` : sql.unsafe(`and status = ${status}`),
     types === null ? sql`` : sql`and type in ${sql(types)}`,
     eventId === null ? sql`` : sql`and id = ${eventId} and type <> ${testType}`,
     ...(await eventTimeConditions(sql, appIds, 'event_time', time)),
   ]
-  const rows = sql`
-    select ${shownColumns(sql, appIds, isPaused)} from delivery where ${ofApplications(sql, appIds)} ${conditions}`
+  const listed = (condition: string) => sql`
+    select ${shownColumns(sql, appIds, isPaused)} from delivery
+    where ${ofApplications(sql, appIds)} and ${sql.unsafe(condition)} ${conditions}`
+  // One status at a time, in the order of an index. It is a literal, so that even a generic plan can use the partial
+  // index of undelivered rows.
+  const [first = 'false', ...others] = filter.statuses?.map((status) => `status = ${status}`) ?? ['true']
+  const rows = others.reduce((before, other) => sql`${before} union all ${listed(other)}`, listed(first))
   const source = { operation: pageDeliveries.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
   return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
@@ -236,8 +249,8 @@ export interface ReplayRange {
   /** Bounds of the ids in the range. */
   firstId: number
   lastId: number
-  /** Only events whose delivery has this status; null for all. */
-  status: number | null
+  /** Only events whose delivery has one of these statuses; null for all. */
+  statuses: readonly number[] | null
 }
 
 /** The columns that make a delivery due at a moment, with its full number of attempts. */
@@ -269,12 +282,13 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
 }
 
 /** The events of a range whose types the callback asks for now. */
-function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId, status }: ReplayRange) {
-  // The status is a literal, so that even a generic plan can use the partial index of undelivered rows.
+function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId, statuses: asked }: ReplayRange) {
+  // Literals, so that even a generic plan can use the partial index of undelivered rows.
+  const inStatus = asked?.map((status) => `d.status = ${status}`).join(' or ') || 'false'
   const delivered = tx`
-    join delivery d on d.app_id = ${appId} and d.id = v.id and d.status = ${tx.unsafe(String(status))}`
+    join delivery d on d.app_id = ${appId} and d.id = v.id and (${tx.unsafe(inStatus)})`
   return tx`
-    select c.app_id, v.id, v.type, v.time from third_party_config c join (select * from ${tx.unsafe(historySql)}) v using (app_id) ${status === null ? tx`` : delivered}
+    select c.app_id, v.id, v.type, v.time from third_party_config c join (select * from ${tx.unsafe(historySql)}) v using (app_id) ${asked === null ? tx`` : delivered}
     where c.app_id = ${appId} and v.app_id = ${appId} and v.type = any(c.callback_events)
       and v.id between ${firstId} and ${lastId} and v.time >= ${from} and v.time < ${before}`
 }
@@ -286,6 +300,8 @@ function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId
 const stepEvents = 200
 /** How many replays under way a step tries, to find one that no other process has locked. */
 const mostTried = 10
+/** What the row of a replay under way holds for both statuses of what is not delivered. */
+const undelivered = 0
 
 /** Makes the next events of a range due, and stores where the next step begins. The endpoint must be locked. */
 async function replayStep(tx: Statements, appId: string, range: ReplayRange): Promise<void> {
@@ -296,10 +312,11 @@ async function replayStep(tx: Statements, appId: string, range: ReplayRange): Pr
     on conflict (app_id, id) do update set ${tx.unsafe(setDueSql('excluded.next_attempt_at'))}
     returning id`
   const nextId = step.length < stepEvents ? null : Math.max(...step.map(({ id }) => id)) + 1
-  const { from, before, lastId, status } = range
+  const { from, before, lastId, statuses: asked } = range
+  const [status = undelivered, ...others] = asked ?? [null]
   await tx`
     update callback_endpoint set due_at = '-infinity', replay_next_id = ${nextId},
-      replay_last_id = ${lastId}, replay_from = ${from}, replay_before = ${before}, replay_status = ${status}
+      replay_last_id = ${lastId}, replay_from = ${from}, replay_before = ${before}, replay_status = ${others.length > 0 ? undelivered : status}
     where app_id = ${appId}`
   noteEvents(tx, [appId])
 }
@@ -310,6 +327,11 @@ export async function stepAnyReplay(tx: Statements): Promise<boolean> {
     select app_id from callback_endpoint where replay_next_id is not null order by random() limit ${mostTried}`
   for (const { app_id: appId } of underWay) if (await tryStep(tx, appId)) return true
   return false
+}
+
+function statusesOf(stored: number | null): number[] | null {
+  if (stored === null) return null
+  return stored === undelivered ? [statuses.waiting, statuses.dead] : [stored]
 }
 
 /** False when another process has locked the replay, or has just ended it. */
@@ -323,22 +345,19 @@ async function tryStep(tx: Statements, appId: string): Promise<boolean> {
     lastId: row.replay_last_id,
     from: row.replay_from,
     before: row.replay_before,
-    status: row.replay_status,
+    statuses: statusesOf(row.replay_status),
   })
   return true
 }
 
-/** How many deliveries wait and how many are dead, each counted up to 100,000. */
+/** How many deliveries of events wait for another attempt and how many are dead, each counted up to 100,000. */
 export async function countDeliveries(sql: Sql): Promise<{ waiting: number; dead: number }> {
   const count = (status: number) => sql`
-    (select count(*)::int from (select 1 from delivery where ${sql.unsafe(`status = ${status}`)} limit 100000) d)`
+    (select count(*)::int from (select 1 from delivery where ${sql.unsafe(ofEventsSql(status))} limit ${mostCounted}) d)`
   const [row] = await sql<[{ waiting: number; dead: number }]>`
     select ${count(statuses.waiting)} as waiting, ${count(statuses.dead)} as dead`
   return row
 }
-
-/** Counts of the backlog stop here. */
-const mostCounted = 100_000
 
 /** Events that wait for their first attempt. */
 export interface Backlog {

@@ -7,8 +7,8 @@ import { recordsOf, textArray } from '../database/routine.ts'
 import { type EventType, eventTypes, type PlatformEventType } from '../vocabulary/event-types.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
-import { type AuditRecord, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
-import { historyOfSql, historySql, readData } from './history/store.ts'
+import { type AuditRecord, auditTypes, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
+import { historyOfSql, historySql, readData, stateType } from './history/store.ts'
 import { readActor } from './rules.ts'
 
 export interface NewEvent {
@@ -188,24 +188,19 @@ function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
   }
 }
 
-/** The newest events of all applications and of the platform. */
-export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMoment) {
-  let newest: Row[] = []
-  // Logs by their newest id: the first few usually hold all of the newest events, because the others' are older.
-  for (let skipped = 0; ; skipped += limit) {
-    const logs = await sql`
-      select app_id, last_event_id from event_head order by last_event_id desc limit ${limit} offset ${skipped}`
-    const found = await Promise.all(
-      logs.map(
-        ({ app_id }) => sql`
-          select id, type, app_id, time, actor, subject, address, data from ${sql.unsafe(historySql)}
-          where app_id = ${app_id} order by id desc limit ${limit}`,
-      ),
-    )
-    newest = [...newest, ...found.flat()].sort((a, b) => b.id - a.id).slice(0, limit)
-    const isOlder = newest.length === limit && logs.at(-1)?.last_event_id <= newest.at(-1)?.id
-    if (isOlder || logs.length < limit) return newest.map((row) => toAudit(row, showMoment))
+/** The newest entries of the audit trail. Changes of device state are left out: nothing else would be seen among them. */
+export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMoment): Promise<AuditRecord[]> {
+  const types = auditTypes.filter((type) => type !== stateType)
+  const all = {
+    appId: null,
+    actor: null,
+    actorId: null,
+    subject: null,
+    beforeId: null,
+    time: { from: null, before: null },
   }
+  const page = await pageOfAudit(sql, { ...all, types, pageSize: limit, isUncounted: true }, showMoment)
+  return page.list
 }
 
 /** The types that a filter asks for, by itself or by its record; null for all. */

@@ -64,6 +64,7 @@ const findingCodes = [
   'backup',
   'backupFailed',
   'backupLate',
+  'backupMissing',
   'backupNone',
   'callbacks',
   'callbacksDead',

@@ -98,9 +98,16 @@ export function judgeSpace(space: DiskSpace | undefined, bytesPerDay: number | n
   }
 }
 
-/** Backups by other programs leave no record, so their absence is no fault. */
-export function judgeBackups(last: LastBackups | undefined, showMoment: ShowMoment): Finding {
-  if (last === undefined) return ok('backupNone')
+/**
+ * Judges the backups for the service page, the overview and `forecourt doctor`. Only `forecourt backup` can copy the
+ * service's own database. One elsewhere may have backups by another program, which leave no record.
+ */
+export function judgeBackups(
+  last: LastBackups | undefined,
+  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  showMoment: ShowMoment,
+): Finding {
+  if (last === undefined) return databaseUrl === undefined ? warn('backupMissing') : ok('backupNone')
   const { takenAt, failedAt, failure, bytes, isVerified } = last
   const values = {
     takenAt: takenAt && showMoment(takenAt),

@@ -52,7 +52,7 @@ export function surroundingsOf({ sql, config, isDistributed, showMoment }: Parts
       const [space, known, shown, taken] = await Promise.all([disk(), size(), certificate?.(), backups()])
       return [
         ...(space === undefined && isOwn ? [] : [judgeSpace(space, known?.bytesPerDay ?? null)]),
-        ...(taken === undefined ? [] : [judgeBackups(taken.last, showMoment)]),
+        ...(taken === undefined ? [] : [judgeBackups(taken.last, config, showMoment)]),
         ...(shown === undefined ? [] : [judgeCertificate(shown, showMoment)]),
       ]
     },

@@ -27,12 +27,15 @@ describe('overview', () => {
     const { page } = visited
     await page.getByRole('figure', { name: /in the last 24 hours/ }).waitFor({ timeout: 25_000 })
     await expectSoundInBothShades(visited, 'Overview', 'overview')
-    // An hour of the chart links to the rows that it counts.
-    await page
-      .getByRole('link', { name: /: \d[\d,]* refused writes$/ })
-      .last()
-      .click()
-    await page.waitForURL(/\/console\/refusals\?timeFrom=[\d-]+\+\d\d%3A00%3A00&timeTo=[\d-]+\+\d\d%3A59%3A59$/)
+    // An hour of the chart tells what it counts, and links to these rows.
+    const hour = page.getByRole('link', { name: /: \d[\d,]* refused writes$/ }).last()
+    await hour.hover()
+    const told = /^\S+ (\d\d:\d\d):00 .*: ([\d,]+) refused/.exec((await hour.getAttribute('aria-label')) ?? '')
+    const shown = await page.locator('.chart-told').innerText()
+    expect(shown).toStartWith(`${told?.[1]}–`)
+    expect(shown).toEndWith(`Refused writes ${told?.[2]}`)
+    await hour.click()
+    await page.waitForURL(/\/console\/refusals\?timeFrom=[\d-]+\+\d\d%3A00%3A00&timeTo=[\d-]+\+\d\d%3A\d\d%3A59$/)
     await page.getByRole('row').nth(1).waitFor()
   })
 

@@ -101,6 +101,8 @@ describe('pageDeliveries', () => {
     const [newest] = await listOf(unheard)
     const count = async (query: Record<string, unknown>) => (await listOf(unheard, query)).length
     expect([await count({ status: 1 }), await count({ status: 2 }), await count({ status: 3 })]).toEqual([3, 0, 0])
+    expect([await count({ isDelivered: 'false' }), await count({ isDelivered: 'true' })]).toEqual([3, 0])
+    expect(await count({ isDelivered: 'false', status: 2 })).toBe(0)
     expect(await count({ type: 'device.bound' })).toBe(2)
     expect(await count({ type: 'device.*,test' })).toBe(2)
     expect(await count({ type: 'thirdPartyConfig.saved,device.bound' })).toBe(3)
@@ -120,6 +122,7 @@ describe('pageDeliveries', () => {
   test('names every faulty filter', async () => {
     const faulty = {
       status: 4,
+      isDelivered: 'no',
       type: 'device',
       eventId: -1,
       timeFrom: 'today',
@@ -196,7 +199,10 @@ describe('replayDeliveries', () => {
   test('takes every event of a time range that the callback asks for, or only those of a state', async () => {
     expect(expectSuccess(await replay(unheard, always))).toEqual({ replayed: 3 })
     expect(expectSuccess(await replay(unheard, { ...always, status: 1 }))).toEqual({ replayed: 3 })
+    expect(expectSuccess(await replay(unheard, { ...always, isDelivered: false }))).toEqual({ replayed: 3 })
     for (const none of [
+      { ...always, isDelivered: true },
+      { ...always, isDelivered: false, status: 2 },
       { ...always, status: 2 },
       { ...always, timeTo: '2000-01-02 00:00:00' },
     ]) {
@@ -220,7 +226,7 @@ describe('replayDeliveries', () => {
       expectFaults(await replay(unheard, body), ['id'])
     }
     expectFaults(await replay(unheard, { id: 1, ...range }), ['timeFrom', 'timeTo'])
-    expectFaults(await replay(unheard, { id: 1, status: 3 }), ['status'])
+    expectFaults(await replay(unheard, { id: 1, status: 3, isDelivered: false }), ['isDelivered', 'status'])
     expectFaults(await replay(unheard, { timeFrom: range.timeFrom }), ['timeTo'])
     expectFaults(await replay(unheard, { timeTo: range.timeTo }), ['timeFrom'])
     expectFaults(await replay(unheard, { timeFrom: range.timeTo, timeTo: range.timeFrom }), ['timeTo'])

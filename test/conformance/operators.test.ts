@@ -6,6 +6,7 @@ import {
   rotateApplicationSecret,
 } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import {
   createOperator,
@@ -377,12 +378,18 @@ describe('the audit trail', () => {
   })
 })
 
-test('getOverview counts what there is, and shows the newest events', async () => {
+test('getOverview counts what there is, and shows the newest of the audit trail but changes of state', async () => {
   const app = await newApplication(client)
   const device = deviceBody(app.appId)
   expectSuccess(await client.call(createDevice, device, { token: app.token }))
+  for (const status of [2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1]) {
+    expectSuccess(await client.operate(reportDeviceState, { appId: app.appId, deviceNo: device.deviceNo, status }))
+  }
   const overview = expectSuccess(await client.operate(getOverview, {}))
   expect(overview.events[0]).toBeDefined()
+  expect(overview.events.map(({ type }) => type)).not.toContain('device.stateChanged')
+  const { list } = expectSuccess(await client.operate(pageAudit, { appId: app.appId, type: 'device.*' }))
+  expect(list.map(({ type }) => type)).toContain('device.stateChanged')
   expect(overview.events.map(({ id }) => id)).toEqual(overview.events.map(({ id }) => id).toSorted((a, b) => b - a))
   expect(overview.counts?.applications).toBeGreaterThan(0)
   expect(Number(overview.counts?.devicesOnline)).toBeLessThanOrEqual(Number(overview.counts?.devices))

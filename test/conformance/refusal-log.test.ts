@@ -87,6 +87,44 @@ describe('pageRefusals', () => {
     expect([site?.operation, site?.code, site?.subject]).toEqual(['updateSite', 30002, '1'])
   })
 
+  test('of several applications and of none come in the order of time where that is asked for', async () => {
+    const [one, two] = [await newApplication(client), await newApplication(client)]
+    const ofOne = () => createDeviceOf(one, { districtCode: '' })
+    const ofTwo = () => createDeviceOf(two, { districtCode: '' })
+    const ofNone = () => client.operate(createApplication, { appName: ' ' })
+    const ids: string[] = []
+    for (const write of [ofTwo, ofNone, ofOne, ofTwo, ofNone, ofOne]) {
+      ids.push((await write()).headers.get('x-request-id') ?? '')
+    }
+    await refusalsOf(one, 2)
+    await refusalsOf(two, 2)
+    const [first] = await refusalsOf(two, 1, { requestId: ids[0] })
+    const newest = { sort: 'time', order: 'desc', timeFrom: first?.time }
+    const byAll = (query: object) => client.operate(pageRefusals, query)
+    const headers = await signIn(client, await newPerson(client, 'developer', [one.appId, two.appId]))
+    const byMember = (query: object) => client.call(pageRefusals, query, { headers })
+    const walk = async (ask: typeof byAll) => {
+      const walked: RefusalRecord[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const step: Awaited<ReturnType<typeof ask>>['data'] = expectSuccess(
+          await ask({ ...newest, pageSize: 2, cursor }),
+        )
+        walked.push(...step.list)
+        cursor = step.nextCursor
+      }
+      return walked.map(({ requestId }) => requestId).filter((id) => ids.includes(id))
+    }
+    expect(await walk(byAll)).toEqual(ids.toReversed())
+    expect(await walk(byMember)).toEqual([5, 3, 2, 0].map((index) => ids[index] ?? ''))
+    const oldest = expectSuccess(await byMember({ sort: 'time', pageSize: 100 })).list
+    expect(oldest.map(({ requestId }) => requestId)).toEqual([0, 2, 3, 5].map((index) => ids[index] ?? ''))
+    // The page's own order is by application.
+    const own = expectSuccess(await byMember({})).list.map(({ appId }) => appId)
+    expect(own).toEqual([one, one, two, two].map(({ appId }) => appId).toSorted())
+    expectFaults(await byAll({ sort: 'code' }), ['sort'])
+    expectFaults(await byAll({ order: 'desc' }), ['order'])
+  })
+
   test('tells the reasons in the language that is asked for', async () => {
     const app = await newApplication(client)
     expectFaults(await createDeviceOf(app, { districtCode: '' }), ['districtCode'])

@@ -5,9 +5,11 @@ import {
   busyHours,
   clockAt,
   dayOf,
+  hourAt,
   hoursOf,
   rangeOf,
   spikesOf,
+  sumOf,
 } from '../../console/src/overview/day.ts'
 
 const minute = (time: string, creates: number, refusals = 0) => ({ time: `2026-03-02 ${time}`, creates, refusals })
@@ -67,7 +69,7 @@ describe('the day of the overview', () => {
       ['08:00', 7],
       ['09:00', 5],
     ])
-    expect(hours.map(({ first }) => rangeOf(day, first))).toEqual([
+    expect(hours.map((hour) => rangeOf(day, hour))).toEqual([
       { timeFrom: '2026-03-02 08:00:00', timeTo: '2026-03-02 08:59:59' },
       { timeFrom: '2026-03-02 09:00:00', timeTo: '2026-03-02 09:59:59' },
     ])
@@ -77,10 +79,11 @@ describe('the day of the overview', () => {
     // The first hour, which belongs to the day before, is incomplete too.
     const late = dayOf([{ ...minute('19:50:00', 1), time: '2026-03-01 19:50:00' }, minute('19:42:00', 0, 2)])
     const [first] = busyHours(late, late.creates)
-    expect(first && [first.first, first.sum, rangeOf(late, first.first).timeFrom]).toEqual([
-      0,
-      1,
-      '2026-03-01 19:00:00',
-    ])
+    expect(first && [first.first, first.sum]).toEqual([0, 1])
+    // Only the minutes that are counted: the rows before them are not.
+    expect(first && rangeOf(late, first)).toEqual({ timeFrom: '2026-03-01 19:43:00', timeTo: '2026-03-01 19:59:59' })
+    expect(hourAt(late, 5)).toEqual({ first: 0, end: 17 })
+    expect(hourAt(late, 20)).toEqual({ first: 17, end: 77 })
+    expect(sumOf(late.creates, hourAt(late, 16))).toBe(1)
   })
 })

@@ -337,7 +337,9 @@ export const variants: Record<string, Measured> = {
   'pagePriceChanges: of one site': own(({ site }) => ({ siteId: site })),
   'pageAudit: of one application': counting(asOperator(({ spare }) => ({ appId: spare.appId }))),
   'pageDeliveries: that wait': own(() => ({ status: 1 })),
+  'pageDeliveries: that are not delivered': own(() => ({ isDelivered: 'false' })),
   'pageDeliveries: over all applications': acrossAll(asOperator(none)),
+  'pageRefusals: of all applications, by time': counting(asOperator(() => ({ sort: 'time', order: 'desc' }))),
   'pageSites: over all applications': counting(asOperator(none)),
   'search: of what is nowhere': walking(asOperator(() => ({ text: 'no-such-thing' }))),
   'search: by a developer': walking({

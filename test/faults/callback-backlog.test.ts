@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
+import { testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
@@ -42,8 +43,13 @@ test('events wait only where a callback asks for them, and a receiver that fails
     (await sample('forecourt_callback_waiting_events{state="on"}'))
   expect(await staysTrue(async () => (await waiting()) <= 5, 1_000)).toBe(true)
 
+  // A test is no traffic: that it fails is told to whoever sends it.
+  const tested = await client.call(testDelivery, { appId: app.appId }, { token: app.token })
+  expect(tested.data.status).toBe(3)
   await forgetCount()
   const { counts, troubles } = await overview()
+  expect(counts?.callbacksDead).toBe(0)
+  expect(await sample('forecourt_deliveries{state="dead"}')).toBe(0)
   // The counts are new: before them, fewer sites and no devices existed.
   expect(counts).toMatchObject({ sites: 5, devices: 12 })
   expect(counts?.eventsWaiting).toBeLessThanOrEqual(5)

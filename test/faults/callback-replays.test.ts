@@ -59,6 +59,19 @@ describe.concurrent('a replay', () => {
     expect(all.data).toEqual({ replayed: 8 })
     const received = (await receiver.waitFor(app.path, 17)).slice(9)
     expect(received.map(serialOf)).toEqual([undefined, ...serials, deadSerial, undefined])
+    await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 2 })).length === 8)
+    // One gives up and one waits: both are sent again by one request, whatever their state.
+    await withSql(embeddedConnection(bed.service.dataDir), async (sql) => {
+      const [one, other] = await sql`select id from delivery where app_id = ${app.appId} order by id limit 2`
+      await sql`update delivery set status = 3 where app_id = ${app.appId} and id = ${one?.id}`
+      await sql`
+        update delivery set status = 1, next_attempt_at = now() + interval '1 hour'
+        where app_id = ${app.appId} and id = ${other?.id}`
+    })
+    expect((await bed.deliveriesOf(app, { isDelivered: 'false' })).map(({ status }) => status)).toEqual([1, 3])
+    const both = await client.call(replayDeliveries, { ...range, isDelivered: false }, { token })
+    expect(both.data).toEqual({ replayed: 2 })
+    expect((await receiver.waitFor(app.path, 19)).slice(17).map(serialOf)).toEqual([undefined, serials[0]])
     const before = await client.call(
       replayDeliveries,
       { timeFrom: '2020-01-01 00:00:00', timeTo: '2020-12-31 23:59:59' },

@@ -5,7 +5,7 @@ import {
   rotateCallbackSecret,
   saveThirdPartyConfig,
 } from '../../src/applications/third-party-config/contract.ts'
-import { replayDeliveries } from '../../src/deliveries/contract.ts'
+import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication } from '../harness.ts'
@@ -82,6 +82,31 @@ describe.concurrent('a callback', () => {
     await bed.createDeviceOf(app)
     expect(await becomesTrue(async () => (await health()).state === 'stopped')).toBe(true)
     expect((await health()).dead).toBe(1)
+  })
+
+  test('has a health that forgets no attempt when deliveries are sent again, and that counts no test', async () => {
+    const app = await bed.newEndpoint(answerWith(500))
+    const { appId, token } = app
+    const health = async () => (await client.call(getCallbackHealth, { appId }, { token })).data
+    await bed.createDeviceOf(app)
+    expect(await becomesTrue(async () => (await health()).waitingRetries === 1)).toBe(true)
+    const before = await health()
+    expect(before.lastDay).toEqual({ attempts: 2, failed: 1 })
+    expect((await client.call(testDelivery, { appId }, { token })).data).toMatchObject({ status: 3, type: 'test' })
+    const tested = await health()
+    expect([tested.dead, tested.lastDay, tested.failures]).toEqual([0, before.lastDay, before.failures])
+
+    const all = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
+    expect((await client.call(replayDeliveries, { appId, ...all }, { token })).data).toEqual({ replayed: 2 })
+    const again = await health()
+    expect(again.lastSuccessTime).toBe(before.lastSuccessTime)
+    expect(again.lastDay.failed).toBeGreaterThanOrEqual(1)
+    expect(again.lastDay.attempts - again.lastDay.failed).toBe(1)
+    receiver.url(app.path)
+    expect(await becomesTrue(async () => (await health()).waitingRetries === 0)).toBe(true)
+    const taken = await health()
+    expect([taken.failures, taken.lastDay.attempts - taken.lastDay.failed]).toEqual([[], 3])
+    expect(taken.lastDay.failed).toBeGreaterThanOrEqual(again.lastDay.failed)
   })
 
   test('goes only to the application whose event it is', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
+import { examine } from '../../src/cli/doctor.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
@@ -57,6 +58,19 @@ test('a site whose faulty gates leave none online asks for attention, and sites 
     (await client.operate(pageSites, { hasDevices })).data.list.map(({ id }: { id: number }) => id).sort()
   expect(await idsOf('false')).toEqual([bare])
   expect(await idsOf('true')).toEqual([dark, half].sort())
+})
+
+test('a service with a database of its own and no backup asks for one', async () => {
+  const missing: Found = { code: 'backupMissing', status: 'warn', values: [] }
+  expect((await overview()).attention).toContainEqual(missing)
+  expect((await client.operate(getServiceDetail, {})).data.findings).toContainEqual(missing)
+  const found = await examine({ FORECOURT_DATA_DIR: service.dataDir, FORECOURT_PORT: '0' })
+  const told = found.find(({ name }) => name === 'backup')
+  expect(told).toMatchObject({
+    status: 'warn',
+    message: 'no backup was ever taken',
+    todo: expect.stringContaining('--to'),
+  })
 })
 
 test('what failed beside the requests asks for attention; why a backup failed is for admins alone', async () => {

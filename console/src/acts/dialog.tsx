@@ -6,7 +6,9 @@ import { type ActKind, type ActName, createAct, getAct } from '../../../src/bulk
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, readAnew, useRead, useWrite } from '../api.ts'
 import { useDeviceTexts } from '../devices/texts.ts'
+import { jobFailureWords } from '../imports/failure-words.ts'
 import { isUnderWay } from '../imports/parts.tsx'
+import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { RulePicker } from '../sites/rule-picker.tsx'
 import { useTexts as useSiteTexts } from '../sites/texts.ts'
@@ -231,6 +233,7 @@ function MemberFields({ kind, appId, draft, change }: Pick<ActFormProps, 'kind' 
 /** How far an act is, and what became of its rows. */
 function ActProgress({ appId, id }: { appId: string; id: number }) {
   const t = useTexts()
+  const language = useLanguage()
   const queries = useQueryClient()
   const [isOver, setOver] = useState(false)
   const { data: act, error } = useRead(getAct, { appId, id }, isOver ? {} : { refetchInterval: 1_000 })
@@ -251,7 +254,9 @@ function ActProgress({ appId, id }: { appId: string; id: number }) {
         {t('progress', { done: grouped(decidedOf(act)), count: grouped(act.rows) })}{' '}
         {isUnderWay(act) && <span className="faint">{t('runsWhileYouRead')}</span>}
       </p>
-      {act.error !== null && <Alert type="error" showIcon title={act.error} style={{ marginBottom: 12 }} />}
+      {act.error !== null && (
+        <Alert type="error" showIcon title={jobFailureWords(act.error, language)} style={{ marginBottom: 12 }} />
+      )}
       <ActCounts act={act} />
       <p>
         <Link to={paths.act(id)}>{t('showAct')}</Link>

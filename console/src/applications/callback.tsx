@@ -25,6 +25,7 @@ import { SecretOnce } from '../ui/secret.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ConfigEditor } from './config-form.tsx'
+import { withoutQuery } from './fields.tsx'
 import { useTexts } from './texts.ts'
 
 /** The third-party configuration, which also holds the address of the application's callback. */
@@ -146,7 +147,7 @@ function useConfigItems(config: ThirdPartyConfigRecord) {
     {
       key: 'callbackUrl',
       label: t('callbackUrl'),
-      children: callbackUrl === null ? none : <span className="mono">{callbackUrl}</span>,
+      children: callbackUrl === null ? none : <CallbackUrl url={callbackUrl} />,
     },
     {
       key: 'callbackEvents',
@@ -163,6 +164,23 @@ function useConfigItems(config: ThirdPartyConfigRecord) {
     },
     { key: 'updateTime', label: t('updateTime'), children: <span className="number">{updateTime}</span> },
   ]
+}
+
+/** The address, with its query only where that is asked for: it can hold a key. */
+function CallbackUrl({ url }: { url: string }) {
+  const t = useTexts()
+  const [isWhole, setWhole] = useState(false)
+  const hidden = withoutQuery(url)
+  return (
+    <>
+      <span className="mono">{isWhole ? url : hidden}</span>
+      {!isWhole && hidden !== url && (
+        <Button type="link" size="small" onClick={() => setWhole(true)}>
+          {t('showQuery')}
+        </Button>
+      )}
+    </>
+  )
 }
 
 /** Sends one test event, and shows the result. */

@@ -30,7 +30,9 @@ export function ConfigEditor({ appId, isNew: isMissing, onSaved, onClose }: Prop
     <RecordForm
       edited={edited}
       valuesOf={configValues}
-      send={({ values, headers }) => save.mutateAsync({ input: { appId, ...configBody(values) }, headers })}
+      send={({ values, headers }) =>
+        save.mutateAsync({ input: { appId, ...configBody(values, edited?.data) }, headers })
+      }
       onSaved={onSaved}
       verb={common('save')}
       back={onClose}

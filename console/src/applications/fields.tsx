@@ -40,6 +40,21 @@ export interface ConfigValues {
   callbackEvents: EventType[]
 }
 
+/** What stands for the query of a callback's address, which can hold a key; sent back, it keeps the stored query. */
+const hiddenQuery = '?…'
+
+export const withoutQuery = (url: string) => url.replace(/\?.*$/su, hiddenQuery)
+
+/**
+ * The address as it is sent. An admin's form got the whole query and shows none of it: at another address, where the
+ * service has stored none, the hidden query is sent in full.
+ */
+function wholeUrl(entered: string, stored = ''): string {
+  const query = stored.indexOf('?')
+  const isMoved = query > 0 && entered.endsWith(hiddenQuery) && entered !== withoutQuery(stored)
+  return isMoved ? entered.slice(0, -hiddenQuery.length) + stored.slice(query) : entered
+}
+
 /** The initial values of a configuration's form. */
 export function configValues(config?: ThirdPartyConfigRecord): ConfigValues {
   // In the type of the record, they are plain text.
@@ -47,14 +62,15 @@ export function configValues(config?: ThirdPartyConfigRecord): ConfigValues {
   return {
     operatorName: config?.operatorName ?? '',
     operatorId: config?.operatorId ?? '',
-    callbackUrl: config?.callbackUrl ?? '',
+    callbackUrl: withoutQuery(config?.callbackUrl ?? ''),
     // No chosen type means all types.
     callbackEvents: events.length === eventTypes.length ? [] : events,
   }
 }
 
 /** The request's body. Without chosen events the member is left out, which means all of them. */
-export function configBody({ callbackEvents, ...members }: ConfigValues) {
+export function configBody({ callbackEvents, ...entered }: ConfigValues, stored?: ThirdPartyConfigRecord) {
+  const members = { ...entered, callbackUrl: wholeUrl(entered.callbackUrl, stored?.callbackUrl ?? undefined) }
   return callbackEvents.length === 0 ? members : { ...members, callbackEvents }
 }
 

@@ -89,6 +89,7 @@ export const useTexts = defineTexts(
     operatorIdHint: '9 letters or digits, where there is one.',
     operatorIdWrong: 'Exactly 9 letters or digits.',
     callbackUrl: 'Callback URL',
+    showQuery: 'Show the query',
     callbackUrlHint:
       'Public and https. Events are sent to it; without it, none are. Its query is stored encrypted and shown as ?…; leave that to keep the query.',
     callbackEvents: 'Events sent',
@@ -247,6 +248,7 @@ export const useTexts = defineTexts(
     operatorIdHint: '如有，填写 9 位字母或数字。',
     operatorIdWrong: '必须是 9 位字母或数字。',
     callbackUrl: '回调地址',
+    showQuery: '显示查询参数',
     callbackUrlHint: '公网 https 地址。事件推送到此地址；不填则不推送。查询参数加密保存：?… 代表原有参数，保留不变。',
     callbackEvents: '推送的事件',
     callbackEventsHint: '不选即推送全部事件。',

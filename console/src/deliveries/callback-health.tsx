@@ -14,6 +14,7 @@ import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useAttemptWords } from './attempt-words.ts'
+import { eventsOnly, undelivered } from './filter.ts'
 import { useTexts as useDeliveryTexts } from './texts.ts'
 
 const ReplayRange = lazy(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
@@ -39,12 +40,12 @@ const useTexts = defineTexts(
     countedFrom: 'Counted from {{time}}: there were more than {{count}} deliveries.',
     waits: 'Waiting',
     waitsNothing: 'Nothing',
-    waitsWords: '{{events}} events and {{retries}} retries, the oldest of {{time}}',
+    waitsWords: 'Events not tried yet: {{events}}; to try again: {{retries}}; the oldest of {{time}}',
     dead: 'Dead',
     failures: 'What deliveries fail of',
     noFailures: 'No delivery fails.',
     error: 'Error',
-    waiting: 'Waiting',
+    waiting: 'To try again',
     from: 'First event',
     to: 'Last event',
     show: 'Show',
@@ -71,7 +72,7 @@ const useTexts = defineTexts(
     countedFrom: '自 {{time}} 起统计：投递超过 {{count}} 条。',
     waits: '等待中',
     waitsNothing: '无',
-    waitsWords: '{{events}} 个事件、{{retries}} 条重试，最早为 {{time}}',
+    waitsWords: '{{events}} 个事件尚未首次投递、{{retries}} 条等待重试，最早为 {{time}}',
     dead: '已失败',
     failures: '失败原因',
     noFailures: '没有失败的投递。',
@@ -213,9 +214,8 @@ function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
   const t = useTexts()
   const words = useAttemptWords()
   if (failures.length === 0) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noFailures')} />
-  /** Links to the deliveries of these events, in the status that most of them have. */
-  const to = ({ waiting, dead, timeFrom, timeTo }: Failure) =>
-    paths.deliveries({ appId, status: waiting >= dead ? 1 : 3, timeFrom, timeTo })
+  const to = ({ timeFrom, timeTo }: Failure) =>
+    paths.deliveries({ appId, status: undelivered, type: eventsOnly, timeFrom, timeTo })
   return (
     <Rows<Failure>
       label={t('failures')}

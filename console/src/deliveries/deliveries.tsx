@@ -16,8 +16,9 @@ import { useSelection } from '../ui/selection.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useAttemptWords } from './attempt-words.ts'
 import { DeliveryDrawer } from './drawer.tsx'
+import { eventsOnly, statusAsked } from './filter.ts'
 import { type Chosen, ReplaySelection } from './selection.tsx'
-import { DeliveryState } from './state.tsx'
+import { DeliveryState, useStateChoices } from './state.tsx'
 import { useTexts } from './texts.ts'
 import { Waiting } from './waiting.tsx'
 
@@ -76,17 +77,16 @@ function Filters() {
         label={t('status')}
         value={values.status}
         onChange={(status) => set({ status })}
-        choices={[
-          { value: '1', label: t('waiting') },
-          { value: '2', label: t('delivered') },
-          { value: '3', label: t('dead') },
-        ]}
+        choices={useStateChoices()}
       />
       <ChoiceFilter
         label={t('type')}
         value={values.type}
         onChange={(type) => set({ type })}
-        choices={[...eventTypes, testType].map((type) => ({ value: type, label: words(type) }))}
+        choices={[
+          { value: eventsOnly, label: t('eventsOnly') },
+          ...[...eventTypes, testType].map((type) => ({ value: type, label: words(type) })),
+        ]}
         width={200}
       />
       <RangeFilter
@@ -110,7 +110,10 @@ function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
   const { values, clear, isNarrowed } = useFilters(filterNames)
   const [keys, choose] = useSelection()
   const [opened, setOpened] = useState<DeliveryRecord>()
-  const hindrance = values.type !== '' || values.eventId !== '' ? t('allOfRangeOnly') : undefined
+  const { status, isUndelivered } = statusAsked(values.status)
+  // A range has no tests.
+  const isOfRange = (values.type === '' || values.type === eventsOnly) && values.eventId === ''
+  const hindrance = isOfRange ? undefined : t('allOfRangeOnly')
   return (
     <>
       {appId !== '' && <Waiting appId={appId} />}
@@ -118,7 +121,7 @@ function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
         name="deliveries"
         operation={pageDeliveries}
         exportKind="deliveries"
-        input={values}
+        input={{ ...values, status, ...(isUndelivered && { isDelivered: 'false' }) }}
         columns={useColumns(appId, setOpened)}
         rowKey={keyOf}
         isNarrowed={isNarrowed(['appId'])}

@@ -8,7 +8,9 @@ import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
 import { shownMoment, useRangePresets } from '../ui/range-filter.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { eventsOnly, statusAsked } from './filter.ts'
 import { ReplayRefusal } from './refusal.tsx'
+import { useStateChoices } from './state.tsx'
 import { useTexts } from './texts.ts'
 
 const momentFormat = 'YYYY-MM-DD HH:mm:ss'
@@ -64,7 +66,7 @@ function rangeOf({ range, status }: Entered) {
   return {
     timeFrom: first.format(momentFormat),
     timeTo: last.format(momentFormat),
-    status: status ? (Number(status) as 1 | 2 | 3) : null,
+    ...statusAsked(status ?? ''),
   }
 }
 
@@ -75,6 +77,7 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
   const common = useCommon()
   const replay = useWrite(replayDeliveries)
   const presets = useRangePresets(true)
+  const states = useStateChoices()
   const [form] = Form.useForm<Entered>()
   const initial: Entered = { range: [read(from), read(to)], status }
   const range = rangeOf(Form.useWatch((values: Entered) => values, form) ?? initial)
@@ -93,7 +96,8 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
         const asked = rangeOf(values)
         if (asked === undefined) return
         setSent(asked)
-        replay.mutate({ input: { appId, ...asked } })
+        const { isUndelivered, ...members } = asked
+        replay.mutate({ input: { appId, ...members, ...(isUndelivered && { isDelivered: false }) } })
       }}
     >
       <ReplayRefusal
@@ -124,14 +128,7 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
         />
       </Form.Item>
       <Form.Item name="status" label={t('rangeStatus')} extra={t('rangeStatusText')}>
-        <Select
-          options={[
-            { value: '', label: t('anyStatus') },
-            { value: '1', label: t('waiting') },
-            { value: '2', label: t('delivered') },
-            { value: '3', label: t('dead') },
-          ]}
-        />
+        <Select options={[{ value: '', label: t('anyStatus') }, ...states]} />
       </Form.Item>
       {range !== undefined && <Fitting appId={appId} range={range} />}
       <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
@@ -149,10 +146,11 @@ interface RangeProps {
   range: Range
 }
 
-function useCount({ appId, range }: RangeProps, refetchInterval?: number) {
+/** Tests are not counted, because a range sends none of them again. */
+function useCount({ appId, range: { isUndelivered, ...range } }: RangeProps, refetchInterval?: number) {
   const { data } = useRead(
     pageDeliveries,
-    { appId, ...range, pageSize: 1 },
+    { appId, ...range, ...(isUndelivered && { isDelivered: 'false' }), type: eventsOnly, pageSize: 1 },
     refetchInterval === undefined ? {} : { refetchInterval },
   )
   return data && (data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+`)
@@ -169,7 +167,7 @@ function Fitting(fitting: RangeProps) {
 function Outcome({ count, onClose, ...sent }: RangeProps & { count: number; onClose: () => void }) {
   const t = useTexts()
   const common = useCommon()
-  const waiting = useCount({ ...sent, range: { ...sent.range, status: 1 } }, 2_000)
+  const waiting = useCount({ ...sent, range: { ...sent.range, status: 1, isUndelivered: false } }, 2_000)
   return (
     <>
       <Alert

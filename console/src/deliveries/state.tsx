@@ -1,4 +1,5 @@
 import { State } from '../ui/status.tsx'
+import { undelivered } from './filter.ts'
 import { useTexts } from './texts.ts'
 
 /** The state of a delivery: 1 waiting, 2 delivered, 3 dead. */
@@ -6,4 +7,15 @@ export function DeliveryState({ status }: { status: number }) {
   const t = useTexts()
   if (status === 2) return <State tone="good">{t('delivered')}</State>
   return status === 3 ? <State tone="bad">{t('dead')}</State> : <State tone="busy">{t('waiting')}</State>
+}
+
+/** The states that a filter offers. */
+export function useStateChoices(): { value: string; label: string }[] {
+  const t = useTexts()
+  return [
+    { value: '1', label: t('waiting') },
+    { value: '2', label: t('delivered') },
+    { value: '3', label: t('dead') },
+    { value: undelivered, label: t('undelivered') },
+  ]
 }

@@ -3,9 +3,11 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts(
   {
     title: 'Deliveries',
-    waiting: 'Waiting',
+    waiting: 'To try again',
     delivered: 'Delivered',
     dead: 'Dead',
+    undelivered: 'Not delivered',
+    eventsOnly: 'All but tests',
     id: 'ID',
     status: 'State',
     type: 'Type',
@@ -24,7 +26,7 @@ export const useTexts = defineTexts(
     paused:
       'Callbacks are paused, by this service’s settings or since a restore: nothing is sent. What happens meanwhile is sent afterwards.',
     held: 'The receiver fails, so nothing is sent to it until {{time}}.',
-    waitingEvents: '{{count}} events wait for their first attempt, the oldest since {{time}}.',
+    waitingEvents: 'Events not tried yet, and so not listed: {{count}}, the oldest since {{time}}.',
     noneYet: 'Nothing has been sent to a callback yet.',
     detailsOf: '{{type}}, {{time}}: details of delivery {{id}}',
     delivery: 'Delivery {{id}}',
@@ -44,7 +46,8 @@ export const useTexts = defineTexts(
     replayRange: 'Send a time range again',
     rangeText:
       'Every event of this time that the callback subscribes to is sent again, in order, whether it was sent before or not. Receivers recognise an event that they already have by its webhook-id.',
-    rangeStatusText: 'With a state, only events whose delivery is in it.',
+    rangeStatusText:
+      'With a state, only events whose delivery is in it. Not delivered: those to try again and dead ones.',
     range: 'Time range',
     rangeNeeded: 'Both a beginning and an end are needed.',
     rangeStatus: 'Only deliveries that are',
@@ -67,9 +70,11 @@ export const useTexts = defineTexts(
   },
   {
     title: '回调投递',
-    waiting: '等待中',
+    waiting: '等待重试',
     delivered: '已送达',
     dead: '已失败',
+    undelivered: '未送达',
+    eventsOnly: '除测试外全部',
     id: '编号',
     status: '状态',
     type: '类型',
@@ -87,7 +92,7 @@ export const useTexts = defineTexts(
     duration: '耗时',
     paused: '回调已暂停（由本服务的设置，或因恢复备份）：不会发送任何内容。期间发生的事件将在恢复后发送。',
     held: '接收方多次失败，将在 {{time}} 之后再次尝试。',
-    waitingEvents: '{{count}} 个事件等待首次投递，最早的始于 {{time}}。',
+    waitingEvents: '{{count}} 个事件尚未首次投递，因此不在列表中，最早的始于 {{time}}。',
     noneYet: '尚未投递任何内容。',
     detailsOf: '{{type}}，{{time}}：投递 {{id}} 的详情',
     delivery: '投递 {{id}}',
@@ -107,7 +112,7 @@ export const useTexts = defineTexts(
     replayRange: '按时间范围重新投递',
     rangeText:
       '此时间范围内回调所需的每个事件将按顺序重新发送，无论之前是否发送过。接收方可凭 webhook-id 识别已收到的事件。',
-    rangeStatusText: '选择状态后，仅重新投递处于该状态的事件。',
+    rangeStatusText: '选择状态后，仅重新投递处于该状态的事件。未送达包括等待重试和已失败的投递。',
     range: '时间范围',
     rangeNeeded: '请填写开始和结束时间。',
     rangeStatus: '仅限状态',

@@ -10,12 +10,14 @@ import {
   clockAt,
   type Day,
   dayOf,
+  hourAt,
   hoursOf,
   type Minute,
   minutesOfDay,
   rangeOf,
   type Sample,
   spikesOf,
+  sumOf,
 } from './day.ts'
 import { useTexts } from './texts.ts'
 
@@ -129,7 +131,7 @@ function Hours({ day, values, hour }: { day: Day; values: readonly number[]; hou
   return (
     <div className="chart-links">
       {hours.map(({ first, end, sum }, index) => {
-        const { to, words } = hour(rangeOf(day, first), grouped(sum))
+        const { to, words } = hour(rangeOf(day, { first, end }), grouped(sum))
         return (
           <Link
             key={first}
@@ -158,20 +160,23 @@ function Spike({ index, value }: { index: number; value: number }) {
   )
 }
 
-/** The values of the minute under the pointer. */
+/** The figures of the hour under the pointer, which a click on it leads to. */
 function Pointed({ day, index }: { day: Day; index: number }) {
   const t = useTexts()
-  const value = (of: readonly number[]) => grouped(of[index] ?? 0)
+  const hour = hourAt(day, index)
+  const { first, end } = hour
   return (
-    <span className="chart-pointed" style={{ insetInlineStart: percent(index + 0.5) }}>
+    <span className="chart-pointed" style={{ insetInlineStart: percent(first), width: percent(end - first) }}>
       <span className={index < minutesOfDay / 2 ? 'chart-told number' : 'chart-told chart-told-late number'}>
-        <strong>{clockAt(day, index)}</strong>
+        <strong>
+          {clockAt(day, first)}–{clockAt(day, end)}
+        </strong>
         <br />
-        {t('online')} {value(day.online)}
+        {t('onlineOfHour')} {grouped(Math.max(...day.online.slice(first, end)))}
         <br />
-        {t('creates')} {value(day.creates)}
+        {t('creates')} {grouped(sumOf(day.creates, hour))}
         <br />
-        {t('refusals')} {value(day.refusals)}
+        {t('refusals')} {grouped(sumOf(day.refusals, hour))}
       </span>
     </span>
   )

@@ -51,21 +51,32 @@ export interface Hour {
   sum: number
 }
 
-/** The hours by the clock in which something happened; the first and the last may be parts. */
-export function busyHours(day: Pick<Day, 'start'>, values: readonly number[]): Hour[] {
-  const beforeHour = ((day.start / minuteMs) % 60) * -1
-  return Array.from({ length: 25 }, (_, hour) => {
-    const [first, end] = [beforeHour + hour * 60, beforeHour + (hour + 1) * 60].map((minute) =>
-      Math.min(Math.max(minute, 0), minutesOfDay),
-    ) as [number, number]
-    return { first, end, sum: values.slice(first, end).reduce((sum, value) => sum + value, 0) }
-  }).filter(({ sum }) => sum > 0)
+/** The hour by the clock that contains a minute; the first and the last hour of the day may be parts. */
+export function hourAt({ start }: Pick<Day, 'start'>, minute: number): Omit<Hour, 'sum'> {
+  const first = minute - ((start / minuteMs + minute) % 60)
+  return { first: Math.max(first, 0), end: Math.min(first + 60, minutesOfDay) }
 }
 
-/** The full hour that contains a minute, as a time filter takes it: both ends are included. */
-export function rangeOf({ start }: Pick<Day, 'start'>, minute: number): { timeFrom: string; timeTo: string } {
-  const hour = new Date(start + minute * minuteMs).toISOString().slice(0, 13).replace('T', ' ')
-  return { timeFrom: `${hour}:00:00`, timeTo: `${hour}:59:59` }
+export const sumOf = (values: readonly number[], { first, end }: Omit<Hour, 'sum'>): number =>
+  values.slice(first, end).reduce((sum, value) => sum + value, 0)
+
+/** The hours in which something happened. */
+export function busyHours(day: Pick<Day, 'start'>, values: readonly number[]): Hour[] {
+  const hours: Hour[] = []
+  for (let minute = 0; minute < minutesOfDay; minute = hourAt(day, minute).end) {
+    const hour = hourAt(day, minute)
+    hours.push({ ...hour, sum: sumOf(values, hour) })
+  }
+  return hours.filter(({ sum }) => sum > 0)
+}
+
+/** The minutes of an hour as a time filter takes them: both ends are included. */
+export function rangeOf(
+  { start }: Pick<Day, 'start'>,
+  { first, end }: Omit<Hour, 'sum'>,
+): { timeFrom: string; timeTo: string } {
+  const at = (ms: number) => new Date(start + ms).toISOString().slice(0, 19).replace('T', ' ')
+  return { timeFrom: at(first * minuteMs), timeTo: at(end * minuteMs - 1000) }
 }
 
 /** The time of day, as HH:mm, `index` minutes after the start. */

@@ -6,6 +6,7 @@ import type { FindingRecord, RecordCode } from '../../../src/service/contract.ts
 import { getServiceDetail } from '../../../src/service/detail/contract.ts'
 import { getOverview } from '../../../src/service/overview/contract.ts'
 import { useRead } from '../api.ts'
+import { eventsOnly } from '../deliveries/filter.ts'
 import { Paused } from '../deliveries/waiting.tsx'
 import { eventInAddress, keyOf } from '../events/subject.ts'
 import { SubjectLink } from '../events/subject-link.tsx'
@@ -71,7 +72,11 @@ function Overview() {
             <State tone="bad">{t('frozenApplications', { count: counts.applicationsFrozen })}</State>
           )}
         </Figure>
-        <Figure name={t('waiting')} value={counts?.callbacksWaiting} to={paths.deliveries({ status: 1 })}>
+        <Figure
+          name={t('waiting')}
+          value={counts?.callbacksWaiting}
+          to={paths.deliveries({ status: 1, type: eventsOnly })}
+        >
           {counts && counts.eventsWaiting > 0 && (
             <State tone="busy">{t('eventsWaiting', { count: grouped(counts.eventsWaiting) })}</State>
           )}
@@ -79,7 +84,12 @@ function Overview() {
             <State tone="idle">{t('heldCallbacks', { count: counts.callbacksHeld })}</State>
           )}
         </Figure>
-        <Figure name={t('dead')} value={counts?.callbacksDead} isBad to={paths.deliveries({ status: 3 })}>
+        <Figure
+          name={t('dead')}
+          value={counts?.callbacksDead}
+          isBad
+          to={paths.deliveries({ status: 3, type: eventsOnly })}
+        >
           {counts && counts.callbacksStopped > 0 && (
             <State tone="bad">{t('stopped', { count: counts.callbacksStopped })}</State>
           )}
@@ -96,11 +106,12 @@ function Overview() {
         </section>
         <section className="card">
           <h2>{t('events')}</h2>
+          <p className="faint">{t('eventsHint')}</p>
           {data && (
             <>
               <NewestEvents events={data.events} />
               <div style={{ textAlign: 'end', paddingTop: 8 }}>
-                <Link to={paths.events()}>{t('allEvents')}</Link>
+                <Link to={paths.events({ tab: 'audit' })}>{t('allEvents')}</Link>
               </div>
             </>
           )}
@@ -177,7 +188,7 @@ function useLead(): (finding: FindingRecord) => string | undefined {
       case 'callbackFailing':
         return paths.application(appId, 'callback')
       case 'callbackDead':
-        return paths.deliveries({ appId, status: 3 })
+        return paths.deliveries({ appId, status: 3, type: eventsOnly })
       case 'deviceFaulty':
         return paths.devices({ appId, status: 2 })
       case 'siteUnreachable':

@@ -76,7 +76,7 @@ export function Page() {
           name="refusals"
           operation={pageRefusals}
           exportKind="refusals"
-          input={values}
+          input={{ ...values, sort: 'time', order: 'desc' }}
           columns={useColumns(values.appId)}
           rowKey={keyOf}
           isNarrowed={isNarrowed(['appId'])}

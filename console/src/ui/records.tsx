@@ -178,7 +178,14 @@ export function Records<Item extends object, Body extends TObject, Query extends
           onClick={() => void refetch()}
           loading={isFetching}
         />
-        {exportKind && <ExportButton kind={exportKind} filters={{ ...input, ...ordered }} page={found} />}
+        {exportKind && (
+          // An export has an order of its own.
+          <ExportButton
+            kind={exportKind}
+            filters={{ ...input, sort: undefined, order: undefined, ...ordered }}
+            page={found}
+          />
+        )}
         <ColumnChoice columns={columns} shown={shown} choose={choose} />
         {!isNarrow && (
           <Select

@@ -69,7 +69,8 @@ const Attempts = named(
   'AttemptCounts',
   Type.Object({
     attempts: Type.Integer({
-      description: 'how many attempts were made for the deliveries that were begun in this time',
+      description:
+        'how many attempts were made for the deliveries that were begun in this time, also before these were sent again; tests do not count',
     }),
     failed: Type.Integer({ description: 'how many of these attempts failed' }),
   }),
@@ -116,7 +117,7 @@ export const CallbackHealth = named(
       description: `how many deliveries wait for another attempt, counted up to ${mostLookedAt}`,
     }),
     waitingSince: nullable(Type.String({ description: 'the time of the oldest event that waits' })),
-    dead: { ...count, description: `how many deliveries are dead, counted up to ${mostLookedAt}` },
+    dead: { ...count, description: `how many deliveries of events are dead, counted up to ${mostLookedAt}` },
     failures: Type.Array(Failure, {
       description: `the waiting and dead deliveries that have failed, by the cause of the failure, the most frequent first: ${mostFailures} kinds at most`,
     }),

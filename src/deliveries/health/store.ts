@@ -1,7 +1,7 @@
 import type { Sql } from '../../database/open.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { statuses } from '../rules.ts'
-import { callbacksNow, findWaiting } from '../store.ts'
+import { callbacksNow, findWaiting, isOfEventSql, ofEventsSql } from '../store.ts'
 import { attemptErrorOf, type CallbackHealth, mostFailures, mostLookedAt } from './contract.ts'
 
 /** The state of an endpoint, and whether callbacks are sent at all. */
@@ -42,21 +42,24 @@ function stateOf(
 
 /**
  * Counts the attempts of the newest deliveries, of the last hour and of the last day, up to a fixed number of
- * deliveries.
+ * deliveries. A replay resets a delivery, but not its log, so the log is what counts.
  */
 async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
   const within = (age: string) => sql`created_at > now() - ${age}::interval`
-  const failed = sql`attempts - case when status = ${statuses.delivered} then 1 else 0 end`
   const [row] = await sql`
-    select max(finished_at) filter (where status = ${statuses.delivered}) as taken_at,
+    select max(taken_at) as taken_at,
       coalesce(sum(attempts) filter (where ${within('1 hour')}), 0)::int as hour,
-      coalesce(sum(${failed}) filter (where ${within('1 hour')}), 0)::int as hour_failed,
+      coalesce(sum(failed) filter (where ${within('1 hour')}), 0)::int as hour_failed,
       coalesce(sum(attempts) filter (where ${within('1 day')}), 0)::int as day,
-      coalesce(sum(${failed}) filter (where ${within('1 day')}), 0)::int as day_failed,
+      coalesce(sum(failed) filter (where ${within('1 day')}), 0)::int as day_failed,
       case when count(*) filter (where ${within('1 day')}) = ${mostLookedAt} then min(created_at) end as counted_from
     from (
-      select status, attempts, created_at, finished_at from delivery
-      where app_id = ${appId} order by created_at desc limit ${mostLookedAt}) d`
+      select created_at, attempt_log from delivery
+      where app_id = ${appId} and ${sql.unsafe(isOfEventSql)} order by created_at desc limit ${mostLookedAt}) d
+      cross join lateral (
+        select count(*) as attempts, count(a->>'error') as failed,
+          max((a->>'time')::timestamptz) filter (where a->>'error' is null) as taken_at
+        from json_array_elements(attempt_log::json) a) l`
   const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
   return {
     lastSuccessTime: show(row?.taken_at),
@@ -66,13 +69,10 @@ async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
   }
 }
 
-/**
- * The newest deliveries that are waiting or dead. The status is a literal, so that even a generic plan can use the
- * partial index.
- */
+/** The newest deliveries that are waiting or dead. */
 const undeliveredSql = (status: number) => `
   (select status, response_status, error, event_time from delivery
-  where app_id = $1 and status = ${status} order by id desc limit ${mostLookedAt})`
+  where app_id = $1 and ${ofEventsSql(status)} order by id desc limit ${mostLookedAt})`
 
 async function groupFailures(sql: Sql, appId: string, showMoment: ShowMoment) {
   const rows = await sql.unsafe(
@@ -102,7 +102,7 @@ async function groupFailures(sql: Sql, appId: string, showMoment: ShowMoment) {
 /** The event time of the first delivery that waits for another attempt. */
 async function oldestRetry(sql: Sql, appId: string): Promise<Date | null> {
   const [row] = await sql.unsafe(
-    `select event_time from delivery where app_id = $1 and status = ${statuses.waiting} order by id limit 1`,
+    `select event_time from delivery where app_id = $1 and ${ofEventsSql(statuses.waiting)} order by id limit 1`,
     [appId],
   )
   return row?.event_time ?? null

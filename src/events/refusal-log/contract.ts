@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../../vocabulary/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../../vocabulary/pages.ts'
+import { pageOf, pageQuery, sortedBy, timeRange } from '../../vocabulary/pages.ts'
 import { type RefusalName, refusals } from '../../vocabulary/refusals.ts'
 import {
   anyAppId,
@@ -47,13 +47,14 @@ export const pageRefusals = operation({
   id: 'pageRefusals',
   group: 'refusals',
   summary:
-    'Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first. The newest 1000 refusals of each application are kept, at most 300 a minute.',
+    'Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first, unless `sort` says otherwise. The newest 1000 refusals of each application are kept, at most 300 a minute.',
   method: 'GET',
   path: '/api/event/v1/refusal/page',
   callers: ['application', 'operator'],
   query: Type.Object({
     appId: anyAppId,
     ...pageQuery,
+    ...sortedBy(['time']),
     ...timeRange,
     code: optional(described(integer(1, 99_999), 'The code of a refusal.')),
     operation: optional(text(64, 'the id of an operation')),

@@ -1,6 +1,15 @@
 import { takeLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
-import { byId, folded, ofApplications, type PageQuery, readPage } from '../../database/page.ts'
+import {
+  byId,
+  folded,
+  ofApplications,
+  type PageKey,
+  type PageQuery,
+  readPage,
+  readSort,
+  type SortQuery,
+} from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
@@ -108,10 +117,13 @@ export interface RefusalFilter {
   requestId: string | null
 }
 
+/** Ids are drawn when refusals are stored, in batches of some applications, so they are not quite in the order of time. */
+const byTime: PageKey = [{ column: 'time', type: 'timestamptz' }, ...byId]
+
 export function pageOfRefusals(
   sql: Sql,
   filter: RefusalFilter,
-  query: PageQuery,
+  query: PageQuery & SortQuery<'time'>,
   show: { showMoment: ShowMoment; language: keyof Reason },
 ) {
   const { appIds, time, code, operation, deviceNo, subject, requestId } = filter
@@ -129,7 +141,12 @@ export function pageOfRefusals(
   const rows = sql`
     select app_id, id, time, request_id, operation, code, subject, actor, errors from refusal
     where ${ofApplications(sql, appIds)} ${conditions}`
-  const source = { operation: pageRefusals.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+  const sort = readSort(query)
+  const order =
+    sort === null
+      ? { key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+      : { key: byTime, newestFirst: sort.isDescending }
+  const source = { operation: pageRefusals.id, rows, ...order }
   return readPage(sql, source, { ...query, ...filter }, (row): RefusalRecord => {
     const errors: FieldFault[] | null = JSON.parse(row.errors ?? 'null')
     return {

@@ -19,7 +19,7 @@ const Counts = named(
     applicationsOffline: count,
     applicationsFrozen: count,
     callbacksWaiting: Type.Integer({ description: 'how many deliveries wait for another attempt' }),
-    callbacksDead: count,
+    callbacksDead: Type.Integer({ description: 'how many deliveries are dead, without tests' }),
     callbacksHeld: Type.Integer({
       description: 'how many applications have a callback that pauses after failures in a row',
     }),
@@ -74,7 +74,9 @@ export const getOverview = operation({
     online: Type.Array(Type.Object({ time: moment, devicesOnline: count }), {
       description: 'how many devices were online in the last 24 hours, oldest first, one count each five minutes',
     }),
-    events: Type.Array(AuditRecord, { description: 'the newest events of all applications' }),
+    events: Type.Array(AuditRecord, {
+      description: 'the newest entries of the audit trail without changes of device state',
+    }),
   }),
   refusals: [],
 })

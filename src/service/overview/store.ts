@@ -3,7 +3,7 @@ import { tryLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
 import { failuresUntilHeld, statuses } from '../../deliveries/rules.ts'
-import { readBacklog } from '../../deliveries/store.ts'
+import { ofEventsSql, readBacklog } from '../../deliveries/store.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import type { Counts, Trouble } from './contract.ts'
 
@@ -108,7 +108,7 @@ function addSample(before: readonly OnlineSample[], devicesOnline: number): Onli
 
 async function countAll(tx: Statements): Promise<Counts> {
   const deliveries = (status: number) =>
-    `(select count(*)::int from (select 1 from delivery where status = ${status} limit ${mostCounted}) d)`
+    `(select count(*)::int from (select 1 from delivery where ${ofEventsSql(status)} limit ${mostCounted}) d)`
   const [counts] = await tx.unsafe<[Omit<Counts, 'eventsWaiting'>]>(`
     select (select count(*)::int from site) as sites,
       (select count(*)::int from (
@@ -136,7 +136,7 @@ async function findTroubles(tx: Statements): Promise<StoredTrouble[]> {
     with faulty as (select app_id, count(*)::int as count from device where status <> 1 group by app_id),
     dead as (
       select app_id, count(*)::int as count
-      from (select app_id from delivery where status = ${statuses.dead} limit ${mostCounted}) d group by app_id)
+      from (select app_id from delivery where ${ofEventsSql(statuses.dead)} limit ${mostCounted}) d group by app_id)
     select a.app_id as "appId", app_name as "appName", coalesce(f.count, 0) as "devicesFaulty",
       coalesce(d.count, 0) as "callbacksDead", e.stopped_at is not null as "isCallbackStopped",
       e.stopped_at as "callbackStoppedSince", e.stopped_reason as "callbackStoppedReason",
