@@ -498,6 +498,11 @@ async function otherApplication(client: Client): Promise<string> {
  * Requests for which an operation runs other SQL than for its simplest request, named `operation: what is requested`.
  */
 export const variants: Record<string, Measured> = {
+  'updateOperator: that hands over': asOperator(async (world) => ({
+    id: await newOperatorId(world),
+    status: 2,
+    handOverTo: await newOperatorId(world),
+  })),
   'pageEvents: of one device': own(({ device }) => ({ deviceNo: device })),
   'pageEvents: of one site': own(({ site }) => ({ siteId: site })),
   'pageEvents: of one type': own(() => ({ type: 'site.created' })),

@@ -24,7 +24,7 @@ import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { CreateOperator } from './create-operator.tsx'
 import { EditOperator } from './edit-operator.tsx'
-import { HeldKeys, useLeaving } from './hand-over.tsx'
+import { Held, useLeaving } from './hand-over.tsx'
 import { useTexts } from './texts.ts'
 
 type DeedOnAccount = 'edit' | 'reset' | 'delete' | 'resetFactor' | 'unlink'
@@ -321,14 +321,14 @@ function DeleteOperator({ operator, onClose }: DeedProps) {
       isDangerous
       typed={name}
       run={async () => {
-        await leaving.handOver()
-        await remove.mutateAsync({ input: { id } })
+        await remove.mutateAsync({ input: { id, ...leaving.input } })
         showSuccess(t('deleted', { name }))
       }}
+      fieldNames={{ handOverTo: t('newOwner') }}
       onClose={onClose}
     >
       <p>{t('deleteWords', { name })}</p>
-      <HeldKeys leaving={leaving} otherwise={t('keysGo')} />
+      <Held leaving={leaving} isDeleted />
       {operator?.role === 'admin' && (
         <p>
           {t('adminWords')} {t('lastAdminWords')}
