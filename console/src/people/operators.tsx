@@ -101,7 +101,7 @@ export function Operators() {
       <ResetOperator operator={chosen('reset')} onClose={close} onReset={setSetUp} />
       <ResetFactor operator={chosen('resetFactor')} onClose={close} />
       <Unlink operator={chosen('unlink')} onClose={close} />
-      <DeleteOperator key={`delete ${chosen('delete')?.id}`} operator={chosen('delete')} onClose={close} />
+      <DeleteOperator operator={chosen('delete')} onClose={close} />
       <SecretOnce
         title={t('linkTitle', { name: setUp?.name ?? '' })}
         secrets={
@@ -325,7 +325,10 @@ function DeleteOperator({ operator, onClose }: DeedProps) {
         showSuccess(t('deleted', { name }))
       }}
       fieldNames={{ handOverTo: t('newOwner') }}
-      onClose={onClose}
+      onClose={() => {
+        leaving.setOwner(undefined)
+        onClose()
+      }}
     >
       <p>{t('deleteWords', { name })}</p>
       <Held leaving={leaving} isDeleted />
