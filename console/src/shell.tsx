@@ -8,7 +8,7 @@ import {
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
-import { Fragment, lazy, Suspense, useEffect, useState } from 'react'
+import { Fragment, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { deleteSession } from '../../src/people/sessions/contract.ts'
 import { call, whenProofIsWanted } from './api.ts'
@@ -98,8 +98,23 @@ function Frame() {
     else localStorage.removeItem(foldedKey)
     setFolded(isToFold)
   }
+  const top = useRef<HTMLDivElement>(null)
+  const { pathname } = useLocation()
+  const shown = useRef(pathname)
+  useEffect(() => void import('./ui/first-focus.ts'), [])
+  // Another page begins at its top, as a loaded one does, unless it has put the focus into a field.
+  useEffect(() => {
+    if (shown.current === pathname) return
+    shown.current = pathname
+    const { current } = top
+    if (current === null || document.activeElement?.closest('main :is(input, textarea)') != null) return
+    // A screen reader says it.
+    current.textContent = document.title
+    current.focus()
+  }, [pathname])
   return (
     <div className={isFolded ? 'shell shell-folded' : 'shell'}>
+      <div ref={top} className="skip" tabIndex={-1} />
       <a className="skip" href="#content">
         {t('skip')}
       </a>

@@ -551,6 +551,8 @@ export interface DeleteOperatorKeyRequest {
 export interface DeleteOperatorRequest {
   /** The id of the record. */
   id: number
+  /** Who takes over the keys and saved views of an account that ends: another, active account. */
+  handOverTo?: number | null | undefined
 }
 
 export interface DeletePasskeyRequest {
@@ -1380,7 +1382,7 @@ export interface LogOutByProviderRequest {
 
 export type LogOutByProviderResult = Record<never, never>
 
-export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'view.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -1882,6 +1884,8 @@ export interface PageSitesQuery {
 export interface PageViewsQuery {
   /** The list of the console that it is a view of. */
   page?: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals' | undefined
+  /** The account; without it one’s own. */
+  operatorId?: number | undefined
   /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
   /** The number of rows on a page; 10 by default. */
@@ -3146,6 +3150,8 @@ export interface UpdateOperatorRequest {
   status?: 1 | 2 | undefined
   /** the applications that a developer is a member of */
   appIds?: Array<string> | null | undefined
+  /** Who takes over the keys and saved views of an account that ends: another, active account. */
+  handOverTo?: number | null | undefined
 }
 
 export type UpdateSiteRequest = SiteUpdateRow & {
@@ -3397,9 +3403,9 @@ export interface Methods {
   resetSecondFactors: Method<ResetSecondFactorsRequest, Operator>
   /** Creates an account. If no password is given, the answer holds a one-time link with which the person sets a password. */
   createOperator: Method<CreateOperatorRequest, OperatorWithSetUp>
-  /** Changes the given members of an account; the changes apply to its sessions within 1 second. The last active admin must stay an active admin. */
+  /** Changes the given members of an account; the changes apply to its sessions within 1 second. The last active admin must stay an active admin. With `handOverTo` a disabled account gives up its keys and saved views in the same step; a view whose name is taken on its list gets “(2)”. */
   updateOperator: Method<UpdateOperatorRequest, Operator>
-  /** Removes an account and ends its sessions. What the account did stays in the events. */
+  /** Removes an account and ends its sessions. What the account did stays in the events. Its keys and saved views go with it, or to the account of `handOverTo`. */
   deleteOperator: Method<DeleteOperatorRequest, Operator>
   /** Creates a new one-time link by which the person sets a password; the old password and sessions end immediately. */
   resetOperator: Method<ResetOperatorRequest, OperatorWithSetUp>
@@ -3421,7 +3427,7 @@ export interface Methods {
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
   /** Saves a view of one of the console’s lists in one’s own account. It replaces the view of that list with the same name; with an `id`, it changes that view, including its name. An account has at most 50 views. */
   saveView: Method<SaveViewRequest, View>
-  /** Pages through the views of one’s own account, newest first. */
+  /** Pages through the views of one’s own account, newest first; admins page through those of any account. */
   pageViews: PageMethod<PageViewsQuery, ViewPage>
   /** Deletes a view of one’s own account. */
   deleteView: Method<DeleteViewRequest, View>

@@ -59,9 +59,10 @@ export function operatorCommands(program: CliCommand, context: Context): void {
     .command('delete')
     .description('Removes an account and ends its sessions. What it did stays in the audit trail.')
     .argument('<id>', 'the account, as `operator list` shows it', wholeNumber(1))
-    .example('operator delete 12')
-    .action(async (id: number) => {
-      const gone = await context.client().deleteOperator({ id })
+    .option('--hand-over-to <operator>', 'the account that takes over its keys and saved views', wholeNumber(1))
+    .example('operator delete 12 --hand-over-to 7')
+    .action(async (id: number, { handOverTo }: { handOverTo?: number }) => {
+      const gone = await context.client().deleteOperator({ id, handOverTo })
       context.result(gone, `The account ${gone.name} (${id}) is removed.`)
     })
 

@@ -170,6 +170,7 @@ export const platformEventWords = {
   'operatorKey.created': { en: 'Operator key created', zh: '新建运营密钥' },
   'operatorKey.deleted': { en: 'Operator key revoked', zh: '吊销运营密钥' },
   'operatorKey.handedOver': { en: 'Operator key handed over', zh: '移交运营密钥' },
+  'view.handedOver': { en: 'Saved views handed over', zh: '移交已存视图' },
   'session.created': { en: 'Signed in', zh: '登录' },
   'session.refused': { en: 'Sign-in refused', zh: '登录被拒绝' },
   'session.locked': { en: 'Sign-in locked', zh: '登录已锁定' },

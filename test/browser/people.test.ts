@@ -157,11 +157,12 @@ describe('people', () => {
     expect(visited.faults).toEqual([])
   })
 
-  longBrowserTest('hand their keys over when they are disabled, or afterwards, and keep their views', async () => {
+  longBrowserTest('hand their keys over when they are disabled, or afterwards, and their views too', async () => {
     const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
     const headers = await signIn(client, leaver)
     const view = { page: 'devices', name: 'Of the leaver', query: 'status=2' } as const
     await client.call(saveView, view, { headers })
+    await client.call(saveView, view, { headers: await signIn(client, heir) })
     const [given, left] = [newSerial('given'), newSerial('left')]
     const newKey = async (name: string) =>
       String((await client.call(createOperatorKey, { name, role: 'viewer' }, { headers })).data.operatorKey)
@@ -185,6 +186,9 @@ describe('people', () => {
     await find(page, leaver.name)
     await disable()
     await form.getByRole('listitem').getByText(given).waitFor()
+    await form.getByText('Saved views that this account holds: 1.').waitFor()
+    await form.getByRole('listitem').filter({ hasText: view.name }).getByText('Devices').waitFor()
+    await form.getByText('If nobody takes the views, they stay with the account.').waitFor()
     await expectSoundInBothShades(visited, 'People and keys', 'people-disabling')
     await chooseHeir()
     await form.getByText('If nobody takes the keys').waitFor({ state: 'detached' })
@@ -196,11 +200,20 @@ describe('people', () => {
     const ofHeir = await client.operate(pageOperatorKeys, { operatorId: heir.id })
     expect(ofHeir.data.list).toMatchObject([{ name: given }])
 
-    // The account works again, its views are there, and the next key rests with it until somebody takes it.
+    const viewsOf = async ({ id }: { id: number }) =>
+      (await client.operate(pageViews, { operatorId: id })).data.list.map(({ name }) => name).toSorted()
+    expect(await viewsOf(heir)).toEqual([view.name, `${view.name} (2)`])
+    // The audit trail tells of both.
+    await page.goto(`${client.url}/console/events?tab=audit&subject=${leaver.id}`)
+    await page.getByText('Saved views handed over').first().click()
+    await page.getByRole('dialog').getByText(`${view.name} (2)`).first().waitFor()
+    await picture(page, 'views-handed-over')
+    await page.goto(`${client.url}/console/people?name=${leaver.name}`)
+
+    // The account works again, and what it gets then rests with it until somebody takes it.
     await client.operate(updateOperator, { id: leaver.id, status: 1 })
-    const again = await signIn(client, leaver)
-    expect((await client.call(pageViews, {}, { headers: again })).data.list).toMatchObject([view])
-    Object.assign(headers, again)
+    Object.assign(headers, await signIn(client, leaver))
+    await client.call(saveView, view, { headers })
     tokens.push(await newKey(left))
     // The filter stands in the address.
     await page.reload()
@@ -209,6 +222,7 @@ describe('people', () => {
     await form.getByRole('button', { name: 'Save' }).click()
     await row.getByText('Disabled').waitFor()
     expect(await becomesTrue(async () => !(await works())[1])).toBe(true)
+    expect(await viewsOf(leaver)).toEqual([view.name])
     await row.getByRole('link', { name: `Keys of ${leaver.name}` }).click()
     await page.getByText(`Only the keys of ${leaver.name} are shown.`).waitFor()
     await page.getByRole('row').filter({ hasText: left }).getByText('Does not work').waitFor()

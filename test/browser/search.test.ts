@@ -51,6 +51,23 @@ describe('by the keyboard alone', () => {
     await field.waitFor()
     await page.keyboard.type('deliv')
     await chosen.filter({ hasText: 'Deliveries' }).waitFor()
+    // Other words for a page find it too.
+    for (const [words, found] of [
+      ['audit', 'Events'],
+      ['second factor', 'Your account'],
+      ['通行密钥', 'Your account'],
+      ['审计', 'Events'],
+    ] as const) {
+      await field.fill(words)
+      await dialog.getByRole('group', { name: 'Pages' }).getByRole('option', { name: found, exact: true }).waitFor()
+    }
+    // A serial number holds no space, so that only names are looked through by it.
+    const through = dialog.getByRole('group', { name: 'Look through all' }).getByRole('option')
+    await field.fill('south')
+    await through.nth(2).waitFor()
+    await field.fill('South gate')
+    await through.filter({ hasText: 'Devices whose name holds “South gate”' }).waitFor()
+    expect(await through.allInnerTexts()).not.toContain('Devices whose serial number holds “South gate”')
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await page.keyboard.press('?')

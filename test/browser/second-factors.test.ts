@@ -56,6 +56,8 @@ describe('a passkey', () => {
       await codes.getByRole('button', { name: 'Print' }).click()
       await page.locator('body[data-printed]').waitFor()
       for (const code of await kept(page)) expect(text).toContain(code)
+      // The service's time, with its zone.
+      expect(text).toMatch(/made \d{4}-\d\d-\d\d \d\d:\d\d \(Asia\/Shanghai\)/)
       await page.getByRole('cell', { name: 'My laptop', exact: true }).waitFor()
       await page.getByText('10 of 10 left.').waitFor()
 
@@ -185,7 +187,13 @@ describe('in the long run', () => {
     await endProofs(person)
     await whenProofIsAsked(page)
     await page.getByRole('button', { name: 'Renew the recovery codes' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Renew the recovery codes' }).click()
+    const renewing = page.getByRole('dialog').getByRole('button', { name: 'Renew the recovery codes' })
+    await renewing.click()
+    // Who cancels the proof has done nothing wrong.
+    await proof.getByRole('button', { name: 'Cancel' }).click()
+    await proof.waitFor({ state: 'detached' })
+    expect(await page.getByText('10035').count()).toBe(0)
+    await renewing.click()
     const proof = page.getByRole('dialog', { name: 'Is it you?' })
     await proof.getByLabel('Password').fill(password)
     await proof.getByLabel('Code of your code generator').fill(codeOf(secret))

@@ -22,7 +22,9 @@ import {
   updateOperator,
 } from '../../src/people/operators/contract.ts'
 import { createSession, getSession } from '../../src/people/sessions/contract.ts'
+import { pageViews, saveView } from '../../src/people/views/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 import { deviceBody, newApplication, newSerial, shownSecret } from '../harness.ts'
 import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
@@ -336,6 +338,65 @@ describe('an operator key', () => {
     expectRefusal(await client.operate(handOverOperatorKey, { ...handOver, operatorId: leaver.id }), 'operatorNotFound')
     expectRefusal(await client.operate(handOverOperatorKey, { ...handOver, id: 2 ** 40 }), 'operatorKeyNotFound')
     expectFaults(await client.operate(handOverOperatorKey, {}), ['id', 'operatorId'])
+  })
+
+  test('goes on under another account together with the saved views, in the request that ends its owner', async () => {
+    const [leaver, heir, full] = await Promise.all(
+      ['admin', 'operator', 'viewer'].map((role) => newPerson(client, role)),
+    )
+    if (!leaver || !heir || !full) throw new Error('no accounts')
+    const [headers, ofHeir] = [await signIn(client, leaver), await signIn(client, heir)]
+    const { id } = expectSuccess(await client.call(createOperatorKey, { name: newName(), role: 'viewer' }, { headers }))
+    const save = async (view: object, as: object) =>
+      expectSuccess(await client.call(saveView, { page: 'devices', ...view } as never, { headers: as } as never))
+    const viewsOf = async (operatorId: number) =>
+      expectSuccess(await client.operate(pageViews, { operatorId, pageSize: 100 })).list
+    const long = 'x'.repeat(64)
+    for (const name of ['Faulty', long]) await save({ name }, ofHeir)
+    for (const name of ['Faulty', 'Faulty (2)', long, '😀'])
+      await save({ name, query: 'status=2', columns: 'tag' }, headers)
+    await save({ name: 'Faulty', page: 'sites' }, headers)
+    const left = await viewsOf(leaver.id)
+    // Nobody but an admin reads the views of another account.
+    expect(expectSuccess(await client.call(pageViews, { operatorId: heir.id }, { headers: ofHeir })).total).toBe(2)
+    expectRefusal(await client.call(pageViews, { operatorId: leaver.id }, { headers: ofHeir }), 'notPermitted')
+
+    const disable = (handOverTo: number, status = 2) =>
+      client.operate(updateOperator, { id: leaver.id, status, handOverTo })
+    const ofFull = await signIn(client, full)
+    for (let place = left.length - 1; place < limits.viewsOfOne; place++) await save({ name: `View ${place}` }, ofFull)
+    expectFaults(await disable(heir.id, 1), ['handOverTo'])
+    for (const to of [leaver.id, 2 ** 40, full.id]) expectFaults(await disable(to), ['handOverTo'])
+    expectSuccess(await client.operate(updateOperator, { id: full.id, status: 2 }))
+    expectFaults(await disable(full.id), ['handOverTo'])
+    // A refused request left everything as it was.
+    expect(expectSuccess(await client.operate(getOperator, { id: leaver.id })).status).toBe(1)
+    expect(await viewsOf(leaver.id)).toEqual(left)
+
+    expect(expectSuccess(await disable(heir.id)).status).toBe(2)
+    expect(await viewsOf(leaver.id)).toEqual([])
+    const names = { Faulty: 'Faulty (3)', [long]: `${'x'.repeat(60)} (2)` } as Record<string, string>
+    const clash = (name: string, page: string) => (page === 'devices' ? names[name] : undefined) ?? name
+    const got = left.map((view) => ({ ...view, name: clash(view.name, view.page) }))
+    expect((await viewsOf(heir.id)).slice(0, left.length)).toEqual(got)
+    expect(expectSuccess(await client.operate(pageOperatorKeys, { operatorId: heir.id })).list).toMatchObject([{ id }])
+    const told = async (type: string, subject: number) =>
+      expectSuccess(await client.operate(pageAudit, { type, subject: String(subject) } as never)).list
+    const views = got.toReversed().map(({ id, page, name }) => ({ id, page, name }))
+    expect((await told('view.handedOver', leaver.id)).map(({ data }) => data)).toEqual([
+      { id: leaver.id, name: leaver.name, newOwner: heir.name, newOwnerId: heir.id, views },
+    ])
+    expect(await told('operatorKey.handedOver', id)).toHaveLength(1)
+
+    // A deleted account gives them on as well; one without a new owner takes them along.
+    expectSuccess(await client.operate(updateOperator, { id: leaver.id, status: 1 }))
+    expectSuccess(await client.operate(deleteOperator, { id: heir.id, handOverTo: leaver.id }))
+    expect(await viewsOf(leaver.id)).toHaveLength(left.length + 2)
+    expect(expectSuccess(await client.operate(pageOperatorKeys, { operatorId: leaver.id })).total).toBe(1)
+    expect(await told('operatorKey.deleted', id)).toEqual([])
+    expectSuccess(await client.operate(deleteOperator, { id: leaver.id }))
+    expect(await told('view.handedOver', leaver.id)).toHaveLength(1)
+    expect(await told('operatorKey.deleted', id)).toHaveLength(1)
   })
 
   test('cannot have ended when it begins', async () => {

@@ -336,6 +336,11 @@ export const variants: Record<string, Measured> = {
   'getPriceChange: of any application': asOperator(({ priceChange }) => ({ id: priceChange })),
   'pagePriceChanges: of one site': own(({ site }) => ({ siteId: site })),
   'pageAudit: of one application': counting(asOperator(({ spare }) => ({ appId: spare.appId }))),
+  'updateOperator: that hands over': asOperator(async (world) => ({
+    id: await newOperatorId(world),
+    status: 2,
+    handOverTo: await newOperatorId(world),
+  })),
   'pageDeliveries: that wait': own(() => ({ status: 1 })),
   'pageDeliveries: that are not delivered': own(() => ({ isDelivered: 'false' })),
   'pageDeliveries: over all applications': acrossAll(asOperator(none)),

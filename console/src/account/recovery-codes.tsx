@@ -1,4 +1,6 @@
 import { Alert, Button, Modal, Space } from 'antd'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
+import { useRead } from '../api.ts'
 import { useSession } from '../session.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { useTexts } from './texts.ts'
@@ -13,7 +15,11 @@ interface RecoveryCodesProps {
 export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
   const t = useTexts()
   const { name } = useSession()
-  const time = new Date().toLocaleDateString('sv')
+  const { data: settings } = useRead(getSettings, {}, { enabled: codes != null })
+  const timeZone = settings?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+  // As the service writes moments everywhere else; a file does not tell its zone by itself.
+  const made = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format()
+  const time = `${made} (${timeZone})`
   const about = t('codesOf', { name, place: location.host, time })
   const text = `${about}\n\n${(codes ?? []).join('\n')}\n`
   return (

@@ -1,7 +1,7 @@
-import { Button } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { type ActKind, type ActName, singleOf } from '../../../src/bulk/acts/contract.ts'
 import { useMay } from '../session.tsx'
+import { HinderedButton } from '../ui/hindered-button.tsx'
 import { grouped } from '../ui/number.ts'
 import { useTexts } from './texts.ts'
 
@@ -25,9 +25,9 @@ export function AllThatMatchButton({ appId, total, totalIsExact, hindrance, onCl
   const t = useTexts()
   const why = appId === '' ? t('needsApplication') : hindrance
   return (
-    <Button disabled={why !== undefined} title={why} onClick={onClick}>
+    <HinderedButton why={why} onClick={onClick}>
       {totalIsExact ? t('allThatMatch', { count: grouped(total) }) : t('allOfThem')}
-    </Button>
+    </HinderedButton>
   )
 }
 

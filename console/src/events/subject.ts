@@ -59,6 +59,12 @@ function ofApplication(event: AnyEvent): Subject {
   return { name: '', id, path: paths.application(id) }
 }
 
+const ofAccount = (event: AnyEvent): Subject => ({
+  name: member(event, 'name'),
+  id: member(event, 'id'),
+  path: paths.people(),
+})
+
 const describers: Record<string, (event: AnyEvent) => Subject> = {
   site: (event) => {
     const id = member(event, 'id')
@@ -85,7 +91,8 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
   delivery: ofApplication,
   deviceModel: (event) => ({ name: '', id: member(event, 'serialPrefix'), path: paths.models() }),
   deviceInventory: (event) => ({ name: '', id: member(event, 'deviceNo'), path: paths.models() }),
-  operator: (event) => ({ name: member(event, 'name'), id: member(event, 'id'), path: paths.people() }),
+  operator: ofAccount,
+  view: ofAccount,
   operatorKey: (event) => ({
     name: member(event, 'name'),
     id: member(event, 'id'),
@@ -103,6 +110,7 @@ const withoutBefore = [
   'deviceInventory.imported',
   'operator.created',
   'operatorKey.created',
+  'view.handedOver',
   'session.created',
   'session.refused',
   'session.locked',

@@ -1,6 +1,7 @@
 import { useEffect, useId, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { type Found, type FoundKind, foundKinds, search } from '../../../src/service/search/contract.ts'
+import { lengths, serialPattern } from '../../../src/vocabulary/values.ts'
 import { useRead } from '../api.ts'
 import { useEntries } from '../navigation.tsx'
 import { paths } from '../paths.ts'
@@ -8,7 +9,7 @@ import { ApplicationLabel } from '../ui/application-name.tsx'
 import { useLeave } from '../ui/leaving.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { Dialog } from './dialog.tsx'
-import { useTexts } from './texts.ts'
+import { otherWords, useTexts } from './texts.ts'
 
 /** One line of what is found. */
 interface Line {
@@ -136,7 +137,7 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
     onGo()
     leave(() => void navigate(path))
   }
-  const pages = usePages(go, onShortcuts).filter(({ words }) => words.toLowerCase().includes(sought.toLowerCase()))
+  const pages = usePages(go, onShortcuts).filter((line) => isOf(line, sought.toLowerCase()))
   const list = asked === '' || sought === '' ? [] : (data?.list ?? [])
   const lineOf = (found: Found): Line => ({
     key: `${found.kind} ${found.id}`,
@@ -149,14 +150,21 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
     title: t(kind),
     lines: list.filter((found) => found.kind === kind).map(lineOf),
   }))
+  const all = (key: 'allDevices' | 'allNamed' | 'allSites', path: string) => ({
+    key,
+    words: t(key, { text: sought }),
+    go: go(path),
+  })
   const more = [
-    { key: 'all devices', words: t('allDevices', { text: sought }), go: go(paths.devices({ deviceNo: sought })) },
-    { key: 'all sites', words: t('allSites', { text: sought }), go: go(paths.sites({ siteName: sought })) },
+    ...(isSerial(sought) ? [all('allDevices', paths.devices({ deviceNo: sought }))] : []),
+    all('allNamed', paths.devices({ deviceName: sought })),
+    all('allSites', paths.sites({ siteName: sought })),
   ]
   const groups: Group[] = [
     ...(sought === '' ? [] : records),
     { title: t('pages'), lines: pages },
-    { title: t('more'), lines: sought === '' ? [] : more },
+    // The filters take no longer text.
+    { title: t('more'), lines: sought === '' || [...sought].length > lengths.name ? [] : more },
   ]
   return {
     groups: groups.filter(({ lines }) => lines.length > 0),
@@ -165,11 +173,19 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
   }
 }
 
+/** Whether the filter by serial number takes the text. */
+const isSerial = (text: string) => new RegExp(serialPattern, 'u').test(text)
+
+/** Whether a page is sought by its title, or by two characters or more of another word for it. */
+function isOf({ key, words }: Line, sought: string): boolean {
+  return words.toLowerCase().includes(sought) || (sought.length > 1 && (otherWords[key]?.includes(sought) ?? false))
+}
+
 function usePages(go: (path: string) => () => void, onShortcuts: () => void): Line[] {
   const t = useTexts()
   const entries = useEntries()
   return [
-    ...entries.map(({ path, title }) => ({ key: path, words: title, go: go(path) })),
+    ...entries.map(({ key, path, title }) => ({ key, words: title, go: go(path) })),
     { key: 'price changes', words: t('priceChanges'), go: go(paths.priceChanges()) },
     { key: 'account', words: t('account'), go: go(paths.account()) },
     { key: 'guides', words: t('guides'), go: () => window.location.assign('/docs') },

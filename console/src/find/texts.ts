@@ -13,6 +13,7 @@ export const useTexts = defineTexts(
     request: 'Refused requests',
     more: 'Look through all',
     allDevices: 'Devices whose serial number holds “{{text}}”',
+    allNamed: 'Devices whose name holds “{{text}}”',
     allSites: 'Sites whose name holds “{{text}}”',
     nothing: 'Nothing is found by this.',
     found: '{{count}} found',
@@ -41,6 +42,7 @@ export const useTexts = defineTexts(
     request: '被拒绝的请求',
     more: '在全部数据中查找',
     allDevices: '序列号包含“{{text}}”的设备',
+    allNamed: '名称包含“{{text}}”的设备',
     allSites: '名称包含“{{text}}”的站点',
     nothing: '没有找到。',
     found: '找到 {{count}} 项',
@@ -58,3 +60,25 @@ export const useTexts = defineTexts(
     single: '单键快捷键（/ 和 ?）',
   },
 )
+
+/** Other words by which a page is sought, in lower case and in both languages. */
+export const otherWords: Record<string, string> = {
+  overview: 'home dashboard start 首页 仪表盘',
+  applications: 'integrators app secret callback 对接方 应用密钥 回调',
+  sites: 'stations parking map 场站 停车场 地图',
+  devices: 'gates barriers serial numbers 道闸 序列号',
+  'billing-rules': 'prices tariffs 价格 费率 电价',
+  models: 'stock serial numbers 库存 序列号',
+  imports: 'upload csv excel 上传',
+  acts: 'batch jobs 任务 批处理',
+  events: 'audit trail log history 审计 日志 历史 操作记录',
+  deliveries: 'callbacks webhooks 回调 推送',
+  refusals: 'errors failures 错误 失败',
+  people: 'operators accounts users api keys operator keys roles sessions 账号 用户 角色 会话 api 密钥 运营密钥',
+  service: 'backup health disk certificate settings version database 备份 健康 磁盘 证书 设置 版本 数据库',
+  'price changes': 'tariffs schedule 调价 费率',
+  account:
+    'second factor 2fa mfa passkeys recovery codes password sessions profile 第二验证因素 第二因素 双因素 两步验证 通行密钥 恢复码 密码 会话 个人',
+  guides: 'documentation docs help reference 文档 帮助',
+  shortcuts: 'keys keyboard 按键',
+}

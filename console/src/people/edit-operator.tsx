@@ -6,7 +6,7 @@ import { FormDrawer } from '../ui/form-drawer.tsx'
 import { type Edited, RecordForm, useEdited } from '../ui/record-form.tsx'
 import { ApplicationsPicker } from './applications.tsx'
 import { useFrame } from './frame.tsx'
-import { HeldKeys, useLeaving } from './hand-over.tsx'
+import { Held, useLeaving } from './hand-over.tsx'
 import { NameField } from './name-field.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
@@ -43,7 +43,7 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
   const t = useTexts()
   const [form] = Form.useForm<Entered>()
   const role = Form.useWatch('role', form) ?? edited.data.role
-  const isLeaving = Form.useWatch('status', form) === 2 && edited.data.status === 1
+  const isLeaving = Form.useWatch('status', form) === 2
   const leaving = useLeaving(isLeaving ? edited.data.id : undefined)
   const update = useWrite(updateOperator)
   const isManaged = edited.data.source === 2
@@ -56,9 +56,9 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
         const { name, role, status, appIds } = operator
         return { name, role, status, appIds } as Entered
       }}
-      send={async ({ values: { appIds, ...members }, headers }) => {
-        await leaving.handOver()
-        const input = { id: edited.data.id, ...members, ...(members.role === 'developer' && { appIds }) }
+      send={({ values: { appIds, ...members }, headers }) => {
+        const memberships = members.role === 'developer' && { appIds }
+        const input = { id: edited.data.id, ...members, ...memberships, ...leaving.input }
         return update.mutateAsync({ input, headers })
       }}
       onSaved={onClose}
@@ -82,7 +82,7 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
           ]}
         />
       </Form.Item>
-      <HeldKeys leaving={leaving} otherwise={t('keysRest')} />
+      <Held leaving={leaving} />
     </RecordForm>
   )
 }

@@ -12,6 +12,7 @@ export function useFrame() {
       appIds: t('applications'),
       status: t('status'),
       expireTime: t('expireTime'),
+      handOverTo: t('newOwner'),
     },
     faultsOf: ({ code, errors }: ForecourtError) =>
       code === 10051 ? [{ field: 'name', reason: t('nameTaken') }] : errors,

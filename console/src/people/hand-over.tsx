@@ -1,13 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Alert, Form, Select } from 'antd'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import {
   handOverOperatorKey,
   type OperatorKeyRecord,
   pageOperatorKeys,
   pageOperators,
 } from '../../../src/people/operators/contract.ts'
-import { call, readAnew, useRead, useWrite } from '../api.ts'
+import { pageViews, type ViewedPage } from '../../../src/people/views/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { useEntries } from '../navigation.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { useTexts } from './texts.ts'
@@ -18,14 +19,16 @@ interface OwnerPickerProps {
   value: number | undefined
   onChange: (operatorId: number | undefined) => void
   isOptional?: boolean
+  /** Whether there are keys: the service refuses keys of developers, so a developer cannot take one over. */
+  ownsKeys?: boolean
 }
 
-/** Chooses who owns a key next. The service refuses operator keys of developers, so a developer cannot take one over. */
-function OwnerPicker({ except, value, onChange, isOptional = false }: OwnerPickerProps) {
+/** Chooses the next owner of keys and views. */
+function OwnerPicker({ except, value, onChange, isOptional = false, ownsKeys = true }: OwnerPickerProps) {
   const t = useTexts()
   const [name, setName] = useState('')
   const { data } = useRead(pageOperators, { pageSize: 100, status: 1, name })
-  const owners = data?.list.filter(({ id, role }) => role !== 'developer' && id !== except) ?? []
+  const owners = data?.list.filter(({ id, role }) => id !== except && !(ownsKeys && role === 'developer')) ?? []
   return (
     <Form.Item label={t('newOwner')} layout="vertical">
       <Select
@@ -78,58 +81,71 @@ export function HandOver({ operatorKey, onClose }: HandOverProps) {
   )
 }
 
-/** The keys that an account holds. */
-function useKeysOf(operatorId: number | undefined): OperatorKeyRecord[] {
-  const { data } = useRead(
-    pageOperatorKeys,
-    { operatorId: operatorId ?? 0, pageSize: 100 },
-    { enabled: operatorId !== undefined },
-  )
-  return operatorId === undefined ? [] : (data?.list ?? [])
-}
-
 /**
- * The keys of an account that is about to end, and their new owner; `handOver` hands them over, one after the other.
+ * The keys and saved views of an account that is about to end, and their new owner. `input` is for the request that
+ * ends the account, which hands them over too.
  */
 export function useLeaving(operatorId: number | undefined) {
-  const queries = useQueryClient()
-  const keys = useKeysOf(operatorId)
+  const held = { operatorId: operatorId ?? 0, pageSize: 100 }
+  const enabled = operatorId !== undefined
+  const keys = useRead(pageOperatorKeys, held, { enabled }).data?.list ?? []
+  const views = useRead(pageViews, held, { enabled }).data?.list ?? []
   const [owner, setOwner] = useState<number>()
-  async function handOver(): Promise<void> {
-    if (owner === undefined || keys.length === 0) return
-    try {
-      for (const { id } of keys) await call(handOverOperatorKey, { id, operatorId: owner })
-    } finally {
-      // A refusal can come after some keys were handed over; the dialog must not ask for those again.
-      await readAnew(queries)
-    }
-  }
-  return { operatorId, keys, owner, setOwner, handOver }
+  const isAsked = enabled && keys.length + views.length > 0
+  return { operatorId, keys, views, owner, setOwner, isAsked, input: isAsked && { handOverTo: owner } }
 }
 
-interface HeldKeysProps {
+interface HeldProps {
   leaving: ReturnType<typeof useLeaving>
-  /** The sentence that is shown while no new owner is chosen: what becomes of the keys. */
-  otherwise: string
+  /** Whether the account is deleted, and not only disabled. */
+  isDeleted?: boolean
 }
 
-/** Lists the keys of an account that is about to end, and asks who takes them over. */
-export function HeldKeys({ leaving: { operatorId, keys, owner, setOwner }, otherwise }: HeldKeysProps) {
+/** Lists what an account holds that is about to end, and asks who takes it over. */
+export function Held({ leaving, isDeleted = false }: HeldProps) {
+  const { operatorId, keys, views, owner, setOwner, isAsked } = leaving
   const t = useTexts()
-  if (operatorId === undefined || keys.length === 0) return null
+  const entries = useEntries()
+  if (operatorId === undefined || !isAsked) return null
+  const pageOf = (page: ViewedPage) => entries.find(({ key }) => key === (page === 'audit' ? 'events' : page))?.title
   return (
     <>
-      <p>{t('holdsKeys', { count: keys.length })}</p>
-      <ul style={{ maxHeight: 160, overflow: 'auto', paddingInlineStart: 20 }}>
+      {keys.length > 0 && <p>{t('holdsKeys', { count: keys.length })}</p>}
+      <List>
         {keys.map(({ id, name, role, lastUseTime }) => (
           <li key={id}>
             {t('ofRole', { name, role: t(`role_${role}` as 'role_admin') })}{' '}
             <span className="faint">{lastUseTime === null ? t('neverUsed') : t('usedAt', { time: lastUseTime })}</span>
           </li>
         ))}
-      </ul>
-      <OwnerPicker isOptional except={operatorId} value={owner} onChange={setOwner} />
-      {owner === undefined && <Alert type="warning" showIcon title={otherwise} style={{ marginBottom: 12 }} />}
+      </List>
+      {views.length > 0 && <p>{t('holdsViews', { count: views.length })}</p>}
+      <List>
+        {views.map(({ id, name, page }) => (
+          <li key={id}>
+            {name} <span className="faint">{pageOf(page as ViewedPage)}</span>
+          </li>
+        ))}
+      </List>
+      <OwnerPicker isOptional ownsKeys={keys.length > 0} except={operatorId} value={owner} onChange={setOwner} />
+      {owner === undefined && (
+        <Alert
+          type="warning"
+          showIcon
+          style={{ marginBottom: 12 }}
+          title={
+            <>
+              {keys.length > 0 && <div>{t(isDeleted ? 'keysGo' : 'keysRest')}</div>}
+              {views.length > 0 && <div>{t(isDeleted ? 'viewsGo' : 'viewsRest')}</div>}
+            </>
+          }
+        />
+      )}
     </>
   )
+}
+
+function List({ children }: { children: ReactNode[] }) {
+  if (children.length === 0) return null
+  return <ul style={{ maxHeight: 160, overflow: 'auto', paddingInlineStart: 20 }}>{children}</ul>
 }

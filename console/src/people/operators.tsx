@@ -24,7 +24,7 @@ import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { CreateOperator } from './create-operator.tsx'
 import { EditOperator } from './edit-operator.tsx'
-import { HeldKeys, useLeaving } from './hand-over.tsx'
+import { Held, useLeaving } from './hand-over.tsx'
 import { useTexts } from './texts.ts'
 
 type DeedOnAccount = 'edit' | 'reset' | 'delete' | 'resetFactor' | 'unlink'
@@ -101,7 +101,7 @@ export function Operators() {
       <ResetOperator operator={chosen('reset')} onClose={close} onReset={setSetUp} />
       <ResetFactor operator={chosen('resetFactor')} onClose={close} />
       <Unlink operator={chosen('unlink')} onClose={close} />
-      <DeleteOperator key={`delete ${chosen('delete')?.id}`} operator={chosen('delete')} onClose={close} />
+      <DeleteOperator operator={chosen('delete')} onClose={close} />
       <SecretOnce
         title={t('linkTitle', { name: setUp?.name ?? '' })}
         secrets={
@@ -321,14 +321,17 @@ function DeleteOperator({ operator, onClose }: DeedProps) {
       isDangerous
       typed={name}
       run={async () => {
-        await leaving.handOver()
-        await remove.mutateAsync({ input: { id } })
+        await remove.mutateAsync({ input: { id, ...leaving.input } })
         showSuccess(t('deleted', { name }))
       }}
-      onClose={onClose}
+      fieldNames={{ handOverTo: t('newOwner') }}
+      onClose={() => {
+        leaving.setOwner(undefined)
+        onClose()
+      }}
     >
       <p>{t('deleteWords', { name })}</p>
-      <HeldKeys leaving={leaving} otherwise={t('keysGo')} />
+      <Held leaving={leaving} isDeleted />
       {operator?.role === 'admin' && (
         <p>
           {t('adminWords')} {t('lastAdminWords')}

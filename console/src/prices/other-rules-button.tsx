@@ -1,8 +1,8 @@
-import { Button } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { useMay } from '../session.tsx'
+import { HinderedButton } from '../ui/hindered-button.tsx'
 import { grouped } from '../ui/number.ts'
 import type { Subject } from './other-rules.tsx'
 import { useTexts } from './texts.ts'
@@ -39,9 +39,9 @@ export function OtherRulesButton({ appId, chosen, filters, onDone }: OtherRulesB
   const subject = chosen.length === 0 ? { filters } : { ids: chosen.map(({ id }) => id) }
   return (
     <>
-      <Button disabled={why !== undefined} title={why} onClick={() => setAsked({ appId: owner, subject })}>
+      <HinderedButton why={why} onClick={() => setAsked({ appId: owner, subject })}>
         {t('otherRulesFrom')}
-      </Button>
+      </HinderedButton>
       {asked && (
         <Suspense fallback={null}>
           <OtherRules

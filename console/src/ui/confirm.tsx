@@ -16,6 +16,8 @@ interface ConfirmProps {
   wantsReason?: boolean | 'optional'
   /** A text that the user must type to enable the button. */
   typed?: string
+  /** The names of fields in a refusal. */
+  fieldNames?: Record<string, string>
   /** Whether the inputs among the children are complete. */
   isComplete?: boolean
   /** Runs the action. A refusal that it throws is shown, and the dialog stays open. */
@@ -32,6 +34,7 @@ export function Confirm({
   isDangerous = false,
   wantsReason = false,
   typed,
+  fieldNames = {},
   isComplete = true,
   run,
   onClose,
@@ -77,7 +80,7 @@ export function Confirm({
       onCancel={close}
       destroyOnHidden
     >
-      <RefusalAlert error={error} />
+      <RefusalAlert error={error} fieldNames={fieldNames} />
       {children}
       <Form layout="vertical" style={{ marginTop: 12 }} onFinish={() => void go()}>
         {wantsReason && (

@@ -38,7 +38,9 @@ export function showWarning(words: string): void {
 /** Shows a question; returns a function that closes it. */
 export function showQuestion(question: ModalFuncProps): () => void {
   startLoading()
-  const asked = api.then(({ modal }) => ({ box: modal.confirm(question) }))
+  // The focus is on the button that loses nothing.
+  const focusable = { autoFocusButton: 'cancel' } as const
+  const asked = api.then(({ modal }) => ({ box: modal.confirm({ focusable, ...question }) }))
   return () => void asked.then(({ box }) => box.destroy())
 }
 

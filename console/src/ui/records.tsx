@@ -186,8 +186,9 @@ export function Records<Item extends object, Body extends TObject, Query extends
             page={found}
           />
         )}
-        <ColumnChoice columns={columns} shown={shown} choose={choose} />
-        {!isNarrow && (
+        {/* The bar of a selection has one line: how the table looks is chosen without one. */}
+        {chosen === 0 && <ColumnChoice columns={columns} shown={shown} choose={choose} />}
+        {!isNarrow && chosen === 0 && (
           <Select
             aria-label={t('pageSize')}
             style={{ width: 116 }}

@@ -30,7 +30,8 @@ function useWords(error: RefusalProps['error']) {
 export function RefusalAlert({ error, retry, todo, fieldNames = {} }: RefusalProps & { todo?: string }) {
   const t = useCommon()
   const { message, details, errors } = useWords(error)
-  if (error === null || error === undefined) return null
+  // Without its proof an operation fails only if the person cancelled it.
+  if (error === null || error === undefined || ('code' in error && error.code === 10035)) return null
   return (
     <Alert
       type="error"

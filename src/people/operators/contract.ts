@@ -98,6 +98,10 @@ const setUpMembers = {
 }
 const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, setUpMembers))
 
+const handOverTo = optional(
+  described(integer(1), 'Who takes over the keys and saved views of an account that ends: another, active account.'),
+)
+
 export const createOperator = operation({
   id: 'createOperator',
   group: 'operators',
@@ -118,7 +122,7 @@ export const updateOperator = operation({
   id: 'updateOperator',
   group: 'operators',
   summary:
-    'Changes the given members of an account; the changes apply to its sessions within 1 second. The last active admin must stay an active admin.',
+    'Changes the given members of an account; the changes apply to its sessions within 1 second. The last active admin must stay an active admin. With `handOverTo` a disabled account gives up its keys and saved views in the same step; a view whose name is taken on its list gets “(2)”.',
   method: 'POST',
   path: `${folder}/update`,
   ...adminOnly,
@@ -130,6 +134,7 @@ export const updateOperator = operation({
     role: Type.Optional(role),
     status: Type.Optional(described(oneOf(1, 2), '1 active, 2 disabled.')),
     appIds,
+    handOverTo,
   }),
   data: OperatorRecord,
   refusals: ['operatorNotFound', 'operatorNameTaken', 'lastAdmin', 'applicationNotFound', 'managedBySignOn'],
@@ -140,12 +145,13 @@ export const updateOperator = operation({
 export const deleteOperator = operation({
   id: 'deleteOperator',
   group: 'operators',
-  summary: 'Removes an account and ends its sessions. What the account did stays in the events.',
+  summary:
+    'Removes an account and ends its sessions. What the account did stays in the events. Its keys and saved views go with it, or to the account of `handOverTo`.',
   method: 'POST',
   path: `${folder}/delete`,
   ...adminOnly,
   asksProof: true,
-  body: Type.Object({ id: integer() }),
+  body: Type.Object({ id: integer(), handOverTo }),
   data: OperatorRecord,
   refusals: ['operatorNotFound', 'lastAdmin'],
   idempotent: true,

@@ -18,6 +18,7 @@ import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
 import { beginSession, checkPassword, type SessionParts } from '../sessions/sign-in.ts'
 import { deleteSessionsOf, forgetBrowsers, isUnchanged, requireAccount } from '../sessions/store.ts'
+import { handOverViews } from '../views/store.ts'
 import type { OperatorRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import { nameFaults, passwordFaults } from './rules.ts'
@@ -46,7 +47,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     tx: Statements,
     type: PlatformEventType,
     { actor, sourceAddress }: ActorAndAddress,
-    data: { id: number },
+    data: { id: number; [member: string]: unknown },
   ) => {
     const [subject, address] = [String(data.id), sourceAddress()]
     return insertPlatformEvent(tx, { type, actor, subject, address, data })
@@ -61,6 +62,21 @@ export function operatorRoutes(parts: Parts): Handler[] {
     })
     await callers.noteChange(operators)
     return operator
+  }
+
+  /** Gives the keys and views of an account that ends to another account, if one is named. Throws 10001. */
+  async function handOver(tx: Statements, by: ActorAndAddress, ending: OperatorRecord, to: number | null) {
+    if (to === null) return
+    if (ending.status === 1) throw invalidRequest([activeGivesNothing])
+    const { id, name } = ending
+    const { name: newOwner } = await store.requireHeir(tx, id, to)
+    for (const key of await store.keysOf(tx, id, showMoment)) {
+      const { after } = await store.replaceKeyOwner(tx, key.id, to, showMoment)
+      await logEvent(tx, 'operatorKey.handedOver', by, after)
+    }
+    const views = await handOverViews(tx, id, to)
+    if (views.length === 0) return
+    await logEvent(tx, 'view.handedOver', by, { id, name, newOwner, newOwnerId: to, views })
   }
 
   async function makeSetUp(tx: Statements, id: number) {
@@ -115,6 +131,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           await store.updateOperator(tx, id, { name, role, status })
           await store.replaceMemberships(tx, id, membershipsOf(after.role, requestedMemberships(before, after, appIds)))
           if (after.status !== 1) await deleteSessionsOf(tx, id, null)
+          await handOver(tx, by, after, given(body.handOverTo))
           await logEvent(tx, 'operator.updated', by, await store.requireOperator(tx, id, showMoment))
         })
         return tagged(operator)
@@ -128,6 +145,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           await lockFor(tx, contract.deleteOperator, by.caller)
           const before = await store.requireOperator(tx, body.id, showMoment)
           if (isOwnAdmin(before)) await store.requireOtherAdmin(tx, body.id)
+          await handOver(tx, by, { ...before, status: 2 }, given(body.handOverTo))
           const keys = await store.keysOf(tx, body.id, showMoment)
           await store.deleteOperator(tx, body.id)
           for (const key of keys) await logEvent(tx, 'operatorKey.deleted', by, key)
@@ -287,6 +305,11 @@ function requestedMemberships(
 ) {
   if (appIds !== undefined) return given(appIds)
   return after.role === 'developer' ? before.appIds : []
+}
+
+const activeGivesNothing: FieldFault = {
+  field: 'handOverTo',
+  reason: { en: 'is for an account that is disabled', zh: '仅适用于停用的账号' },
 }
 
 const noSetUp = { setUpPath: null, setUpExpireTime: null }

@@ -5,7 +5,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { readActor } from '../../events/rules.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
+import { invalidRequest, Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
 import { type Account, sameName } from '../sessions/store.ts'
@@ -261,7 +261,17 @@ export async function replaceKeyOwner(
   return { before, after: await requireKey(tx, id, showMoment) }
 }
 
-/** The keys that are deleted with an account. */
+/** The account that takes over what another one holds; both are locked. Throws 10001 unless it is active, and another. */
+export async function requireHeir(tx: Statements, id: number, heirId: number): Promise<Row> {
+  const rows = await tx`
+    select id, name, status from operator where id in ${tx([id, heirId])} order by id for no key update`
+  const heir = rows.find((row) => row.id === heirId && row.id !== id && row.status === 1)
+  if (heir !== undefined) return heir
+  const reason = { en: 'must be the id of another, active account', zh: '必须是另一个启用中账号的编号' }
+  throw invalidRequest([{ field: 'handOverTo', reason }])
+}
+
+/** The keys of an account. */
 export async function keysOf(tx: Statements, operatorId: number, showMoment: ShowMoment): Promise<OperatorKeyRecord[]> {
   const rows = await tx`
     select ${tx.unsafe(keyColumnsSql)} from ${tx.unsafe(keysSql)} where k.operator_id = ${operatorId} order by k.id`

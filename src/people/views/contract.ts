@@ -58,11 +58,15 @@ export const saveView = operation({
 
 export const pageViews = operation({
   id: 'pageViews',
-  summary: 'Pages through the views of one’s own account, newest first.',
+  summary: 'Pages through the views of one’s own account, newest first; admins page through those of any account.',
   method: 'GET',
   path: `${folder}/page`,
   ...ownViews,
-  query: Type.Object({ page: optional(viewedPage), ...pageQuery }),
+  query: Type.Object({
+    page: optional(viewedPage),
+    operatorId: optional(described(integer(), 'The account; without it one’s own.')),
+    ...pageQuery,
+  }),
   data: pageOf(ViewRecord),
   refusals: [],
 })

@@ -15,6 +15,14 @@ function accountOf(caller: Caller): number {
   return operatorId
 }
 
+/** The account whose views a caller reads: its own, and for admins any. Throws 10003. */
+function readableAccount(caller: Caller, asked: number | null): number {
+  if (asked !== null && (caller as OperatorCaller).role === 'admin') return asked
+  const own = accountOf(caller)
+  if (asked !== null && asked !== own) throw new Refusal('notPermitted')
+  return own
+}
+
 export function viewRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): Handler[] {
   return [
     handle(saveView, async ({ caller, body }) => {
@@ -23,8 +31,8 @@ export function viewRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMome
       return transaction(sql, (tx) => store.saveView(tx, operatorId, given(body.id), view, showMoment))
     }),
 
-    read(pageViews, async ({ sql, caller, query: { page, ...query } }) =>
-      store.pageOfViews(sql, accountOf(caller), given(page), query, showMoment),
+    read(pageViews, async ({ sql, caller, query: { page, operatorId, ...query } }) =>
+      store.pageOfViews(sql, readableAccount(caller, given(operatorId)), given(page), query, showMoment),
     ),
 
     handle(deleteView, ({ caller, body }) => store.deleteView(sql, accountOf(caller), body.id, showMoment)),

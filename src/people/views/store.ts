@@ -4,6 +4,7 @@ import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { lengths } from '../../vocabulary/values.ts'
 import { lockAccount } from '../second-factor/store.ts'
 import { pageViews, type ViewedPage, type ViewRecord } from './contract.ts'
 
@@ -51,6 +52,52 @@ async function insertView(tx: Statements, operatorId: number, { page, name, quer
   return tx`
     insert into saved_view (operator_id, page, name, query, columns, created_at)
     values (${operatorId}, ${page}, ${name}, ${query}, ${columns}, now()) returning ${tx.unsafe(columnsSql)}`
+}
+
+/**
+ * Gives the views of an account to another one; both are locked. A view whose name the other account has on the same
+ * list gets a number behind its name. Throws 10001 if the other account would have too many.
+ */
+export async function handOverViews(
+  tx: Statements,
+  from: number,
+  to: number,
+): Promise<Pick<ViewRecord, 'id' | 'page' | 'name'>[]> {
+  const rows = await tx`
+    select id, page, name, operator_id from saved_view where operator_id in ${tx([from, to])} order by id`
+  const left = rows.filter((row) => row.operator_id === from)
+  if (left.length === 0) return []
+  if (rows.length > limits.viewsOfOne) {
+    const reason = {
+      en: `the account would have ${rows.length} views, and may have ${limits.viewsOfOne}: choose another account`,
+      zh: `该账号将有 ${rows.length} 个视图，超过上限 ${limits.viewsOfOne} 个：请选择其他账号`,
+    }
+    throw invalidRequest([{ field: 'handOverTo', reason }])
+  }
+  const taken = new Set<string>()
+  const clashing = new Set<string>()
+  for (const { page, name } of rows) (taken.has(`${page} ${name}`) ? clashing : taken).add(`${page} ${name}`)
+  const views = left.map(({ id, page, name: former }) => {
+    if (!clashing.has(`${page} ${former}`)) return { id, page, name: former }
+    const name = freeName(former, (free) => taken.has(`${page} ${free}`))
+    taken.add(`${page} ${name}`)
+    return { id, page, name }
+  })
+  await tx`
+    update saved_view set operator_id = ${to}, name = given.name
+    from json_to_recordset(${JSON.stringify(views)}::text::json) as given (id bigint, name text)
+    where saved_view.id = given.id`
+  return views
+}
+
+/** The name, or with the lowest free number behind it, cut to the length that a name may have. */
+function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name
+  for (let number = 2; isTaken(free); number++) {
+    const suffix = ` (${number})`
+    free = [...name].slice(0, lengths.name - suffix.length).join('') + suffix
+  }
+  return free
 }
 
 /** Throws 10070. */
