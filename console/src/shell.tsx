@@ -19,6 +19,7 @@ import { paths } from './paths.ts'
 import { afterSessionChange, SignedIn, useSession } from './session.tsx'
 import { Dropdown } from './ui/dropdown.tsx'
 import { LeaveGuard, useLeave } from './ui/leaving.tsx'
+import { useScrollPlace } from './ui/scroll.ts'
 import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
 import { useAppliedViews } from './views/applied.ts'
 
@@ -90,6 +91,7 @@ export function Shell() {
 
 function Frame() {
   const t = useTexts()
+  useScrollPlace()
   // Undefined until it is first opened.
   const [isMenuOpen, setMenuOpen] = useState<boolean>()
   const [isFolded, setFolded] = useState(() => localStorage.getItem(foldedKey) !== null)

@@ -1,7 +1,12 @@
 import { describe, expect } from 'bun:test'
-import { createDevices } from '../../src/devices/contract.ts'
+import type { Page } from 'playwright-core'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { deviceBody, newApplication, type TestApplication } from '../harness.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
+import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { newPerson } from '../people.ts'
 import { newSite } from './site-support.ts'
 import { browserTest, client, expectFramed, longBrowserTest, narrow, picture, visit } from './support.ts'
 
@@ -14,6 +19,82 @@ async function newDevices(app: TestApplication, count: number): Promise<string[]
   const { code } = await client.call(createDevices, { devices }, { token: app.token })
   expect(code).toBe(0)
   return devices.map(({ deviceNo }) => String(deviceNo))
+}
+
+/** Changes a filter of the page. */
+type Narrow = (page: Page) => Promise<void>
+
+const typing =
+  (label: string, text: string): Narrow =>
+  (page) =>
+    page.getByLabel(label, { exact: true }).fill(text)
+
+const choosing =
+  (label: string, option: string): Narrow =>
+  async (page) => {
+    await page.getByRole('combobox', { name: label, exact: true }).click()
+    await page
+      .locator('.ant-select-item-option:visible, .ant-cascader-menu-item:visible')
+      .getByText(option, { exact: true })
+      .click()
+  }
+
+/** An application whose lists have rows of many widths. */
+async function manyRows(): Promise<TestApplication> {
+  const app = await newApplication(client)
+  const { appId, token } = app
+  const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
+  await client.call(saveThirdPartyConfig, { operatorName: 'Test operator', callbackUrl }, { token })
+  const serials = await newDevices(app, 30)
+  for (const deviceNo of serials.slice(0, 3)) {
+    await client.call(reportDeviceState, { deviceNo, status: 2, runStatus: 2, onlineStatus: 1 }, { token })
+  }
+  const sites = Array.from({ length: 24 }, (_, index) => {
+    const { appId: owner, ...site } = siteBody(appId, {
+      siteName: index < 3 ? `P${index}` : `Riverside charging park ${index}`,
+    })
+    return site
+  })
+  await client.operate(saveSites, { appId, sites })
+  const { data } = await client.call(saveSite, siteBody(appId, { siteName: 'Last' }), { token })
+  await client.call(updateSite, { id: data.id, contacts: 'Li Lei' }, { token })
+  // Refusals: of a serial number that exists, and of a field.
+  for (const deviceNo of serials.slice(0, 12))
+    await client.call(createDevice, deviceBody(appId, { deviceNo }), { token })
+  await client.call(createDevice, deviceBody(appId, { deviceNo: 'REFUSED-1', deviceName: '' }), { token })
+  return app
+}
+
+/** Begins to collect the layout shifts of a page, also those that follow an input. */
+const watchShifts = (page: Page) =>
+  page.evaluate(() => {
+    const shifts: string[] = []
+    Object.assign(window, { shifts })
+    const place = ({ x, y, width, height }: DOMRect) => [x, y, width, height].map(Math.round).join(' ')
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const { value, sources } = entry as unknown as {
+          value: number
+          sources: { node: Node | null; previousRect: DOMRect; currentRect: DOMRect }[]
+        }
+        const moved = sources.map(({ node, previousRect, currentRect }) => {
+          const element = node instanceof Element ? node : node?.parentElement
+          return `${element?.outerHTML.slice(0, 60)} from ${place(previousRect)} to ${place(currentRect)}`
+        })
+        shifts.push(`${value.toFixed(4)}: ${moved.join(' | ')}`)
+      }
+    }).observe({ type: 'layout-shift' })
+  })
+
+/** Narrows a list, and returns what moved until some time after its rows are shown. */
+async function whatMoves(page: Page, narrowing: Narrow): Promise<string[]> {
+  await watchShifts(page)
+  const asked = page.url()
+  await narrowing(page)
+  await page.waitForURL((url) => url.href !== asked)
+  await page.locator('main table[aria-busy=false]').first().waitFor()
+  await Bun.sleep(600)
+  return page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)
 }
 
 describe('a list', () => {
@@ -33,7 +114,7 @@ describe('a list', () => {
       const names = () => page.locator('tbody td[data-title]').allTextContents()
       const heading = page.getByRole('columnheader', { name: 'Name' })
       await heading.getByRole('button').click()
-      await page.getByRole('link', { name: 'Gate 000' }).waitFor()
+      await page.locator('tbody tr').first().getByRole('link', { name: 'Gate 000' }).waitFor()
       expect([await heading.getAttribute('aria-sort'), (await names())[0]]).toEqual(['ascending', 'Gate 000'])
       await heading.getByRole('button').click()
       await page.getByRole('link', { name: 'Gate 044' }).waitFor()
@@ -132,4 +213,99 @@ describe('a list', () => {
       expect(visited.faults).toEqual([])
     },
   )
+
+  longBrowserTest('opens its calendars and its divisions on the screen of a phone', async () => {
+    const { appId } = await newApplication(client)
+    const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator', viewport: narrow })
+    await page.getByRole('button', { name: 'Filters' }).click()
+    await page.getByRole('button', { name: 'More filters' }).click()
+    const opened = async (popup: string) => {
+      await page.locator(popup).first().waitFor()
+      await Bun.sleep(300)
+      const box = await page.locator(popup).first().boundingBox()
+      if (box === null) throw new Error(`${popup} has no box`)
+      await picture(page, `phone${popup}`)
+      return [box.x >= 0, box.y >= 0, box.x + box.width <= narrow.width, box.y + box.height <= narrow.height]
+    }
+    const isInside = [true, true, true, true]
+    for (const label of ['Last report', 'Created']) {
+      await page.getByLabel(label, { exact: true }).click()
+      expect(await opened('.ant-picker-dropdown:visible')).toEqual(isInside)
+      expect(await page.locator('.ant-picker-dropdown:visible .ant-picker-date-panel').count()).toBe(1)
+      await page.keyboard.press('Escape')
+      await page.getByRole('heading', { level: 1 }).click()
+    }
+    await page.getByRole('combobox', { name: 'Province, city, district' }).click()
+    await page.locator('.ant-cascader-menu-item').getByText('江西省', { exact: true }).click()
+    await page.locator('.ant-cascader-menu-item').getByText('南昌市', { exact: true }).click()
+    await page.locator('.ant-cascader-menu').nth(2).waitFor()
+    expect(await opened('.ant-cascader-dropdown:visible')).toEqual(isInside)
+  })
+
+  longBrowserTest('keeps its place when one goes back to it, and the page between begins at its top', async () => {
+    const app = await newApplication(client)
+    await newDevices(app, 45)
+    const visited = await visit(`/console/devices?appId=${app.appId}&pageSize=50`, { role: 'operator' })
+    const { page } = visited
+    const link = page.getByRole('link', { name: 'Gate 005' })
+    await link.scrollIntoViewIfNeeded()
+    const place = await page.evaluate(() => scrollY)
+    expect(place).toBeGreaterThan(300)
+    await link.click()
+    await page.getByRole('heading', { level: 1, name: 'Gate 005' }).waitFor()
+    expect(await page.evaluate(() => scrollY)).toBe(0)
+    // Saved from far down, too.
+    await page.getByRole('link', { name: 'Edit', exact: true }).first().click()
+    await page.getByRole('button', { name: 'Save', exact: true }).scrollIntoViewIfNeeded()
+    await page.getByLabel('Name', { exact: true }).fill('Gate five')
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Gate five' }).waitFor()
+    expect(await page.evaluate(() => scrollY)).toBe(0)
+    await page.goBack()
+    await page.goBack()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Gate five' }).waitFor()
+    await page.waitForFunction((wanted) => Math.abs(scrollY - wanted) <= 1, place)
+    expect(visited.faults).toEqual([])
+  })
+
+  longBrowserTest('moves nothing when a filter is set or cleared', async () => {
+    const { appId } = await manyRows()
+    const people = await Promise.all([
+      newPerson(client, 'admin'),
+      newPerson(client, 'viewer'),
+      newPerson(client, 'operator'),
+    ])
+    const lists: [string, ...Narrow[]][] = [
+      [`sites?appId=${appId}`, typing('Site name', 'P1'), typing('Site name', ''), choosing('Devices', 'With devices')],
+      ['sites', typing('Site name', 'P1'), typing('Site name', '')],
+      ['sites?siteName=Last', typing('Site name', ''), typing('Site name', 'P2')],
+      [`devices?appId=${appId}`, choosing('Health', 'Faulty'), choosing('Health', 'All'), typing('Name', 'Gate 01')],
+      ['devices', typing('Name', 'Gate 01'), choosing('Connection', 'Offline')],
+      [`events?appId=${appId}`, choosing('What', 'Site changed'), typing('Serial number', 'NONE-0')],
+      ['events?tab=audit', choosing('What', 'Site changed')],
+      [`refusals?appId=${appId}`, typing('Serial number', 'REFUSED'), typing('Serial number', '')],
+      ['refusals', typing('Serial number', 'REFUSED')],
+      [
+        `deliveries?appId=${appId}`,
+        choosing('State', 'Dead'),
+        choosing('State', 'All'),
+        choosing('Type', 'Site changed'),
+      ],
+      ['deliveries', choosing('Type', 'Site changed')],
+      ['people', typing('Name', people[0]?.name ?? ''), typing('Name', ''), choosing('Role', 'Viewer')],
+    ]
+    const moved: string[] = []
+    for (const [path, ...narrowings] of lists) {
+      const { page } = await visit(`/console/${path}`, { role: 'admin', viewport: { width: 1440, height: 900 } })
+      await page.locator('main table[aria-busy=false] tbody tr').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      for (const [index, narrowing] of narrowings.entries()) {
+        for (const what of await whatMoves(page, narrowing)) moved.push(`${path}, ${index}: ${what}`)
+      }
+      if (moved.length > 0) process.stderr.write(`${moved.join('\n')}\n`)
+    }
+    expect(moved).toEqual([])
+  })
 })

@@ -38,6 +38,10 @@ describe('acts on everything that matches', () => {
       await hand.find(dialog.getByRole('combobox', { name: 'Application' }), `${name} to`)
       expect(await dialog.getByRole('button', { name: 'Count' }).isDisabled()).toBe(true)
       await hand.type(dialog.getByLabel('Reason'), 'One landlord')
+      // From where to where, and which.
+      await dialog.getByText('everything', { exact: true }).waitFor()
+      await dialog.getByText(`${name} from`, { exact: true }).waitFor()
+      await dialog.locator('.ant-descriptions').getByText(`${name} to`, { exact: true }).waitFor()
       await hand.press('Count', dialog)
       await dialog.getByText('2,000 match now.').waitFor()
       await expectSound(visited, 'Devices')

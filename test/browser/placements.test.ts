@@ -55,6 +55,7 @@ describe('which devices stand at which site', () => {
     await dialog.getByLabel('Name of the lane').fill('North gate')
     await dialog.getByRole('button', { name: 'Place', exact: true }).click()
     await gates.getByText('North gate').waitFor()
+    await gates.getByText(near, { exact: true }).waitFor()
     await expectSound(visited, site.siteName)
     await picture(page, 'site-gates')
     const placed = await client.operate(getPlacement, { appId: app.appId, deviceNo: near })
@@ -81,10 +82,12 @@ describe('which devices stand at which site', () => {
     await page.getByText('Zhang Wei').waitFor()
     await page.getByRole('link', { name: site.siteName }).first().waitFor()
     await page
-      .getByRole('region', { name: 'Map with the site of the device' })
-      .or(page.getByLabel('Map with the site of the device'))
+      .getByRole('region', { name: 'Map with the device and its site' })
+      .or(page.getByLabel('Map with the device and its site'))
       .first()
       .waitFor()
+    // The ring is the device itself.
+    await page.locator('.map-ring span').waitFor()
     await expectSound(visited, 'East gate barrier')
     await picture(page, 'device-site')
     expect(visited.faults).toEqual([])

@@ -31,7 +31,8 @@ describe('prices from a date on', () => {
   longBrowserTest(
     'a rule gets other prices from tomorrow on, which wait with a countdown, and are cancelled',
     async () => {
-      const app = await newApplication(client, { appName: newSerial('Priced') })
+      const appName = newSerial('Priced')
+      const app = await newApplication(client, { appName })
       const name = newSerial('Fast')
       const rule = await newRule(app, 1, name)
       await newSite(app, { fastChargeBillRuleId: rule })
@@ -76,6 +77,12 @@ describe('prices from a date on', () => {
       await dialog.getByRole('button', { name: 'Cancel the price change' }).click()
       await page.getByText('The price change is cancelled.').waitFor()
       expect(await changesOf(app)).toMatchObject([{ status: 3 }])
+      // The page keeps what was scheduled and cancelled, by whom, and names the application.
+      await page.getByRole('heading', { name: 'Cancelled before they took effect' }).waitFor()
+      const [cancelled] = await changesOf(app)
+      await page.getByText(`scheduled ${cancelled?.createTime}`).waitFor()
+      await page.getByText(`Cancelled ${cancelled?.cancelTime}`).waitFor()
+      await page.getByText('Application:').getByRole('link', { name: appName, exact: true }).waitFor()
       expect(visited.faults).toEqual([])
     },
   )
@@ -118,7 +125,9 @@ describe('prices from a date on', () => {
     await page.getByText('Price changes of this site').scrollIntoViewIfNeeded()
     await picture(page, 'site-prices')
     await leadTo(page, `/console/price-changes?appId=${app.appId}`)
-    await page.getByText('Rules at 2 sites').waitFor()
+    expect(await page.getByRole('link', { name: 'Rules at 2 sites' }).getAttribute('href')).toBe(
+      `/console/sites?appId=${app.appId}&billingRuleId=${rule}`,
+    )
     await expectSound(visited, 'Price changes')
     await picture(page, 'price-changes')
     expect(visited.faults).toEqual([])

@@ -107,6 +107,9 @@ describe('list of sites', () => {
     // The two sites have equal coordinates, so no zoom separates them.
     await page.locator('.map-group').getByText('2', { exact: true }).click()
     await page.getByText('2 sites here').waitFor()
+    // What was clicked is told on the map itself, not below it.
+    const [card, map] = await Promise.all(['.map-here', '.map-ground'].map((name) => page.locator(name).boundingBox()))
+    expect((card?.y ?? 0) + (card?.height ?? 0)).toBeLessThan((map?.y ?? 0) + (map?.height ?? 0))
     expect(visited.faults).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type AnyEvent, earlierOf } from '../../console/src/events/subject.ts'
+import { type AnyEvent, earlierOf, sidesOf } from '../../console/src/events/subject.ts'
 
 const event = (type: string, members: Partial<AnyEvent>): AnyEvent => ({
   id: 9,
@@ -22,4 +22,21 @@ test('before a session’s end comes its sign-in, and nothing of the account tha
   const { feed, audit } = earlierOf(event('session.ended', { subject: '17' }))
   expect(feed).toEqual([])
   expect(audit.map(({ type }) => type)).toEqual(['session.created', 'session.ended'])
+})
+
+test('a scheduled price change is compared with the terms of its rule, and a later one with itself', () => {
+  const data = { id: 5, billingRuleId: 7, periods: ['new'], effectiveTime: 'soon' }
+  const scheduled = event('priceChange.scheduled', { appId: 'abc', data })
+  expect(earlierOf(scheduled).feed).toMatchObject([
+    { billingRuleId: 7, type: 'billingRule.created,billingRule.updated', beforeId: 9 },
+  ])
+  expect(sidesOf(scheduled, { id: 7, ruleName: 'Rule', periods: ['old'] })).toEqual({
+    before: { periods: ['old'] },
+    after: { periods: ['new'], effectiveTime: 'soon' },
+  })
+  const { feed, fits } = earlierOf(event('priceChange.cancelled', { appId: 'abc', data }))
+  expect(feed).toMatchObject([{ type: 'priceChange.scheduled', beforeId: 9 }])
+  expect([5, 6].map((id) => fits?.(event('priceChange.scheduled', { data: { id } })))).toEqual([true, false])
+  // Other rules at sites have no earlier record.
+  expect(earlierOf(event('priceChange.scheduled', { data: { id: 5, billingRuleId: null } })).feed).toEqual([])
 })

@@ -51,6 +51,15 @@ test('what follows in the same second is in the order of the events', () => {
   expect(held.map(({ key }) => key)).toEqual(['event 2', 'event 1'])
 })
 
+test('a cancelled price change stays in the timeline of its rule, apart from what held', () => {
+  const { waiting, held, cancelled } = lineOf(rule('2'), [], [change(8, 3, '2026-02-01 00:00:00', '4')])
+  expect([waiting.length, held.map(({ key }) => key), cancelled.map(({ key }) => key)]).toEqual([
+    0,
+    ['now'],
+    ['change 8'],
+  ])
+})
+
 test('terms whose event is no longer kept hold since an unknown moment', () => {
   const { held } = lineOf(rule('2'), [], [])
   expect(held).toMatchObject([{ key: 'now', since: null, terms: terms('2') }])

@@ -6,11 +6,10 @@ import { Link, useParams } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { type ActRecord, actOutcomes, cancelAct, getAct, getActResult } from '../../../src/bulk/acts/contract.ts'
 import { useRead, useWrite } from '../api.ts'
-import { memberWord, valueWord } from '../events/sentences.ts'
 import { jobFailureWords } from '../imports/failure-words.ts'
 import { ImportState, isUnderWay } from '../imports/parts.tsx'
 import { firstRows, resultAddress } from '../imports/result.ts'
-import { type Language, useLanguage } from '../language/index.ts'
+import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Faults } from '../refusals/faults.tsx'
 import { useMay } from '../session.tsx'
@@ -26,7 +25,7 @@ import { RefusalResult } from '../ui/refusal.tsx'
 import { Rows, type RowsColumn } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { ActCounts, percentOf, useActName } from './parts.tsx'
+import { ActCounts, FilterInWords, inOneLine, percentOf, useActName } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
 /** The most rows that the page shows; all of them are in the file. */
@@ -80,25 +79,16 @@ function Watch({ id }: { id: number }) {
   return null
 }
 
-/** The members of a filter or of a change, each with its value, in the reader's words. */
-function inOneLine(members: unknown, kind: ActRecord['kind'], language: Language): string {
-  const noun = kind === 'sites' ? 'site' : 'device'
-  return Object.entries((members ?? {}) as Record<string, unknown>)
-    .map(([name, value]) => `${memberWord(name, language)} = ${valueWord(noun, name, String(value), language)}`)
-    .join(language === 'zh' ? '，' : ', ')
-}
-
 function About({ act }: { act: ActRecord }) {
   const t = useTexts()
   const common = useCommon()
   const language = useLanguage()
   const { appId, targetAppId, kind, filter, set, reason, actor, createTime, finishTime } = act
-  const isAll = (filter as { all?: unknown }).all === true
   return (
     <Facts
       facts={{
         [common('application')]: <ApplicationName appId={appId} />,
-        [t('filter')]: isAll ? t('everything') : inOneLine(filter, kind, language),
+        [t('filter')]: <FilterInWords appId={appId} kind={kind} filter={filter} />,
         ...(set !== null && { [t('set')]: inOneLine(set, kind, language) }),
         ...(targetAppId !== null && { [t('target')]: <ApplicationName appId={targetAppId} /> }),
         ...(reason !== null && { [common('reason')]: reason }),

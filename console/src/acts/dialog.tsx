@@ -12,12 +12,14 @@ import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { RulePicker } from '../sites/rule-picker.tsx'
 import { useTexts as useSiteTexts } from '../sites/texts.ts'
+import { ApplicationLabel } from '../ui/application-name.tsx'
 import { ApplicationPicker } from '../ui/application-picker.tsx'
+import { Facts } from '../ui/facts.tsx'
 import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { actFilter, ruleTypes, settable } from './filter-values.ts'
-import { ActCounts, decidedOf, percentOf } from './parts.tsx'
+import { ActCounts, decidedOf, FilterInWords, percentOf } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
 interface ActDialogProps {
@@ -124,6 +126,7 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
       {begun === undefined ? (
         <>
           <RefusalAlert error={create.error} />
+          <Rows kind={kind} appId={appId} values={values} draft={draft} />
           <ActForm kind={kind} appId={appId} acts={acts} draft={draft} change={change} wantsReason={wantsReason} />
           {counted !== undefined && (
             <Alert
@@ -138,6 +141,22 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
         <ActProgress appId={appId} id={begun} />
       )}
     </Modal>
+  )
+}
+
+/** What the act is for: the application and the filters, and where the rows go. */
+function Rows({ kind, appId, values, draft }: Pick<ActDialogProps, 'kind' | 'appId' | 'values'> & { draft: Draft }) {
+  const t = useTexts()
+  const common = useCommon()
+  const { act, target } = draft
+  return (
+    <Facts
+      facts={{
+        [common('application')]: <ApplicationLabel appId={appId} />,
+        [t('filter')]: <FilterInWords appId={appId} kind={kind} filter={actFilter(values)} />,
+        ...(act === 'transfer' && target !== '' && { [t('target')]: <ApplicationLabel appId={target} /> }),
+      }}
+    />
   )
 }
 
@@ -165,7 +184,12 @@ function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps
       <p>{t(`words_${kind}_${draft.act}` as 'words_sites_update')}</p>
       {draft.act === 'transfer' && (
         <Form.Item label={t('target')} required htmlFor="act-target">
-          <ApplicationPicker id="act-target" value={draft.target} onChange={(target) => change({ target })} />
+          <ApplicationPicker
+            id="act-target"
+            except={appId}
+            value={draft.target}
+            onChange={(target) => change({ target })}
+          />
         </Form.Item>
       )}
       {draft.act === 'update' && <MemberFields kind={kind} appId={appId} draft={draft} change={change} />}

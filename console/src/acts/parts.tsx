@@ -1,5 +1,11 @@
+import { getBillingRule } from '../../../src/billing-rules/contract.ts'
 import type { ActKind, ActName, ActRecord } from '../../../src/bulk/acts/contract.ts'
+import { getSite } from '../../../src/sites/contract.ts'
+import { useRead } from '../api.ts'
+import { memberWord, valueWord } from '../events/sentences.ts'
+import { type Language, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { regionPath, useRegions } from '../regions/cascader.tsx'
 import { Figure } from '../ui/figure.tsx'
 import { useTexts } from './texts.ts'
 
@@ -28,3 +34,51 @@ export function ActCounts({ act }: { act: ActRecord }) {
     </div>
   )
 }
+
+type Members = Record<string, unknown>
+
+/** The members of a filter or of a change, each with its value, in the reader's words. */
+export function inOneLine(members: unknown, kind: ActKind, language: Language): string {
+  const noun = kind === 'sites' ? 'site' : 'device'
+  return Object.entries((members ?? {}) as Members)
+    .map(([name, value]) => `${memberWord(name, language)} = ${valueWord(noun, name, String(value), language)}`)
+    .join(language === 'zh' ? '，' : ', ')
+}
+
+const regionMembers = ['provinceCode', 'cityCode', 'districtCode'] as const
+
+interface FilterInWordsProps {
+  appId: string
+  kind: ActKind
+  filter: unknown
+}
+
+/** What an act is for, in the reader's words: divisions, the site and the billing rule by their names. */
+export function FilterInWords({ appId, kind, filter }: FilterInWordsProps) {
+  const t = useTexts()
+  const language = useLanguage()
+  const { all, siteId, billingRuleId, ...others } = filter as Members
+  const codes = regionMembers.flatMap((name) => (others[name] === undefined ? [] : [String(others[name])]))
+  const tree = useRegions(codes.length > 0).data ?? []
+  const site = useRead(getSite, { appId, id: Number(siteId) }, { enabled: siteId !== undefined }).data
+  const rule = useRead(getBillingRule, { appId, id: Number(billingRuleId) }, { enabled: billingRuleId !== undefined })
+  if (all === true) return t('everything')
+  const names = regionPath(tree, codes).map(({ name }) => name)
+  const known: Members = Object.fromEntries(
+    Object.entries(others).filter(([name]) => !regionMembers.includes(name as 'cityCode')),
+  )
+  const regions = names.length === codes.length ? { [lowest(codes.length)]: names.join(' ') } : others
+  return inOneLine(
+    {
+      ...(codes.length > 0 && regions),
+      ...known,
+      ...(siteId !== undefined && { siteId: site?.siteName ?? siteId }),
+      ...(billingRuleId !== undefined && { billingRuleId: rule.data?.ruleName ?? billingRuleId }),
+    },
+    kind,
+    language,
+  )
+}
+
+/** The member with the name of the lowest division of so many. */
+const lowest = (levels: number) => ['provinceName', 'cityName', 'districtName'][levels - 1] ?? 'districtName'

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
+import { ApplicationName } from '../ui/application-name.tsx'
 import { Rows } from '../ui/rows.tsx'
+import { useCommon } from '../ui/texts.ts'
 import { useServiceClock } from './clock.ts'
 import { DayBar } from './day-bar.tsx'
 import { showMoney, totalPrice } from './day-periods.ts'
@@ -10,11 +12,15 @@ import { useTexts } from './texts.ts'
 /** The present prices of a rule; its children say where they apply. */
 export function RuleView({ rule, children }: { rule: BillingRuleRecord; children: ReactNode }) {
   const t = useTexts()
+  const common = useCommon()
   const clock = useServiceClock()
   const { periods, ruleType } = rule
   return (
     <section className="card">
       <h2>{t(`type_${ruleType}` as 'type_1')}</h2>
+      <p>
+        {common('application')}: <ApplicationName appId={rule.appId} />
+      </p>
       {periods === null ? (
         <OccupancyTerms {...rule} />
       ) : (

@@ -171,12 +171,12 @@ function useEarlier(event: AnyEvent) {
   return useQuery<AnyEvent | null, ForecourtError>({
     queryKey: ['earlier', keyOf(event), mayAudit, language()],
     queryFn: async () => {
-      const { feed, audit } = earlierOf(event)
+      const { feed, audit, fits = () => true } = earlierOf(event)
       const pages = await Promise.all([
         ...feed.map((query) => call(pageEvents, query)),
         ...(mayAudit ? audit.map((query) => call(pageAudit, query)) : []),
       ])
-      const found: AnyEvent[] = pages.flatMap(({ data }): AnyEvent[] => data.list)
+      const found: AnyEvent[] = pages.flatMap(({ data }): AnyEvent[] => data.list.filter(fits))
       return found.sort((one, other) => other.id - one.id)[0] ?? null
     },
   })

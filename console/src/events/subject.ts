@@ -132,6 +132,8 @@ type AuditQuery = Static<NonNullable<typeof pageAudit.query>>
 export interface Earlier {
   feed: FeedQuery[]
   audit: AuditQuery[]
+  /** For queries that cannot tell the record from others. */
+  fits?: (event: AnyEvent) => boolean
 }
 
 /** Members of a device's record that reports change. Events about the record are not compared by them. */
@@ -139,6 +141,10 @@ const members = [...reportedMembers, 'DeviceBatteryOutput']
 
 /** The sides of the comparison of an event with the previous event about the same record. */
 export function sidesOf({ type, data }: AnyEvent, earlier: unknown): { before: unknown; after: unknown } {
+  if (type === 'priceChange.scheduled') {
+    const former = Object.entries(earlier ?? {}).filter(([member]) => terms.includes(member))
+    return { before: Object.fromEntries(former), after: without(data, ['id', 'appId', 'status', 'billingRuleId']) }
+  }
   if (nounOf(type) !== 'device') return { before: earlier, after: data }
   return { before: without(earlier, members), after: without(data, members) }
 }
@@ -156,6 +162,25 @@ export function ownSidesOf({ data }: AnyEvent): { before: unknown; after: unknow
 const without = (record: unknown, members: readonly string[]): unknown =>
   Object.fromEntries(Object.entries(record ?? {}).filter(([member]) => !members.includes(member)))
 
+type Prices = Partial<Record<'id' | 'billingRuleId', number | null>>
+
+/**
+ * A price change begins when it is scheduled, and is compared with the terms of its rule then; one of other rules at
+ * sites with nothing. Later it is compared with itself, among the latest price changes of the application.
+ */
+function earlierOfPrices({ type, data }: AnyEvent, latest: FeedQuery): Earlier {
+  const { id, billingRuleId } = data as Prices
+  if (type !== 'priceChange.scheduled') {
+    const fits = ({ data: other }: AnyEvent) => (other as Prices).id === id
+    return { feed: [{ ...latest, type: 'priceChange.scheduled', pageSize: 100 }], audit: [], fits }
+  }
+  if (billingRuleId == null) return { feed: [], audit: [] }
+  return { feed: [{ ...latest, billingRuleId, type: 'billingRule.created,billingRule.updated' }], audit: [] }
+}
+
+/** What a billing rule and a price change both have. */
+const terms = ['periods', 'freeMinutes', 'unitMinutes', 'unitPrice', 'dailyCap']
+
 /** How to find the previous event. A serial number or an id is unique only among the events of its kind. */
 export function earlierOf(event: AnyEvent): Earlier {
   const noun = nounOf(event.type)
@@ -168,6 +193,7 @@ export function earlierOf(event: AnyEvent): Earlier {
     device: { deviceNo: id },
     billingRule: { billingRuleId: Number(id) },
   }
+  if (noun === 'priceChange') return earlierOfPrices(event, inFeed)
   const filter = filters[noun]
   const type = ofKind(eventTypes)
     .filter((type) => !hasOwnData(type))

@@ -6,6 +6,8 @@ export interface MapProps {
   /** A description of the map for screen readers. */
   label: string
   points: readonly MapPoint[]
+  /** A point of another kind, drawn apart from the others as a ring. */
+  ring?: Point | undefined
   /** The part to show instead of all points. */
   area?: Box | undefined
   /** Called with the visible part whenever it changes. */

@@ -32,7 +32,7 @@ interface DrawingProps extends MapProps {
 
 /** The map itself, loaded only where a map is shown, because its library is large. */
 export default function Drawing(props: DrawingProps) {
-  const { label, points, area, tileUrl, provinces } = props
+  const { label, points, ring, area, tileUrl, provinces } = props
   const t = useTexts()
   const ground = useRef<HTMLDivElement>(null)
   const degrees = useRef<HTMLDivElement>(null)
@@ -57,7 +57,7 @@ export default function Drawing(props: DrawingProps) {
     }
   }, [])
 
-  const { minLng, minLat, maxLng, maxLat } = area ?? boxOf(points)
+  const { minLng, minLat, maxLng, maxLat } = area ?? boxOf(ring === undefined ? points : [...points, ring])
   useEffect(() => {
     map?.fitBounds(
       [
@@ -99,12 +99,14 @@ export default function Drawing(props: DrawingProps) {
     const drawDegrees = () => degrees.current && !hasBase && writeDegrees(map, degrees.current)
     draw()
     drawDegrees()
+    const drawnRing = ring && mark(placeOf(ring), 'map-ring', '', false).addTo(map)
     map.on('moveend', draw).on('move', drawDegrees)
     return () => {
       map.off('moveend', draw).off('move', drawDegrees)
       drawn.remove()
+      drawnRing?.remove()
     }
-  }, [map, points, provinces, tileUrl, isPicking])
+  }, [map, points, ring, provinces, tileUrl, isPicking])
 
   return (
     <>

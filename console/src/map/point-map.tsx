@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { getRegionTree } from '../../../src/regions/contract.ts'
 import { useRead } from '../api.ts'
@@ -11,10 +11,12 @@ const Drawing = lazy(() => import('./map.tsx').catch(() => ({ default: NoDrawing
 
 interface PointMapProps extends MapProps {
   height: number | string
+  /** Shown over the lower edge of the map. */
+  children?: ReactNode
 }
 
 /** A map of points: with the configured base map, or without one with the names of places. */
-export function PointMap({ height, ...props }: PointMapProps) {
+export function PointMap({ height, children, ...props }: PointMapProps) {
   const { data, isPending } = useRead(getSettings, {})
   const provinces = useRead(getRegionTree, { depth: 1 }).data?.list
   return (
@@ -24,6 +26,7 @@ export function PointMap({ height, ...props }: PointMapProps) {
           <Drawing tileUrl={data?.mapTileUrl ?? null} provinces={provinces} {...props} />
         </Suspense>
       )}
+      {children}
     </div>
   )
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../src/devices/placement/contract.ts'
 import { getSite } from '../../../src/sites/contract.ts'
 import { useRead } from '../api.ts'
+import { readPoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
@@ -31,7 +32,8 @@ const placementNotFound = 20030
 type Asked = { act: 'place'; now: Partial<PlacementRecord> } | { act: 'remove'; placement: PlacementRecord }
 
 /** Shows the site of a device with its contact; for a device without a placement, the sites nearby. */
-export function DeviceSite({ device: { appId, deviceNo } }: { device: DeviceRecord }) {
+export function DeviceSite({ device }: { device: DeviceRecord }) {
+  const { appId, deviceNo } = device
   const t = useTexts()
   const [asked, setAsked] = useState<Asked>()
   const close = () => setAsked(undefined)
@@ -43,7 +45,7 @@ export function DeviceSite({ device: { appId, deviceNo } }: { device: DeviceReco
       {isNowhere && (
         <Nowhere appId={appId} deviceNo={deviceNo} place={(siteId) => setAsked({ act: 'place', now: { siteId } })} />
       )}
-      {!isNowhere && data !== undefined && <Somewhere placement={data} ask={setAsked} />}
+      {!isNowhere && data !== undefined && <Somewhere placement={data} device={device} ask={setAsked} />}
       {data === undefined && error === null && <Loading />}
       {data === undefined && error !== null && !isNowhere && (
         <RefusalResult error={error} retry={() => void refetch()} />
@@ -57,12 +59,20 @@ export function DeviceSite({ device: { appId, deviceNo } }: { device: DeviceReco
   )
 }
 
-function Somewhere({ placement, ask }: { placement: PlacementRecord; ask: (asked: Asked) => void }) {
+interface SomewhereProps {
+  placement: PlacementRecord
+  device: DeviceRecord
+  ask: (asked: Asked) => void
+}
+
+function Somewhere({ placement, device, ask }: SomewhereProps) {
   const t = useTexts()
   const may = useMay()
   const { appId, siteId, siteName, laneType, laneName, placedTime, placedBy } = placement
   const { data: site } = useRead(getSite, { appId, id: siteId })
   const points = useMemo(() => (site === undefined ? [] : pointOf(site)), [site])
+  const { coordinates } = device.deviceBattery
+  const ring = useMemo(() => readPoint(coordinates), [coordinates])
   return (
     <>
       <Facts
@@ -81,7 +91,14 @@ function Somewhere({ placement, ask }: { placement: PlacementRecord; ask: (asked
           ),
         }}
       />
-      {points.length > 0 && <PointMap label={t('map')} height={180} points={points} />}
+      {(points.length > 0 || ring !== undefined) && (
+        <>
+          <PointMap label={t('map')} height={180} points={points} ring={ring} />
+          <p className="faint map-words">
+            {points.length > 0 && t('siteOnMap')} {ring !== undefined && t('deviceOnMap')}
+          </p>
+        </>
+      )}
       {may(savePlacement) && (
         <p style={{ display: 'flex', gap: 8, marginTop: 12 }}>
           <Button onClick={() => ask({ act: 'place', now: placement })}>{t('change')}</Button>

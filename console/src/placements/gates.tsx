@@ -94,9 +94,12 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
       title: t('device'),
       className: 'fills',
       render: (_, { appId, deviceNo, deviceName }) => (
-        <Link to={paths.device(appId, deviceNo)} title={deviceNo}>
-          <OneLine text={deviceName} />
-        </Link>
+        <>
+          <Link to={paths.device(appId, deviceNo)}>
+            <OneLine text={deviceName} />
+          </Link>
+          <div className="mono faint">{deviceNo}</div>
+        </>
       ),
     },
     {

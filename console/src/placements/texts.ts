@@ -57,7 +57,9 @@ export const useTexts = defineTexts(
     until: 'Until',
     reason: 'Reason',
     device: 'Device',
-    map: 'Map with the site of the device',
+    map: 'Map with the device and its site',
+    siteOnMap: '● the site',
+    deviceOnMap: '○ the device',
   },
   {
     gates: '出入口设备',
@@ -113,7 +115,9 @@ export const useTexts = defineTexts(
     until: '至',
     reason: '原因',
     device: '设备',
-    map: '设备所在站点的地图',
+    map: '设备及其所在站点的地图',
+    siteOnMap: '● 站点',
+    deviceOnMap: '○ 设备',
   },
 )
 

@@ -55,13 +55,13 @@ const ofEvent = ({ id, time, actor, data }: EventRecord): LineEntry => ({
 
 /**
  * The timeline of a rule's terms: the waiting ones, soonest first; then the present ones; then the past ones, newest
- * first. It is made from the rule's events and price changes; events that are no longer kept are missing.
+ * first; and those that were cancelled. It is made from the rule's events and price changes; events that are no longer kept are missing.
  */
 export function lineOf(
   rule: BillingRuleRecord,
   events: readonly EventRecord[],
   changes: readonly PriceChangeRecord[],
-): { waiting: LineEntry[]; held: LineEntry[] } {
+): { waiting: LineEntry[]; held: LineEntry[]; cancelled: LineEntry[] } {
   const own = changes.filter(({ billingRuleId }) => billingRuleId === rule.id)
   const ofStatus = (wanted: number) =>
     own
@@ -86,5 +86,6 @@ export function lineOf(
   if (last === undefined || !areSame(last.terms, rule)) {
     held.unshift({ key: 'now', since: null, terms: termsOf(rule), actor: null, reason: null, change: null })
   }
-  return { waiting: ofStatus(priceChangeStatus.waiting).toSorted(byTime), held }
+  const cancelled = ofStatus(priceChangeStatus.cancelled)
+  return { waiting: ofStatus(priceChangeStatus.waiting).toSorted(byTime), held, cancelled }
 }

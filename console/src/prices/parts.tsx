@@ -37,7 +37,7 @@ export function ChangeInWords({ change }: { change: PriceChangeRecord }) {
     <div style={{ display: 'grid', gap: 4 }}>
       {billingRuleId === null ? (
         <>
-          <span>{t('kindSites', { count: siteCount ?? 0 })}</span>
+          <SiteCount appId={appId} rules={rules} words={t('kindSites', { count: siteCount ?? 0 })} />
           {rules !== null && <RulesInWords appId={appId} rules={rules} />}
         </>
       ) : (
@@ -48,6 +48,24 @@ export function ChangeInWords({ change }: { change: PriceChangeRecord }) {
       )}
       {undoOf !== null && <span className="faint">{t('undoes', { id: undoOf })}</span>}
     </div>
+  )
+}
+
+interface SiteCountProps {
+  appId: string
+  rules: GivenRules | null
+  words: string
+}
+
+/** How many sites get a rule, with a link to the sites that have it. With no rule, or several, there is no such list. */
+function SiteCount({ appId, rules, words }: SiteCountProps) {
+  const t = useTexts()
+  const [id, ...others] = ruleFields.map(({ field }) => given(rules?.[field])).filter((one) => one !== null)
+  if (id === undefined || others.length > 0) return <span>{words}</span>
+  return (
+    <Link to={paths.sites({ appId, billingRuleId: id })} title={t('sitesWithRule')}>
+      {words}
+    </Link>
   )
 }
 

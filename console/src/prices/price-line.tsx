@@ -50,6 +50,7 @@ export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
     <section className="card">
       <div style={{ display: 'flex', gap: 12, alignItems: 'baseline' }}>
         <h2 style={{ flex: 1 }}>{t('line')}</h2>
+        <Link to={paths.priceChanges({ appId, billingRuleId: id })}>{t('title')}</Link>
         <Link to={paths.events({ tab: 'feed', appId, billingRuleId: id })}>{t('history')}</Link>
       </div>
       {changes.data !== undefined && events.data !== undefined ? (
@@ -74,10 +75,11 @@ export function PriceLine({ rule }: { rule: BillingRuleRecord }) {
 interface EntriesProps {
   waiting: LineEntry[]
   held: LineEntry[]
+  cancelled: LineEntry[]
   ask: (asked: Asked) => void
 }
 
-function Entries({ waiting, held, ask }: EntriesProps) {
+function Entries({ waiting, held, cancelled, ask }: EntriesProps) {
   const t = useTexts()
   const may = useMay()
   const [now, ...past] = held
@@ -85,39 +87,51 @@ function Entries({ waiting, held, ask }: EntriesProps) {
   const [before] = past
   const since = now.since ?? ''
   return (
-    <ol className="price-line">
-      {waiting.toReversed().map((entry) => (
-        <Entry key={entry.key} entry={entry} state="waits" heading={t('waits', { time: entry.since ?? '' })}>
-          {entry.change !== null && <Countdown at={entry.change.effectiveAt} />}
-          {entry.change !== null && may(cancelPriceChange) && (
+    <>
+      <ol className="price-line">
+        {waiting.toReversed().map((entry) => (
+          <Entry key={entry.key} entry={entry} state="waits" heading={t('waits', { time: entry.since ?? '' })}>
+            {entry.change !== null && <Countdown at={entry.change.effectiveAt} />}
+            {entry.change !== null && may(cancelPriceChange) && (
+              <AskButton
+                words={t('cancel')}
+                label={t('cancelOf', { time: entry.since ?? '' })}
+                ask={() => entry.change && ask({ act: 'cancel', change: entry.change })}
+              />
+            )}
+          </Entry>
+        ))}
+        <Entry entry={now} state="holds" heading={now.since === null ? t('holdsNow') : t('holds', { time: since })}>
+          {now.change !== null && may(undoPriceChange) && (
             <AskButton
-              words={t('cancel')}
-              label={t('cancelOf', { time: entry.since ?? '' })}
-              ask={() => entry.change && ask({ act: 'cancel', change: entry.change })}
+              words={t('undo')}
+              label={t('undoOf', { time: since })}
+              ask={() => now.change && ask({ act: 'undo', change: now.change, former: before?.terms })}
+            />
+          )}
+          {now.change === null && before !== undefined && may(updateBillingRule) && (
+            <AskButton
+              words={t('undo')}
+              label={t('undoOf', { time: since })}
+              ask={() => ask({ act: 'undoUpdate', since, former: before.terms })}
             />
           )}
         </Entry>
-      ))}
-      <Entry entry={now} state="holds" heading={now.since === null ? t('holdsNow') : t('holds', { time: since })}>
-        {now.change !== null && may(undoPriceChange) && (
-          <AskButton
-            words={t('undo')}
-            label={t('undoOf', { time: since })}
-            ask={() => now.change && ask({ act: 'undo', change: now.change, former: before?.terms })}
-          />
-        )}
-        {now.change === null && before !== undefined && may(updateBillingRule) && (
-          <AskButton
-            words={t('undo')}
-            label={t('undoOf', { time: since })}
-            ask={() => ask({ act: 'undoUpdate', since, former: before.terms })}
-          />
-        )}
-      </Entry>
-      {past.slice(0, mostPast).map((entry) => (
-        <Entry key={entry.key} entry={entry} state="held" heading={t('held', { time: entry.since ?? '' })} />
-      ))}
-    </ol>
+        {past.slice(0, mostPast).map((entry) => (
+          <Entry key={entry.key} entry={entry} state="held" heading={t('held', { time: entry.since ?? '' })} />
+        ))}
+      </ol>
+      {cancelled.length > 0 && (
+        <>
+          <h3 className="price-use">{t('neverHeld')}</h3>
+          <ol className="price-line">
+            {cancelled.slice(0, mostPast).map((entry) => (
+              <Entry key={entry.key} entry={entry} state="held" heading={t('waits', { time: entry.since ?? '' })} />
+            ))}
+          </ol>
+        </>
+      )}
+    </>
   )
 }
 
@@ -140,8 +154,14 @@ function Entry({ entry: { terms, actor, reason, change }, state, heading, childr
       <TermsInShort terms={terms} {...(state === 'holds' && { now: clock?.seconds })} />
       <div className="faint price-line-by">
         {actor !== null && <Actor actor={actor} />}
+        {change !== null && ` · ${t('scheduledAt', { time: change.createTime })}`}
         {change?.undoOf != null && ` · ${t('undoes', { id: change.undoOf })}`}
         {reason !== null && ` · ${reason}`}
+        {change?.cancelTime != null && (
+          <div>
+            {t('cancelledAt', { time: change.cancelTime })} {change.cancelledBy && <Actor actor={change.cancelledBy} />}
+          </div>
+        )}
       </div>
     </li>
   )

@@ -52,7 +52,9 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
         area={bbox === '' ? undefined : readBbox(bbox)}
         onArea={setArea}
         onSelect={setChosen}
-      />
+      >
+        <Here sites={here} />
+      </PointMap>
       <output className="map-words">
         {isPending ? (
           t('readingPoints')
@@ -60,7 +62,6 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
           <Counts points={points.length} sites={sites?.length ?? 0} hasMore={data?.hasMore} />
         )}
       </output>
-      <Here sites={here} />
     </section>
   )
 }

@@ -69,6 +69,8 @@ export function TextFilter({ label, value, onChange, width = 180, meaning = (tex
       <Input
         ref={field}
         id={id}
+        // Without it, the icon that clears the field would be a part of its name.
+        aria-label={label}
         allowClear
         style={{ width: '100%', minWidth: Math.min(width, 140), maxWidth: width }}
         value={text}

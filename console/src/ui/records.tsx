@@ -139,6 +139,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   })
   // The deferred value lets React draw the rows in slices, and the browser responds to the user between two slices.
   const found = useDeferredValue(data, undefined) as (PageData<Item> & Static<Data>) | undefined
+  const answer = useDeferredValue(useAnswered(JSON.stringify(asked), isPlaceholderData))
 
   if (error !== null && data === undefined) return <RefusalResult error={error} retry={() => void refetch()} />
   // Until the rows arrive nothing is shown, because it would then move.
@@ -148,10 +149,14 @@ export function Records<Item extends object, Body extends TObject, Query extends
     <div>
       {isNarrow && <SortChoice columns={columns} {...sorted.rows} />}
       <Rows<Item>
+        // Other columns, or fewer rows a page, are laid out anew.
+        key={`${pageSize} ${shown.map(({ key }) => key).join(' ')}`}
         label={t('rows')}
         columns={shown}
         rows={found.list}
         rowKey={rowKey}
+        answer={answer}
+        mayGrow={isNarrowed && !isNarrow}
         empty={<NoRows isNarrowed={isNarrowed} clear={clear} empty={empty} />}
         isBusy={isFetching && isPlaceholderData}
         rowProps={onRow && ((item) => rowProps(onRow(item).onClick))}
@@ -201,6 +206,13 @@ export function Records<Item extends object, Body extends TObject, Query extends
       </nav>
     </div>
   )
+}
+
+/** Returns the query whose rows are shown: the previous one until the rows of the next one arrive. */
+function useAnswered(asked: string, isWaiting: boolean): string {
+  const [answered, setAnswered] = useState(asked)
+  if (!isWaiting && answered !== asked) setAnswered(asked)
+  return answered
 }
 
 /** The number of a page as the address has it. */
@@ -351,7 +363,7 @@ function Turns({ place, page, isWaiting }: TurnsProps) {
         isOff={!place.hasPrevious}
         go={() => place.goBack()}
       />
-      {page.totalIsExact && page.pages > 1 && <PageNumber key={number} here={number} pages={page.pages} goTo={goTo} />}
+      {page.totalIsExact && <PageNumber key={`${number} ${page.pages}`} here={number} pages={page.pages} goTo={goTo} />}
       <PagerButton
         icon={<RightOutlined />}
         words={t('nextPage')}
@@ -399,8 +411,12 @@ function rowProps(onClick: () => void): React.HTMLAttributes<HTMLElement> {
 function Total({ page }: { page: PageData<unknown> }) {
   const t = useCommon()
   const total = grouped(page.total)
+  const words = page.totalIsExact ? t('total', { total }) : t('totalAtLeast', { total })
+  // Another total is another text in its place, and not one that moves.
   return (
-    <span className="faint number">{page.totalIsExact ? t('total', { total }) : t('totalAtLeast', { total })}</span>
+    <span key={words} className="faint number">
+      {words}
+    </span>
   )
 }
 

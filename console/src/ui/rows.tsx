@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { useCommon } from './texts.ts'
 import { Wide } from './wide.tsx'
 
@@ -26,6 +26,10 @@ interface RowsProps<Item> {
   columns: RowsColumn<Item>[]
   rows: readonly Item[]
   rowKey: (item: Item) => Key
+  /** Names the query of the rows. The rows of another query must not move what stays. */
+  answer?: string
+  /** Whether other rows may be more, so that the table reaches the lower edge of the window from the beginning. */
+  mayGrow?: boolean
   /** Shown instead of rows if there are none. */
   empty: ReactNode
   /** Whether other rows are loading. */
@@ -51,11 +55,23 @@ export interface RowsSort {
  * their headings beside them.
  */
 export function Rows<Item extends object>({ label, columns, rows, rowKey, empty, ...options }: RowsProps<Item>) {
-  const { isBusy = false, isSmall, isBrief, rowProps, selection, sort } = options
-  const names = ['rows', isBusy && 'rows-busy', isSmall && 'rows-small', isBrief && 'rows-brief']
+  const { answer = '', mayGrow = false, isBusy = false, isSmall, isBrief, rowProps, selection, sort } = options
+  const table = useRef<HTMLTableElement>(null)
+  const [held, hold] = useState<Held>({ answer, ...(mayGrow && { height: belowHead }) })
+  if (held.answer !== answer) hold({ ...held, answer, ...(table.current && sizesOf(table.current)) })
+  const { widths, height, width } = held
+  const names = ['rows', widths && 'rows-held', isBusy && 'rows-busy', isSmall && 'rows-small', isBrief && 'rows-brief']
   return (
-    <Wide label={label}>
-      <table className={names.filter(Boolean).join(' ')} aria-busy={isBusy}>
+    <Wide label={label} style={{ minHeight: height }}>
+      <table ref={table} className={names.filter(Boolean).join(' ')} style={{ minWidth: width }} aria-busy={isBusy}>
+        {widths && (
+          <colgroup>
+            {widths.map((width, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the columns do not change
+              <col key={index} style={{ width }} />
+            ))}
+          </colgroup>
+        )}
         <thead>
           <tr>
             {selection && (
@@ -80,7 +96,7 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
             const key = rowKey(item)
             const isChosen = selection?.keys.includes(key)
             return (
-              <tr key={key} {...rowProps?.(item)} {...(isChosen && { 'data-chosen': '' })}>
+              <tr key={`${key} ${answer}`} {...rowProps?.(item)} {...(isChosen && { 'data-chosen': '' })}>
                 {selection && (
                   <td className="rows-choice">
                     <label>
@@ -113,6 +129,31 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
       </table>
     </Wide>
   )
+}
+
+/** What the rows of a query have given to the table, and the rows of the next query must not change. */
+interface Held {
+  answer: string
+  widths?: string[]
+  /** The least height of the table's place; in pixels, or as a style. */
+  height?: number | string
+  /** In pixels, the width of a table that is wider than its place. */
+  width?: number
+}
+
+/** A height that reaches below the window's lower edge: the head of a page and its filters are higher than this. */
+const belowHead = 'calc(100vh - 200px)'
+
+function sizesOf(table: HTMLTableElement): Partial<Held> {
+  const { width, top } = table.getBoundingClientRect()
+  const place = table.parentElement?.getBoundingClientRect() ?? { width, height: 0 }
+  // What is below the table stays where it is, or below the edge of the window.
+  const height = Math.min(place.height, Math.max(0, innerHeight - top - scrollY))
+  const widths = [...(table.rows[0]?.cells ?? [])].map((cell) => cell.getBoundingClientRect().width)
+  // Without rows the columns are too narrow; on a phone there are none.
+  if (table.querySelector('.rows-empty') || widths.includes(0)) return { height }
+  const shares = widths.map((one) => `${(100 * one) / width}%`)
+  return { height, widths: shares, ...(width > place.width + 1 && { width }) }
 }
 
 const classOf = ({ align, className }: RowsColumn<never>) =>
@@ -150,7 +191,7 @@ function Heading({ column, sort }: HeadingProps) {
   const mark = isSorted ? (sort.isAscending ? '↑' : '↓') : '↕'
   const order = sort.isAscending ? 'ascending' : 'descending'
   return (
-    <th className={classOf(column)} aria-sort={isSorted ? order : 'none'}>
+    <th className={classOf(column)} style={style} aria-sort={isSorted ? order : 'none'}>
       <button type="button" className="rows-sort" data-sorted={isSorted} onClick={() => sort.turn(sortBy)}>
         {title}{' '}
         <span aria-hidden className={isSorted ? 'rows-mark' : 'rows-mark rows-mark-off'}>
