@@ -139,7 +139,7 @@ longTest(
     const file = newFile()
     const taken = await forecourt(['backup', file], from.env)
     expect(taken.code).toBe(0)
-    expect(taken.stderr).toContain('The key for callback secrets is not in it')
+    expect(taken.stderr).toContain('The key for callback secrets is not in the backup')
     expect(gunzipSync(readFileSync(file)).toString()).not.toContain(readFileSync(key, 'utf8').trim())
 
     const to = await newDatabase()
