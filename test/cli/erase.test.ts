@@ -32,7 +32,11 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   const one = ['--app', appId, '--site', String(gone.id)]
 
   // Nothing is erased for a site that still exists.
-  expect(await erase(...one)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('delete the site first') })
+  expect(await erase(...one)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('delete the site first'),
+  })
   await client.call(deleteSite, { appId, id: gone.id }, { token })
   const eventsOf = async (siteId: number) => (await client.call(pageEvents, { appId, siteId }, { token })).data.list
   const before = await eventsOf(gone.id)

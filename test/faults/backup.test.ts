@@ -174,7 +174,9 @@ describe('a small backup', () => {
         (error: Error) => error.message,
       )
       await handle.close()
-      expect(outcome, what).toMatch(/^The (backup is damaged, and nothing was written|file is (empty|not a Forecourt backup))/)
+      expect(outcome, what).toMatch(
+        /^The (backup is damaged, and nothing was written|file is (empty|not a Forecourt backup))/,
+      )
     }
     const unpacked = gunzipSync(whole)
     const isSame = (other: Buffer) => {
@@ -523,5 +525,8 @@ test('a backup of an older schema is restored into it, and brought up to date wi
     (sql) =>
       sql`insert into schema_migration (version, file, checksum) values (${next.version}, ${next.file}, ${checksum})`,
   )
-  expectRefused(await forecourt(['backup', newFile()], from.env), 'The schema of the database is newer than this program')
+  expectRefused(
+    await forecourt(['backup', newFile()], from.env),
+    'The schema of the database is newer than this program',
+  )
 }, 120_000)
