@@ -33,6 +33,11 @@ export function slimContracts(): Plugin {
         const emptySchema = /^import Type\b/m.test(code) ? 'Type' : '{properties:{}}'
         const edits: { start: number; end: number; text: string }[] = []
         visit(this.parse(code) as unknown as Node, (node) => {
+          // When an event happens is told in the reference only.
+          if (node.type === 'Property' && (node.key as Node).name === 'happens') {
+            edits.push({ start: node.start, end: node.end, text: 'happens: 0' })
+            return false
+          }
           if (node.type !== 'CallExpression') return true
           if (rootOf(node) === 'Type') {
             edits.push({ start: node.start, end: node.end, text: 'Type' })

@@ -22,9 +22,9 @@ interface Documented {
   group: string
   name: string
   unit: string
-  protects: string
-  past: string
-  seenBy: string
+  purpose: string
+  beyond: string
+  testedBy: string
 }
 
 /** Reads the description of each limit from the source. Throws for an incomplete one. */
@@ -38,10 +38,10 @@ function documentedLimits(): Documented[] {
     if (heading !== undefined) group = heading
     else {
       const words = comment.replace(/\s*\n\s*\*\s?/g, ' ').trim()
-      const parts = /^(\w[^.]*)\. (.+?)\.?(?: Past it: (.+?)\.)? Seen by: (\S+)\.$/.exec(words)
+      const parts = /^(\w[^.]*)\. (.+?)\.?(?: Beyond it: (.+?)\.)? Tested by: (\S+)\.$/.exec(words)
       if (parts === null) throw new Error(`src/vocabulary/limits.ts does not say all of ${name}: ${words}`)
-      const [, unit = '', protects = '', past = '', seenBy = ''] = parts
-      found.push({ group, name, unit: unit.toLowerCase(), protects, past, seenBy })
+      const [, unit = '', purpose = '', beyond = '', testedBy = ''] = parts
+      found.push({ group, name, unit: unit.toLowerCase(), purpose, beyond, testedBy })
     }
   }
   const missing = Object.keys(limits).filter((name) => !found.some((one) => one.name === name))
@@ -55,10 +55,10 @@ export function limitsPage(): string {
   const tables = [...new Set(all.map(({ group }) => group))].map((group) => {
     const found = all.filter((one) => one.group === group)
     const rows = found.map(
-      ({ name, unit, protects, past, seenBy }) =>
-        `| \`${name}\` | ${number(limits[name as keyof typeof limits])} ${unit} | ${protects} | ${past} | \`${seenBy}\` |\n`,
+      ({ name, unit, purpose, beyond, testedBy }) =>
+        `| \`${name}\` | ${number(limits[name as keyof typeof limits])} ${unit} | ${purpose} | ${beyond} | \`${testedBy}\` |\n`,
     )
-    return `### ${group}\n\n| limit | value | protects | past it | seen by |\n| --- | --: | --- | --- | --- |\n${rows.join('')}`
+    return `### ${group}\n\n| limit | value | what is limited, and why | beyond it | tested by |\n| --- | --: | --- | --- | --- |\n${rows.join('')}`
   })
   const page = readFileSync(join(root, 'docs/limits.md'), 'utf8')
   return page.slice(0, page.indexOf('\n### ') + 1) + tables.join('\n')
@@ -66,7 +66,7 @@ export function limitsPage(): string {
 
 const link = (code: number) => `[${code}](errors.md#${code})`
 const { bodyBytes, batchRows, batchBytes, fileBytes, filesAtOnceOfOne, jsonDepth, jsonMembers, jsonValues } = limits
-/** The rows of the guides' table: what is limited, the limit, and what happens past it. */
+/** The rows of the guides' table: what is limited, the limit, and what happens beyond it. */
 const rows: Record<'en' | 'zh', [string, string, string][]> = {
   en: [
     [

@@ -40,9 +40,9 @@ export interface Act {
 }
 
 export interface ActFilter {
-  /** a part of the name, in upper or lower case */
+  /** a part of the name, regardless of upper and lower case */
   siteName?: string | null | undefined
-  /** a part of the contact person’s name, in upper or lower case */
+  /** a part of the contact person’s name, regardless of upper and lower case */
   contacts?: string | null | undefined
   /** The province’s code. */
   provinceCode?: string | null | undefined
@@ -62,9 +62,9 @@ export interface ActFilter {
   bbox?: string | null | undefined
   /** true: every row; without other filters. */
   all?: boolean | null | undefined
-  /** a part of the serial number, in upper or lower case */
+  /** a part of the serial number, regardless of upper and lower case */
   deviceNo?: string | null | undefined
-  /** a part of the name, in upper or lower case */
+  /** a part of the name, regardless of upper and lower case */
   deviceName?: string | null | undefined
   /** Free text for the integrator’s own use. */
   tag?: string | null | undefined
@@ -402,9 +402,9 @@ export interface CreateExportQuery {
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** a part of the name, in upper or lower case */
+  /** a part of the name, regardless of upper and lower case */
   siteName?: string | undefined
-  /** a part of the contact person’s name, in upper or lower case */
+  /** a part of the contact person’s name, regardless of upper and lower case */
   contacts?: string | undefined
   /** The code of the site’s province. */
   provinceCode?: string | undefined
@@ -422,9 +422,9 @@ export interface CreateExportQuery {
   timeTo?: string | undefined
   /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
   bbox?: string | undefined
-  /** a part of the serial number, in upper or lower case */
+  /** a part of the serial number, regardless of upper and lower case */
   deviceNo?: string | undefined
-  /** a part of the name, in upper or lower case */
+  /** a part of the name, regardless of upper and lower case */
   deviceName?: string | undefined
   /** Free text for the integrator’s own use. */
   tag?: string | undefined
@@ -450,7 +450,7 @@ export interface CreateExportQuery {
   deviceNos?: string | undefined
   /** 1 entrance, 2 exit, 3 both, 4 door. */
   laneType?: LaneType | undefined
-  /** a part of the name, in upper or lower case */
+  /** a part of the name, regardless of upper and lower case */
   ruleName?: string | undefined
   /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
   ruleType?: RuleType | undefined
@@ -1164,7 +1164,7 @@ export interface GetRegionTreeResult {
 export interface GetServiceDetailResult {
   /** the service’s version */
   version: string
-  /** what it runs on */
+  /** the runtime and its version, such as Bun 1.4.5 */
   runtime: string
   /** the version of PostgreSQL */
   databaseVersion: string
@@ -1543,7 +1543,7 @@ export interface PageBillingRulesQuery {
   sort?: 'createTime' | 'id' | 'ruleName' | 'ruleType' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
-  /** a part of the name, in upper or lower case */
+  /** a part of the name, regardless of upper and lower case */
   ruleName?: string | undefined
   /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
   ruleType?: RuleType | undefined
@@ -1593,7 +1593,7 @@ export interface PageDeviceInventoryQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** a part of the serial number, in upper or lower case */
+  /** a part of the serial number, regardless of upper and lower case */
   deviceNo?: string | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | undefined
@@ -1625,9 +1625,9 @@ export interface PageDevicesQuery {
   sort?: 'createTime' | 'deviceNo' | 'deviceName' | 'modelName' | 'provinceCode' | 'cityCode' | 'districtCode' | 'status' | 'onlineStatus' | 'runStatus' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
-  /** a part of the serial number, in upper or lower case */
+  /** a part of the serial number, regardless of upper and lower case */
   deviceNo?: string | undefined
-  /** a part of the name, in upper or lower case */
+  /** a part of the name, regardless of upper and lower case */
   deviceName?: string | undefined
   /** Free text for the integrator’s own use. */
   tag?: string | undefined
@@ -1765,7 +1765,7 @@ export interface PagePlacementsQuery {
   cursor?: string | undefined
   /** Only rows about this site. */
   siteId?: number | undefined
-  /** a part of the serial number, in upper or lower case */
+  /** a part of the serial number, regardless of upper and lower case */
   deviceNo?: string | undefined
   /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
   deviceNos?: string | undefined
@@ -1827,7 +1827,7 @@ export interface PageRefusalsQuery {
   code?: number | undefined
   /** the id of an operation */
   operation?: string | undefined
-  /** a part of the serial number, in upper or lower case */
+  /** a part of the serial number, regardless of upper and lower case */
   deviceNo?: string | undefined
   /** a whole serial number, the id of a site or a rule, or a new site’s name */
   subject?: string | undefined
@@ -1859,9 +1859,9 @@ export interface PageSitesQuery {
   sort?: 'createTime' | 'id' | 'siteName' | 'provinceCode' | 'cityCode' | 'districtCode' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
-  /** a part of the name, in upper or lower case */
+  /** a part of the name, regardless of upper and lower case */
   siteName?: string | undefined
-  /** a part of the contact person’s name, in upper or lower case */
+  /** a part of the contact person’s name, regardless of upper and lower case */
   contacts?: string | undefined
   /** The province’s code. */
   provinceCode?: string | undefined
@@ -2550,7 +2550,7 @@ export interface SetUpOperatorRequest {
 export interface SettingInForce {
   /** the setting’s name */
   name: string
-  /** the value as it would be set; null where there is none, and for a secret */
+  /** the value, as it would be set; null if there is none, and for a secret */
   value: string | null
   /** whether its value is hidden from everybody */
   isSecret: boolean
@@ -2931,7 +2931,7 @@ export interface TableSize {
   bytes: number
   /** after how many days its rows are removed; null for never */
   keptDays: number | null
-  /** the setting of these days; null where they are fixed */
+  /** the name of the setting for these days; null if they cannot be set */
   setting: string | null
 }
 
@@ -3433,7 +3433,7 @@ export interface Methods {
   deleteView: Method<DeleteViewRequest, View>
   /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. If the count is older, the request waits for a new one, for 3 seconds at most. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
-  /** Finds devices by serial number, sites, applications, billing rules and accounts by a part of the name, an application by how its id begins, and a refused write by its request id: at most 8 of each kind, in upper or lower case. A serial number is found by its beginning; by another part of it, as a name by a part, only among the first 30,000 rows. The page operations look through all. A developer finds what belongs to their applications; only admins find accounts. */
+  /** Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 of each kind are returned, regardless of upper and lower case. Serial numbers are found by their beginning; parts of names, and other parts of serial numbers, only among the first 30,000 rows, while the page operations search all rows. A developer finds records of their own applications; only admins find accounts. */
   search: Method<SearchQuery, SearchResult>
   /** Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>

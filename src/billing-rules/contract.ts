@@ -142,7 +142,7 @@ export const pageBillingRules = operation({
     appId: anyAppId,
     ...pageQuery,
     ...sortedBy(ruleSorts),
-    ruleName: optional(freeText(64, 'a part of the name, in upper or lower case')),
+    ruleName: optional(freeText(64, 'a part of the name, regardless of upper and lower case')),
     ruleType: optional(RuleType),
     ...timeRange,
   }),

@@ -15,7 +15,7 @@ export interface Piece {
 export class RowFile {
   /** The columns of a CSV file; null until its first row is read. */
   columns: string[] | null = null
-  /** Those of its columns that are ignored. */
+  /** The columns of the file that are ignored. */
   ignoredColumns: string[] = []
   rows = 0
   private readonly kind: RowKind

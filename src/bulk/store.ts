@@ -158,7 +158,7 @@ export interface StoredPiece {
   keptBytes: number
 }
 
-/** A piece of an import's file; undefined behind the last. */
+/** A piece of an import's file; undefined after the last piece. */
 export async function readPiece(sql: Statements, importId: number, piece: number): Promise<StoredPiece | undefined> {
   const [row] = await sql`select rows, bytes_read from import_piece where import_id = ${importId} and piece = ${piece}`
   return row && { rows: JSON.parse(row.rows), bytesRead: row.bytes_read, keptBytes: Buffer.byteLength(row.rows) }

@@ -48,7 +48,7 @@ export function applicationOf(caller: Caller, named: string | null | undefined):
   throw invalidRequest([{ field: 'appId', reason: { en: 'is required of an operator', zh: '运营方必须指定应用' } }])
 }
 
-/** The same for an application that must exist. Throws 10001, 10003 and 10004. */
+/** Like `applicationOf`, but the application must exist. Throws 10001, 10003 and 10004. */
 export async function requireApplicationOf(
   sql: Statements,
   caller: Caller,

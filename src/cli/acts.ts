@@ -51,7 +51,7 @@ export function actCommands(program: CliCommand, context: Context): void {
       )
       .option('--target-app <appid>', 'for transfer: the application that the devices go to')
       .option('--reason <words>', 'the reason; forceUnbind and transfer must have one')
-      .option('--expect <number>', 'how many must match: with another number nothing is done', wholeNumber(0))
+      .option('--expect <number>', 'how many rows must match: with another number nothing is done', wholeNumber(0))
       .option('--dry-run', 'only counts')
       .example(examples[kind])
       .action((act: Act['act'], options: ActOptions) => beginAct(kind, act, options, context))

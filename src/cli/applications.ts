@@ -37,7 +37,7 @@ export function applicationCommands(program: CliCommand, context: Context): void
         const { appSecret, thirdPartyConfig } = made
         const callbackSecret = thirdPartyConfig?.callbackSecret
         context.result(made, `${sheetOf(made)}\n${sheet({ appSecret, ...(callbackSecret && { callbackSecret }) })}`)
-        context.remark('The secret is shown this once. Put it where the application reads it.')
+        context.remark('The secret is shown only now. Store it where the application reads it.')
       },
     )
 
@@ -104,7 +104,7 @@ export function applicationCommands(program: CliCommand, context: Context): void
     .action(async (appId: string, { overlap }: { overlap?: number }) => {
       const record = await context.client().rotateApplicationSecret({ appId, overlapSeconds: overlap })
       context.result(record, `${sheetOf(record)}\n${sheet({ appSecret: record.appSecret })}`)
-      context.remark('The secret is shown this once. Put it where the application reads it.')
+      context.remark('The secret is shown only now. Store it where the application reads it.')
     })
 }
 

@@ -84,10 +84,8 @@ export function bulkCommands(program: CliCommand, context: Context): void {
 
   program
     .command('export')
-    .summary('gets all rows of a kind as a file')
-    .description(
-      'Gets all rows of a kind as a file, as they are while it is read, with the filters of its page operation.',
-    )
+    .summary('downloads all rows of a kind as a file')
+    .description('Downloads all rows of a kind as a file, with the filters of its page operation.')
     .addArgument(new Argument('<kind>', 'the kind of its rows').choices(exportKinds))
     .addOption(
       new Option('--format <format>', 'the format of the file; geojson, in WGS 84, only for sites and devices')

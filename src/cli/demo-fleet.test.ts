@@ -17,7 +17,7 @@ function rounds(count: number, seed: number) {
       shown.set(device, { ...shown.get(device), ...report })
     }
     const all = [...shown.values()]
-    // A remark comes and goes with its fault.
+    // A device has a remark exactly while it has a fault.
     expect(all.filter(({ status, statusRemark }) => (statusRemark === null) !== (status === 1))).toEqual([])
     const share = (is: (device: (typeof all)[number]) => boolean) => all.filter(is).length / devices
     return { faulty: share(({ status }) => status === 2), offline: share(({ onlineStatus }) => onlineStatus === 2) }

@@ -177,7 +177,7 @@ const doorOf = (index: number) => doors[index % doors.length] as string
 const faults = ['道闸臂未复位', '地感线圈无信号', '控制板通信超时', '电机过热保护', '限位开关异常']
 const versions = ['V2.3.1', 'V2.3.4', 'V2.4.0']
 
-/** The same numbers from the same seed, each in 0 … 1. */
+/** A generator of random numbers from 0 to 1, which are always the same for the same seed. */
 export function numbersFrom(seed: number): () => number {
   let state = (seed * 0x9e3779b1) >>> 0
   return () => {

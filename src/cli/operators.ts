@@ -52,7 +52,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
       const link = made.setUpPath === null ? null : `${context.url.replace(/\/+$/, '')}${made.setUpPath}`
       const { id, setUpExpireTime } = made
       context.result({ ...made, setUpUrl: link }, sheet({ id, name, role, link, 'link ends': setUpExpireTime }))
-      context.remark('Give the link to the person: it works once, and is shown this once.')
+      context.remark('Give the link to the person: it works once, and is shown only now.')
     })
 
   operator
@@ -102,7 +102,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
   key
     .command('create')
     .description('Creates a key for a program, and shows it once.')
-    .argument('<name>', 'what it is for')
+    .argument('<name>', 'the purpose of the key, or the name of its program')
     .addOption(
       new Option('--role <role>', 'what it may do').choices(['admin', 'operator', 'viewer']).makeOptionMandatory(),
     )
@@ -113,7 +113,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
       const made = await context.client().createOperatorKey({ name, role, expireTime: expires })
       const { id, operatorKey, expireTime } = made
       context.result(made, sheet({ id, name, role: made.role, ends: expireTime, key: operatorKey }))
-      context.remark('The key is shown this once.')
+      context.remark('The key is shown only now.')
     })
 
   key

@@ -22,7 +22,7 @@ interface Connection {
 export interface EmbeddedDatabase {
   /** The owner's options for postgres.js. The same at every start while the data folder stays where it is. */
   connection: Connection
-  /** The same for the role with which requests are served. */
+  /** The options of the role that serves requests, likewise. */
   serviceConnection: Connection
   /** Whether this is the first start: the database has never been used before. */
   firstStart: boolean

@@ -138,9 +138,9 @@ const connectionsOfProcess = 32
 const otherConnections = 40
 
 /**
- * An eighth of the memory that this machine or container has, from 128 MB to 8 GB. Every create touches the indexes of bindings
- * and the newest partitions of history: what of them is no shared buffer is read from the system each time. The server takes
- * the memory as it fills, so that a small registry has no more than before.
+ * An eighth of the memory of this machine or container, from 128 MB to 8 GB. Every create touches the indexes of bindings and
+ * the newest partitions of history; pages that are not in a shared buffer must be read from the system each time. PostgreSQL
+ * takes the memory only as the buffers fill, so a small database takes little.
  */
 function sharedBufferMegabytes(): number {
   const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY

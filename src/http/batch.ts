@@ -126,7 +126,7 @@ async function writeRows<Row>(
   return outcomes
 }
 
-/** The beginning of a row's outcome, with the value that names it: a text, or the integer of an `id`. */
+/** Composes the member of a row's outcome that identifies the row, such as `{"deviceNo":"…"`: a text, or an integer `id`. */
 function nameOf(row: unknown, member: string): { named: string; subject: string | null } {
   const value = (row as Record<string, unknown> | null)?.[member]
   const isName = member === 'id' ? Number.isSafeInteger(value) : typeof value === 'string'

@@ -5,9 +5,9 @@ import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
 import { isForTwoHosts, readOnly, requestIdOf } from './serve.ts'
 import { StaticAnswer } from './static-answer.ts'
 
-// The console's files, as its build left them beside the service. What they do goes through the API like anything else.
+// Serves the files of the console's build. The console has no other access to the service than the public API.
 
-/** The same folder from src/ and from dist/. */
+/** The folder of the console's files. The path is right for this module in src/ and in dist/. */
 const folder = join(import.meta.dirname, '..', '..', 'console', 'dist')
 
 const mediaTypes: Record<string, string> = {

@@ -34,7 +34,7 @@ type FurtherCheck = (body: Record<string, unknown>, faulty: readonly string[]) =
 /** Reads a value by a schema, as the schema's type. Throws 10001. */
 export interface Validator<Value> {
   (value: unknown): Value
-  /** The same for a large value, in slices with turns of the event loop between them. */
+  /** Reads a large value in slices, with turns of the event loop between them. */
   inSlices(value: unknown): Promise<Value>
 }
 

@@ -263,7 +263,7 @@ class DocumentWriter {
     return refTo('responses', 'Rejected')
   }
 
-  /** The response of a status, shared by all operations that can give the same refusals with it. */
+  /** The response for a status. Operations with the same refusals for that status share one component. */
   private refusal(status: number, names: RefusalName[], beside: TObject | undefined): Json {
     const joined = nameOfAll(names.map(capitalised))
     const name = `${shortNames[joined] ?? joined}${beside === undefined ? '' : 'OfOAuth'}`

@@ -243,10 +243,10 @@ const isNull = (shape: Shape) => shape.type === 'null'
 /** A text without any further rule. */
 const isAnyText = (shape: Shape) => shape.type === 'string' && Object.keys(shape).length === 1
 
-/** A part of a joined schema: the first part, which has a name, says that it is an object. */
+/** Drops the type of a part of a joined schema (`allOf`), because the first part, a named schema, already says “object”. */
 const withoutType = ({ type: _, ...part }: Json) => part
 
-/** The description of a member where it is declared, without that of its value in general. */
+/** The description of a member if it differs from the description of the named schema that the member uses. */
 function ownDescription(shape: Shape): string | undefined {
   if (shape.anyOf !== undefined && shape.description === undefined) {
     const values = shape.anyOf.filter((option) => option.const === undefined && !isNull(option))

@@ -69,7 +69,7 @@ export async function requireKeys(sql: Statements, options: Omit<SecretsOptions,
 async function prepareKeyFile(sql: Statements, options: SecretsOptions, path: string): Promise<void> {
   const { dataDir, password } = options
   const alsoHeld = alsoHeldBy(options).map(idOfKey)
-  // In this order, so that a key that another process stores meanwhile is found to be the shared one.
+  // `needed` is read before `noted`: if another process stores a first key between the two reads, it is found in `noted`.
   const needed = (await neededKeys(sql)).find((keyId) => !alsoHeld.includes(keyId))
   const noted = await findNotedKey(sql)
   const isThere = existsSync(path)

@@ -189,7 +189,7 @@ const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 
 /** The filters of sites; null for no filter. */
 export interface SiteConditions {
-  /** A part of the name, in upper or lower case; `contacts` likewise. */
+  /** A part of the name, regardless of upper and lower case; `contacts` likewise. */
   siteName: string | null
   contacts: string | null
   provinceCode: string | null

@@ -1,422 +1,514 @@
-// The limits of a process and of what it stores, each with a comment in this form: “Unit. What it protects. Past it: the status
-// and code, or what happens. Seen by: the test or benchmark.” `npm run generate` makes docs/limits.md of them. Settings stand in
-// config.ts, lengths and ranges of the contract's values in values.ts, intervals of background work beside that work.
+// The limits of a process and of what it stores, each with a comment in this form: “Unit. What is limited, and what that
+// protects. Beyond it: the status and code, or what happens. Tested by: the test or benchmark.” `npm run generate` makes
+// docs/limits.md from them. Settings are in config.ts, lengths and ranges of the contract's values in values.ts,
+// intervals of background work beside that work.
 
 export const limits = {
   // Bodies and answers
 
-  /** Bytes. Memory, from a body of one request. Past it: 413 10001. Seen by: test/conformance/edge.test.ts. */
+  /** Bytes. The body of a request; protects memory. Beyond it: 413 10001. Tested by: test/conformance/edge.test.ts. */
   bodyBytes: 64 * 1024,
   /**
-   * Bytes. Memory, from the body of a batch; a thousand rows with long names, remarks and addresses fit. Past it:
-   * 413 10001. Seen by: test/conformance/batches.test.ts.
+   * Bytes. The body of a batch; a thousand rows with long names, remarks and addresses fit. Protects memory. Beyond
+   * it: 413 10001. Tested by: test/conformance/batches.test.ts.
    */
   batchBytes: 4 * 1024 * 1024,
-  /** Rows. The write path, from one request. Past it: 400 10001. Seen by: test/conformance/batches.test.ts. */
+  /**
+   * Rows. The rows of a batch in one request; protects the write path. Beyond it: 400 10001. Tested by:
+   * test/conformance/batches.test.ts.
+   */
   batchRows: 1000,
   /**
-   * Rows. Single creates: rows of a batch that wait in the lane beside them. Past it: the batch’s next rows wait.
-   * Seen by: bench/fairness.ts.
+   * Rows. The rows of a batch operation that wait in the lane at once; single creates need not wait for more. Beyond
+   * it: the next rows of the batch wait. Tested by: bench/fairness.ts.
    */
   batchRowsInLane: 128,
   /**
-   * Rows. The same on a cluster, where a transaction costs more than its rows. Past it: the batch’s next rows wait. Seen
-   * by: test/citus/plans.test.ts.
+   * Rows. The same on a cluster, where a transaction costs more than its rows. Beyond it: the next rows of the batch
+   * wait. Tested by: test/citus/plans.test.ts.
    */
   batchRowsInLaneOnCluster: 256,
-  /** Sites. The database, from one summary. Past it: 400 10001. Seen by: test/conformance/placement-pages.test.ts. */
+  /**
+   * Sites. The sites of one summary; protects the database. Beyond it: 400 10001. Tested by:
+   * test/conformance/placement-pages.test.ts.
+   */
   sitesSummarized: 100,
   /**
-   * Meters. The database: how far from a site a device may lie that is suggested for it. Past it: 400 10001. Seen by:
+   * Meters. How far from a site a suggested device may be; protects the database. Beyond it: 400 10001. Tested by:
    * test/conformance/placement-pages.test.ts.
    */
   suggestMeters: 5000,
-  /** Suggestions. The database. Past it: the nearest are answered. Seen by: test/conformance/placement-pages.test.ts. */
+  /**
+   * Suggestions. The suggestions in one response; protects the database. Beyond it: only the nearest are returned.
+   * Tested by: test/conformance/placement-pages.test.ts.
+   */
   suggestions: 100,
   /**
-   * Placements. The database: those that one statement ends when a site is deleted. Past it: another statement follows.
-   * Seen by: test/conformance/placement-ends.test.ts.
+   * Placements. The placements that one statement ends when a site is deleted; protects the database. Beyond it:
+   * another statement follows. Tested by: test/conformance/placement-ends.test.ts.
    */
   placementsAtOnce: 1000,
   /**
-   * Levels. The parser’s stack; no operation takes a deeper body. Past it: 400 10001. Seen by:
-   * test/faults/file-bombs.test.ts.
+   * Levels. The nesting of a JSON body; no operation takes a deeper one. Protects the parser’s stack. Beyond it: 400
+   * 10001. Tested by: test/faults/file-bombs.test.ts.
    */
   jsonDepth: 32,
   /**
-   * Values. The event loop: members and elements in all, four times the largest import. Past it: 400 10001. Seen by:
-   * test/faults/file-bombs.test.ts.
+   * Values. The members and elements of a JSON body, four times those of the largest import; protects the event loop.
+   * Beyond it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
    */
   jsonValues: 100_000,
   /**
-   * Members. The event loop, from names that are chosen to be slow to look up in one object. Past it: 400 10001.
-   * Seen by: test/faults/file-bombs.test.ts.
+   * Members. The members of one JSON object; protects the event loop from names that are chosen to be slow to look
+   * up. Beyond it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
    */
   jsonMembers: 1000,
   /**
-   * Bytes. The event loop: a longer text fits no member, so only what is ignored holds it. Past it: its escapes are
-   * counted. Seen by: test/faults/file-bombs.test.ts.
+   * Bytes. The length from which the escapes of a JSON text are counted: no member takes a longer text. Protects the
+   * event loop. Beyond it: its escapes are counted. Tested by: test/faults/file-bombs.test.ts.
    */
   jsonLongTextBytes: 64 * 1024,
   /**
-   * Escapes. The event loop: in long texts an escape takes a parser twenty times as long as a letter. Past it: 400
-   * 10001. Seen by: test/faults/file-bombs.test.ts.
+   * Escapes. The escapes in the long texts of a body: there, an escape takes a parser twenty times as long as a
+   * letter. Protects the event loop. Beyond it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
    */
   jsonLongEscapes: 500_000,
   /**
-   * Bytes. Other requests: larger bodies are read and checked in slices. Past it: turns of the event loop between
-   * slices. Seen by: test/faults/file-bombs.test.ts.
+   * Bytes. The size from which a body is parsed and validated in slices; protects other requests. Beyond it: the
+   * event loop takes turns between slices. Tested by: test/faults/file-bombs.test.ts.
    */
   jsonSlicedBytes: 256 * 1024,
   /**
-   * Faults. The event loop, from a body of which everything is wrong. Past it: the first 1,000 are returned. Seen
-   * by: test/faults/file-bombs.test.ts.
+   * Faults. The faults that are reported for one body; protects the event loop. Beyond it: the first 1,000 are
+   * returned. Tested by: test/faults/file-bombs.test.ts.
    */
   faultsShown: 1000,
   /**
-   * Items. Other requests: items of a list that are checked without a pause. Past it: a turn of the event loop. Seen
-   * by: test/faults/file-bombs.test.ts.
+   * Items. The items of a list that are validated without a pause; protects other requests. Beyond it: a turn of the
+   * event loop. Tested by: test/faults/file-bombs.test.ts.
    */
   validatedAtOnce: 256,
-  /** Rows. The database and memory, from one page. Past it: 400 10001. Seen by: test/conformance/pages.test.ts. */
+  /**
+   * Rows. The rows of a page; protects the database and memory. Beyond it: 400 10001. Tested by:
+   * test/conformance/pages.test.ts.
+   */
   pageRows: 100,
   /**
-   * Rows. The database, which walks through all rows before a numbered page. Past it: 400 10001; a cursor has no
-   * limit. Seen by: test/conformance/pages.test.ts.
+   * Rows. The rows up to the end of a numbered page, which the database must walk through. Beyond it: 400 10001; a
+   * cursor has no limit. Tested by: test/conformance/pages.test.ts.
    */
   pageRowsNumbered: 100_000,
   /**
-   * Rows. The database: `total` is exact to here. Past it: `totalIsExact` is false. Seen by:
-   * test/conformance/pages.test.ts.
+   * Rows. The rows up to which `total` is exact; protects the database. Beyond it: `totalIsExact` is false. Tested
+   * by: test/conformance/pages.test.ts.
    */
   pageRowsCounted: 10_000,
   /**
-   * Devices. The database’s memory: devices whose reports, or other rows beside them, fit, of which a search keeps the keys.
-   * Past it: the page is read along the index. Seen by: test/device-plans.test.ts.
+   * Devices. The matching devices whose keys one search by reports may keep; protects the database’s
+   * memory. Beyond it: the page is read along the index. Tested by: test/device-plans.test.ts.
    */
   joinedDevicesFound: 100_000,
   /**
-   * Devices. The database: at the reports of how many devices a search looks that most may match. Past it: a join, unless
-   * more than are counted have matched. Seen by: test/device-plans.test.ts.
+   * Devices. The devices whose reports a search samples if most devices may match; protects the database. Beyond it:
+   * the search uses a join, unless more than `pageRowsCounted` have matched. Tested by: test/device-plans.test.ts.
    */
   joinedDevicesLookedAt: 20_000,
   /**
-   * File descriptors. Database, callbacks and log of a Node process, from connections. Past it: the connection that
-   * was idle longest closes. Seen by: test/faults/edge-connections.test.ts.
+   * File descriptors. The open files that a Node process keeps free of connections, for the database, callbacks and
+   * the log. Beyond it: the connection that was idle longest is closed. Tested by:
+   * test/faults/edge-connections.test.ts.
    */
   openFilesKept: 256,
   /**
-   * Seconds. Memory, from a reader who takes nothing of a streamed response. Past it: the connection closes. Seen
-   * by: test/faults/access-ended.test.ts.
+   * Seconds. How long a client may read nothing of a streamed response; protects memory. Beyond it: the connection is
+   * closed. Tested by: test/faults/access-ended.test.ts.
    */
   readerIdleSeconds: 60,
 
   // Files
 
-  /** Bytes. The database’s disk, from one file. Past it: 413 10001. Seen by: test/faults/import-memory.test.ts. */
+  /**
+   * Bytes. The size of one file; protects the database’s disk. Beyond it: 413 10001. Tested by:
+   * test/faults/import-memory.test.ts.
+   */
   fileBytes: 1024 ** 3,
   /**
-   * Files. Memory and processor of a process: uploads and exports under way. Past it: 503 50003. Seen by:
-   * test/faults/slow-files.test.ts.
+   * Files. The uploads and exports of a process at once; protects its memory and processor. Beyond it: 503 50003.
+   * Tested by: test/faults/slow-files.test.ts.
    */
   filesAtOnce: 8,
   /**
-   * Files. The places for files, from one application or account. Past it: 429 10007. Seen by:
-   * test/faults/slow-files.test.ts.
+   * Files. The uploads and exports of one application or account at once; others need some too. Beyond it: 429 10007.
+   * Tested by: test/faults/slow-files.test.ts.
    */
   filesAtOnceOfOne: 4,
   /**
-   * Files. Those who hold no place yet: places beyond the others. Past it: 503 50003. Seen by:
-   * test/faults/slow-files.test.ts.
+   * Files. The uploads and exports of a process at once when those beyond `filesAtOnce` are the first of their
+   * owners. Beyond it: 503 50003. Tested by: test/faults/slow-files.test.ts.
    */
   filesInAll: 32,
   /**
-   * Ms. The places for files, from an upload of which nothing comes. Past it: 408 10001. Seen by:
+   * Ms. How long an upload may send nothing; others need its place. Beyond it: 408 10001. Tested by:
    * test/file-pace.test.ts.
    */
   fileIdleMs: 30_000,
   /**
-   * Bytes. Clients that read no answer before they have sent everything: this much of a refused file is still read.
-   * Past it: the connection closes. Seen by: test/faults/file-bombs.test.ts.
+   * Bytes. How much of a refused file is still read, for clients that read the response only after they have sent
+   * everything. Beyond it: the connection is closed. Tested by: test/faults/file-bombs.test.ts.
    */
   fileDrainedBytes: 8 * 1024 * 1024,
-  /** Rows. Memory: every step of an import is as small. Past it: the next piece. Seen by: bench/bulk.ts. */
+  /**
+   * Rows. The rows of a stored piece of a file, and so of each step of an import; protects memory. Beyond it: the
+   * next piece begins. Tested by: bench/bulk.ts.
+   */
   filePieceRows: 500,
-  /** Bytes. Memory: every step of an import is as small. Past it: the next piece. Seen by: bench/bulk.ts. */
+  /**
+   * Bytes. The bytes of a stored piece of a file, and so of each step of an import; protects memory. Beyond it: the
+   * next piece begins. Tested by: bench/bulk.ts.
+   */
   filePieceBytes: 256 * 1024,
   /**
-   * Bytes. Memory; no row of any kind comes near it. Past it: the import is refused. Seen by:
-   * test/faults/file-bombs.test.ts.
+   * Bytes. The bytes of one row of a file, more than any kind needs; protects memory. Beyond it: the import is
+   * refused. Tested by: test/faults/file-bombs.test.ts.
    */
   fileRowBytes: 64 * 1024,
   /**
-   * Lines in a row. The event loop: blank lines cost work and hold nothing. Past it: 400 10001. Seen by:
-   * test/faults/file-bombs.test.ts.
+   * Lines in a row. The blank lines of a file, which cost work and contain nothing; protects the event loop. Beyond
+   * it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
    */
   fileBlankLines: 10_000,
-  /** Rows. Other writers: rows that one transaction decides. Past it: the next portion. Seen by: bench/bulk.ts. */
+  /**
+   * Rows. The rows of an import that one transaction writes; protects other writers. Beyond it: the next portion
+   * begins. Tested by: bench/bulk.ts.
+   */
   importPortionRows: 500,
   /**
-   * Rows. Other writers, while they write; more, up to `importPortionRows`, where that many take less than 40 ms. Past it:
-   * the next portion. Seen by: bench/bulk.ts.
+   * Rows. The same while others write, or more, up to `importPortionRows`, if they take less than 40 ms. Beyond it:
+   * the next portion begins. Tested by: bench/bulk.ts.
    */
   importBusyPortionRows: 100,
   /**
-   * Imports. Creates: imports that run at once, over all processes. Past it: the import waits. Seen by:
-   * bench/bulk.ts.
+   * Imports. The imports that run at once, over all processes; protects creates. Beyond it: the import waits. Tested
+   * by: bench/bulk.ts.
    */
   importsAtOnce: 2,
   /**
-   * Imports. Creates: imports that one process works off at once. Past it: the import waits. Seen by: bench/bulk.ts.
+   * Imports. The imports that one process runs at once; protects creates. Beyond it: the import waits. Tested by:
+   * bench/bulk.ts.
    */
   importsOfProcess: 2,
   /**
-   * Failures in a row. The worker, from an import that can never end. Past it: the import ends. Seen by:
-   * test/faults/import-kills.test.ts.
+   * Failures in a row. The attempts at one place of an import, after which it counts as impossible; protects the
+   * worker. Beyond it: the import ends. Tested by: test/faults/import-kills.test.ts.
    */
   importFailures: 20,
   /**
-   * Rows. The disk: a file with more refused rows is the wrong file. Past it: the import ends. Seen by:
-   * test/conformance/bulk-imports.test.ts.
+   * Rows. The refused rows of an import; more mean that the file is wrong. Protects the disk. Beyond it: the import
+   * ends. Tested by: test/conformance/bulk-imports.test.ts.
    */
   importRefusedRows: 1_000_000,
   /**
-   * Rows. Other writers and the lease: rows that an act looks at in one statement, whether they match or not. Past it:
-   * the next statement. Seen by: bench/bulk.ts.
+   * Rows. The rows, matching or not, that one statement of an act reads; protects other writers and keeps the lease.
+   * Beyond it: the next statement begins. Tested by: bench/bulk.ts.
    */
   actRowsScanned: 5_000,
   /**
-   * Rows. The database: rows of a page of an export. Past it: the next page, after a turn. Seen by:
-   * bench/fair-shares.ts.
+   * Rows. The rows that one read of an export returns; protects the database. Beyond it: the next read waits for its
+   * turn. Tested by: bench/fair-shares.ts.
    */
   exportPageRows: 500,
   /**
-   * Devices. A reading place: of how many devices one read of an export looks at the reports. Past it: the next read
-   * goes on. Seen by: test/device-plans.test.ts.
+   * Devices. The devices whose reports one read of an export looks up, so that it does not hold its connection for
+   * long. Beyond it: the next read continues. Tested by: test/device-plans.test.ts.
    */
   exportRowsWalked: 10_000,
-  /** Records. Readers: of each kind in the answer of a search. Seen by: test/conformance/search.test.ts. */
+  /** Records. The records of each kind in the response to a search. Tested by: test/conformance/search.test.ts. */
   searchFound: 8,
   /**
-   * Rows. A reading place: of each kind that a search looks at for a part of a name or of a serial number. Past it: a page
-   * operation finds the rest. Seen by: test/operation-costs.test.ts.
+   * Rows. The rows of each kind in which a search looks for a part of a name or serial number, so that it does not
+   * hold its connection for long. Beyond it: a page operation finds the rest. Tested by:
+   * test/operation-costs.test.ts.
    */
   searchRowsWalked: 30_000,
 
   // Prices
 
   /**
-   * Price changes. The database: what waits for one billing rule. Past it: 409 40007. Seen by:
-   * test/conformance/price-changes.test.ts.
+   * Price changes. The waiting price changes of one billing rule; protects the database. Beyond it: 409 40007. Tested
+   * by: test/conformance/price-changes.test.ts.
    */
   priceChangesOfRule: 32,
   /**
-   * Price changes. The database: what waits of one application. Past it: 409 40007. Seen by:
-   * test/conformance/price-changes.test.ts.
+   * Price changes. The waiting price changes of one application; protects the database. Beyond it: 409 40007. Tested
+   * by: test/conformance/price-changes.test.ts.
    */
   priceChangesOfOne: 200,
   /**
-   * Sites. The database, from one price change. Past it: 400 10001. Seen by: test/conformance/price-changes.test.ts.
+   * Sites. The sites of one price change; protects the database. Beyond it: 400 10001. Tested by:
+   * test/conformance/price-changes.test.ts.
    */
   priceChangeSites: 10_000,
-  /** Sites. Memory: named by their ids. Past it: 400 10001. Seen by: test/conformance/price-changes.test.ts. */
+  /**
+   * Sites. The sites that a price change names by their ids; protects memory. Beyond it: 400 10001. Tested by:
+   * test/conformance/price-changes.test.ts.
+   */
   priceChangeIds: 1000,
-  /** Days ahead. Slips of the keyboard. Past it: 400 10001. Seen by: test/conformance/price-changes.test.ts. */
+  /**
+   * Days ahead. How far ahead a price change may be scheduled; a later moment is probably a typing mistake. Beyond
+   * it: 400 10001. Tested by: test/conformance/price-changes.test.ts.
+   */
   priceChangeDays: 731,
   /**
-   * Sites. Other writers of the application: written by one transaction when a price change takes effect. Past it: the
-   * next transaction. Seen by: bench/prices.ts.
+   * Sites. The sites that one transaction writes when a price change takes effect; protects other writers of the
+   * application. Beyond it: the next transaction begins. Tested by: bench/prices.ts.
    */
   pricePortionSites: 500,
 
   // Fairness
 
   /**
-   * Reads. The database’s connections: reads of a process that run at once. Past it: the read waits. Seen by:
-   * bench/fair-shares.ts.
+   * Reads. The reads of a process that run at once; protects the database’s connections. Beyond it: the read waits.
+   * Tested by: bench/fair-shares.ts.
    */
   readsAtOnce: 5,
-  /** Reads. The reads of other owners. Past it: the read waits. Seen by: bench/fair-shares.ts. */
+  /**
+   * Reads. The reads of one owner that run at once; protects the reads of others. Beyond it: the read waits. Tested
+   * by: bench/fair-shares.ts.
+   */
   readsAtOnceOfOne: 2,
-  /** Reads. Memory, and the order of others. Past it: 429 10007. Seen by: test/faults/fair-shares.test.ts. */
+  /**
+   * Reads. The waiting reads of one owner; protects memory and the waiting times of others. Beyond it: 429 10007.
+   * Tested by: test/faults/fair-shares.test.ts.
+   */
   readsWaitingOfOne: 128,
   /**
-   * Ms. Programs that read page after page: this much of a read counts once, the rest four times. Past it: the owner
-   * waits longer. Seen by: test/faults/read-shares.test.ts.
+   * Ms. The part of a read’s time that counts once; the rest counts four times. Programs that read page after page
+   * stay below it. Beyond it: the owner waits longer. Tested by: test/faults/read-shares.test.ts.
    */
   shortReadMs: 20,
   /**
-   * Creates. Creates that queue for their batches: one attempt of a callback for each of these. Past it: the attempt
-   * waits. Seen by: bench/callbacks.ts.
+   * Creates. The queued creates per attempt of a callback, while creates queue. Beyond it: the attempt waits. Tested
+   * by: bench/callbacks.ts.
    */
   createsPerAttempt: 4,
-  /** Attempts a second. Callbacks: these begin at any load of creates. Seen by: bench/callbacks.ts. */
+  /**
+   * Attempts a second. The callback attempts that may always begin, whatever the load of creates. Tested by:
+   * bench/callbacks.ts.
+   */
   attemptsPerSecond: 100,
   /**
-   * Items. The database: fewer do not begin a batch beside one that is under way. Past it: they wait for its end.
-   * Seen by: bench/run.ts.
+   * Items. The fewest that begin a batch while another batch is in progress; fewer wait until it ends. Protects the database.
+   * Tested by: bench/run.ts.
    */
   batchLeastBeside: 8,
-  /** Items. Response times: a batch of this size waits for no further items. Seen by: bench/run.ts. */
+  /**
+   * Items. The size from which a batch waits for no further items; keeps response times short. Tested by:
+   * bench/run.ts.
+   */
   batchWellFilled: 32,
-  /** Look-ups. Memory, from invented tokens. Past it: 503 50003. Seen by: test/faults/outages.test.ts. */
+  /**
+   * Look-ups. The look-ups of unknown tokens that wait; protects memory from invented tokens. Beyond it: 503 50003.
+   * Tested by: test/faults/outages.test.ts.
+   */
   callersWaiting: 10_000,
-  /** Callers. Memory. Past it: the oldest is looked up again. Seen by: test/faults/outages.test.ts. */
+  /**
+   * Callers. The callers in the cache; protects memory. Beyond it: the oldest is looked up again. Tested by:
+   * test/faults/outages.test.ts.
+   */
   callersKnown: 200_000,
   /**
-   * Ms. Revocations: within the contract’s second every process knows them. Past it: the caller is looked up again.
-   * Seen by: test/faults/freeze.test.ts.
+   * Ms. How long a cached caller is trusted, so that revocations take effect within the contract’s second. Beyond it:
+   * the caller is looked up again. Tested by: test/faults/freeze.test.ts.
    */
   callersTrustedMs: 900,
 
   // Callbacks
 
   /**
-   * Endpoints. A process: endpoints that it sends to side by side. Past it: the endpoint waits. Seen by:
+   * Endpoints. The callback endpoints that a process sends to at once. Beyond it: the endpoint waits. Tested by:
    * bench/callbacks.ts.
    */
   sendersAtOnce: 2_000,
   /**
-   * Events. Memory: events that wait in it, over all senders. Past it: senders read fewer. Seen by:
+   * Events. The events in memory that wait to be sent, of all senders. Beyond it: senders read fewer. Tested by:
    * bench/callbacks.ts.
    */
   eventsHeld: 8_000,
-  /** Events. Other senders’ share of that memory. Past it: the sender reads no further. Seen by: bench/callbacks.ts. */
+  /**
+   * Events. The same of one sender, so that others get a share. Beyond it: the sender reads no further. Tested by:
+   * bench/callbacks.ts.
+   */
   eventsHeldBySender: 100,
   /**
-   * Ms. Senders, from a receiver that does not answer. Past it: the attempt failed. Seen by:
-   * test/faults/callbacks.test.ts.
+   * Ms. The duration of a callback attempt; protects senders from a receiver that does not answer. Beyond it: the
+   * attempt has failed. Tested by: test/faults/callbacks.test.ts.
    */
   attemptMs: 15_000,
   /**
-   * Ms. Senders, from a response whose body does not end. Past it: the body is cut. Seen by:
-   * test/faults/callbacks.test.ts.
+   * Ms. How long the body of a receiver’s response is read; protects senders from a body that does not end. Beyond
+   * it: the body is cut. Tested by: test/faults/callbacks.test.ts.
    */
   responseBodyMs: 2_000,
   /**
-   * Bytes. The disk, from a receiver’s responses. Past it: the rest is not kept. Seen by:
+   * Bytes. The stored part of a receiver’s response; protects the disk. Beyond it: the rest is not stored. Tested by:
    * test/faults/callbacks.test.ts.
    */
   responseBytesKept: 4096,
   /**
-   * Ms. Receivers that move: an idle connection closes, so that the name is looked up again. Seen by:
-   * test/faults/callback-names.test.ts.
+   * Ms. How long an idle connection to a receiver is kept; after that its name is looked up again, because it may
+   * have moved. Tested by: test/faults/callback-names.test.ts.
    */
   receiverIdleMs: 10_000,
-  /** Look-ups. The resolver. Past it: the look-up waits. Seen by: test/faults/callback-names.test.ts. */
+  /**
+   * Look-ups. The look-ups of host names at once; protects the resolver. Beyond it: the look-up waits. Tested by:
+   * test/faults/callback-names.test.ts.
+   */
   namesAtOnce: 256,
   /**
-   * Names. Memory: names whose look-up failed lately. Past it: all are forgotten. Seen by:
+   * Names. The host names whose look-up has failed lately; protects memory. Beyond it: all are forgotten. Tested by:
    * test/faults/callback-names.test.ts.
    */
   namesKnown: 10_000,
   /**
-   * Ms. Receivers: between two tests of one application. Past it: 429 10007. Seen by:
+   * Ms. The time between two callback tests of one application; protects receivers. Beyond it: 429 10007. Tested by:
    * test/conformance/deliveries.test.ts.
    */
   testEveryMs: 3_000,
   /**
-   * Deliveries. The database, from one replay. Past it: they are replayed in several calls. Seen by:
-   * test/faults/callback-replays.test.ts.
+   * Deliveries. The deliveries of one replay; protects the database. Beyond it: the request is refused: replay
+   * shorter ranges. Tested by: test/faults/callback-replays.test.ts.
    */
   replayedAtOnce: 100_000,
   /**
-   * Attempts. The disk: kept of a delivery over all its replays. Past it: the oldest goes. Seen by:
-   * test/faults/callback-replays.test.ts.
+   * Attempts. The stored attempts of a delivery, including its replays; protects the disk. Beyond it: the oldest is
+   * removed. Tested by: test/faults/callback-replays.test.ts.
    */
   attemptsKept: 20,
 
   // What is kept
 
   /**
-   * Tokens. The database, from an application that asks for a token each time. Past it: the oldest ends. Seen by:
-   * test/conformance/tokens.test.ts.
+   * Tokens. The valid tokens of an application; protects the database from one that requests a token each time.
+   * Beyond it: the oldest ends. Tested by: test/conformance/tokens.test.ts.
    */
   tokensOfOne: 1000,
-  /** Sessions. The database, from an account. Past it: the oldest ends. Seen by: test/conformance/sessions.test.ts. */
+  /**
+   * Sessions. The sessions of an account; protects the database. Beyond it: the oldest ends. Tested by:
+   * test/conformance/sessions.test.ts.
+   */
   sessionsOfOne: 20,
   /**
-   * Browsers. The database, from an account. Past it: the oldest is forgotten. Seen by:
+   * Browsers. The known browsers of an account; protects the database. Beyond it: the oldest is forgotten. Tested by:
    * test/conformance/sessions.test.ts.
    */
   browsersOfOne: 20,
-  /** Views. The database, from an account. Past it: 400 10001. Seen by: test/conformance/views.test.ts. */
+  /**
+   * Views. The saved views of an account; protects the database. Beyond it: 400 10001. Tested by:
+   * test/conformance/views.test.ts.
+   */
   viewsOfOne: 50,
   /**
-   * Refusals. The disk, from an application that is always refused. Past it: the oldest goes. Seen by:
+   * Refusals. The stored refusals of an application; protects the disk. Beyond it: the oldest is removed. Tested by:
    * test/conformance/refusal-log.test.ts.
    */
   refusalsOfOne: 1000,
   /**
-   * Refusals a minute. The database: of one application, over all processes. Past it: they are not kept. Seen by:
-   * test/conformance/refusal-log.test.ts.
+   * Refusals a minute. The refusals of one application that are stored, over all processes; protects the database.
+   * Beyond it: more are not stored. Tested by: test/conformance/refusal-log.test.ts.
    */
   refusalsAMinute: 300,
   /**
-   * Refusals. Memory: those that wait for the database. Past it: they are not kept. Seen by:
+   * Refusals. The refusals that wait to be stored; protects memory. Beyond it: more are not stored. Tested by:
    * test/faults/outages.test.ts.
    */
   refusalsWaiting: 2000,
   /**
-   * Faulty members. The disk: kept of one refusal. Past it: the first are kept. Seen by:
-   * test/conformance/refusal-log.test.ts.
+   * Faulty members. The faulty members that are stored of one refusal; protects the disk. Beyond it: only the first
+   * are stored. Tested by: test/conformance/refusal-log.test.ts.
    */
   refusalErrors: 32,
   /**
-   * Lines of a kind a minute. The log, from clients that are refused in a loop. Past it: one line counts the rest.
-   * Seen by: test/conformance/refusal-lines.test.ts.
+   * Lines of a kind a minute. The log lines about refused clients; protects the log from clients that are refused in
+   * a loop. Beyond it: one line counts the rest. Tested by: test/conformance/refusal-lines.test.ts.
    */
   refusalLinesAMinute: 20,
 
   // Signing in
 
   /**
-   * Hashes. The processors: a hash takes about 20 ms of one, and any client can cause it. Past it: the sign-in waits.
-   * Seen by: test/faults/sign-in.test.ts.
+   * Hashes. The passwords that are hashed at once: a hash takes about 20 ms of a processor, and any client can cause
+   * one. Beyond it: the sign-in waits. Tested by: test/faults/sign-in.test.ts.
    */
   hashesAtOnce: 2,
-  /** Hashes. Memory. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
+  /**
+   * Hashes. The passwords that wait to be hashed; protects memory. Beyond it: 503 50003. Tested by:
+   * test/faults/sign-in.test.ts.
+   */
   hashesWaiting: 20,
-  /** Sign-ins. The database and the processors: passwords that are checked at once. Past it: they wait. Seen by: test/faults/sign-in.test.ts. */
+  /**
+   * Sign-ins. The sign-ins whose password is checked at once; protects the database and the processors. Beyond it:
+   * they wait. Tested by: test/faults/sign-in.test.ts.
+   */
   passwordsAtOnce: 2,
-  /** Sign-ins. Memory, and the patience of those who wait. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
+  /**
+   * Sign-ins. The sign-ins that wait for that; protects memory, and keeps waiting times bearable. Beyond it: 503
+   * 50003. Tested by: test/faults/sign-in.test.ts.
+   */
   passwordsWaiting: 40,
   /**
-   * Statements. The database’s connections, from sign-ins of one source or name, which wait for each other. Past it: they wait.
-   * Seen by: test/faults/sign-in.test.ts.
+   * Statements. The statements about attempts of one source or name, which wait for each other; protects the
+   * database’s connections. Beyond it: they wait. Tested by: test/faults/sign-in.test.ts.
    */
   attemptsAtOnce: 4,
-  /** Statements. Memory. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
+  /**
+   * Statements. The statements that wait for that; protects memory. Beyond it: 503 50003. Tested by:
+   * test/faults/sign-in.test.ts.
+   */
   attemptsWaiting: 1000,
-  /** Minutes. Accounts: for how long a wrong password counts. Seen by: test/faults/sign-in.test.ts. */
+  /** Minutes. How long a wrong password counts; protects accounts. Tested by: test/faults/sign-in.test.ts. */
   wrongPasswordMinutes: 15,
   /**
-   * Codes in that time. Accounts: wrong codes of a second factor, from everywhere. Past it: 429 10007, for the right code
-   * too. Seen by: test/faults/second-factor.test.ts.
+   * Codes in that time. The wrong codes of an account’s second factor, from all sources; protects accounts. Beyond
+   * it: 429 10007, for the right code too. Tested by: test/faults/second-factor.test.ts.
    */
   wrongCodes: 10,
   /**
-   * Minutes. Secrets of code generators that were shown and not confirmed. Past it: 401 10033. Seen by:
+   * Minutes. How long the secret of a code generator may wait for its confirmation. Beyond it: 401 10033. Tested by:
    * test/faults/second-factor.test.ts.
    */
   generatorDraftMinutes: 10,
-  /** Passkeys. The database, from an account. Past it: 400 10001. Seen by: test/faults/passkeys.test.ts. */
+  /**
+   * Passkeys. The passkeys of an account; protects the database. Beyond it: 400 10001. Tested by:
+   * test/faults/passkeys.test.ts.
+   */
   passkeysOfOne: 20,
-  /** Seconds. Tickets of passkeys: how long each may be used. Past it: 401 10031. Seen by: test/faults/passkeys.test.ts. */
+  /**
+   * Seconds. How long a ticket of a passkey may be used. Beyond it: 401 10031. Tested by:
+   * test/faults/passkeys.test.ts.
+   */
   ticketSeconds: 300,
-  /** Seconds. The cookie of a sign-on that is under way. Past it: 10061. Seen by: test/faults/sign-on-callback.test.ts. */
+  /** Seconds. How long a sign-on may take, by its cookie. Beyond it: 10061. Tested by: test/faults/sign-on-callback.test.ts. */
   signOnSeconds: 600,
-  /** Ms. Sign-ons, from a provider that does not answer. Past it: 10063. Seen by: test/faults/sign-on-lies.test.ts. */
+  /** Ms. How long a request to the provider may take. Beyond it: 10063. Tested by: test/faults/sign-on-lies.test.ts. */
   providerMs: 5_000,
-  /** Bytes. Memory, from a provider’s answers. Past it: 10063. Seen by: test/faults/sign-on-callback.test.ts. */
+  /**
+   * Bytes. The size of a provider’s response; protects memory. Beyond it: 10063. Tested by:
+   * test/faults/sign-on-callback.test.ts.
+   */
   providerBytes: 1024 * 1024,
-  /** Requests. The provider: from one process at once. Past it: they wait. Seen by: test/faults/sign-on.test.ts. */
+  /**
+   * Requests. The requests of one process to the provider at once. Beyond it: they wait. Tested by:
+   * test/faults/sign-on.test.ts.
+   */
   providerRequests: 8,
-  /** Requests. Memory: those that wait for the provider. Past it: 10063. Seen by: test/faults/sign-on.test.ts. */
+  /**
+   * Requests. The requests that wait for that; protects memory. Beyond it: 10063. Tested by:
+   * test/faults/sign-on.test.ts.
+   */
   providerRequestsWaiting: 256,
   /**
-   * Events in that time. The disk: refused and locked sign-ins, over all names and sources. Past it: they are not
-   * logged. Seen by: test/faults/sign-in.test.ts.
+   * Events in that time. The events of refused and locked sign-ins, over all names and sources; protects the disk.
+   * Beyond it: more are not stored. Tested by: test/faults/sign-in.test.ts.
    */
   signInEvents: 300,
 } as const

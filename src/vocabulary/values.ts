@@ -31,7 +31,7 @@ export function named<Schema extends TSchema>(name: string, schema: Schema): Sch
 
 export const nameOf = (schema: TSchema & { [nameKey]?: string }) => schema[nameKey]
 
-/** A record with further members, or others; the OpenAPI document shows it as the record and these. */
+/** A record with added or replaced members; the OpenAPI document shows it as the record joined with these members. */
 export function extended<Base extends TProperties, More extends TProperties>(base: TObject<Base>, more: More) {
   const members: Omit<Base, keyof More> & More = { ...base.properties, ...more }
   return Type.Object(members, { [shownKey]: Type.Intersect([base, Type.Object(more)]) })
@@ -42,7 +42,7 @@ function withExample<Schema extends TSchema>(schema: Schema, example: string): S
   return Object.assign(schema, { examples: [example] })
 }
 
-/** The same schema with another description, for a member that has a meaning of its own. */
+/** Copies a schema with another description, for a member whose meaning differs from the schema's usual one. */
 export function described<Schema extends TSchema>(schema: Schema, description: string): Schema {
   return Object.create(Object.getPrototypeOf(schema), {
     ...Object.getOwnPropertyDescriptors(schema),

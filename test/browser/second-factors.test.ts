@@ -187,6 +187,7 @@ describe('in the long run', () => {
     await endProofs(person)
     await whenProofIsAsked(page)
     await page.getByRole('button', { name: 'Renew the recovery codes' }).click()
+    const proof = page.getByRole('dialog', { name: 'Is it you?' })
     const renewing = page.getByRole('dialog').getByRole('button', { name: 'Renew the recovery codes' })
     await renewing.click()
     // Who cancels the proof has done nothing wrong.
@@ -194,7 +195,6 @@ describe('in the long run', () => {
     await proof.waitFor({ state: 'detached' })
     expect(await page.getByText('10035').count()).toBe(0)
     await renewing.click()
-    const proof = page.getByRole('dialog', { name: 'Is it you?' })
     await proof.getByLabel('Password').fill(password)
     await proof.getByLabel('Code of your code generator').fill(codeOf(secret))
     await picture(page, 'proof-code')

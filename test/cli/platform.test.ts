@@ -59,7 +59,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
 
   const key = await forecourt(['key', 'create', name, '--role', 'viewer'], settings)
   const [, secret = ''] = /^key +(\S+)$/m.exec(key.stdout) ?? []
-  expect(key).toMatchObject({ code: 0, stderr: 'The key is shown this once.\n' })
+  expect(key).toMatchObject({ code: 0, stderr: 'The key is shown only now.\n' })
   // The operator key can also be given as an option or in a file.
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the process list')

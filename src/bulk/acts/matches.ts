@@ -31,7 +31,7 @@ export const sitesOf = ({ appId, filter, beganAfter }: ActRows, readTimeRange: R
   filter: readSiteFilter(asQuery(filter), readTimeRange),
 })
 
-/** Looks at the rows behind a key, and finds those that match. */
+/** Reads the rows after a key, and finds those that match. */
 export function scanRows(
   sql: Sql,
   rows: ActRows,

@@ -1,7 +1,7 @@
 import type { FieldFault, Reason, RefusalName } from '../../vocabulary/refusals.ts'
 import { refusals } from '../../vocabulary/refusals.ts'
 
-// The outcomes of a job's rows, as they are stored and as a result tells them.
+// The outcomes of a job's rows, as they are stored and as the job's result shows them.
 
 /** The outcomes of a row that was not refused, with the column that counts them. */
 const countedIn = {

@@ -10,7 +10,7 @@ const tagStart = 64
 export interface DeviceFilter {
   /** Owners; null for all applications. */
   appIds: readonly string[] | null
-  /** A part of the serial, in upper or lower case; `deviceName` likewise. */
+  /** A part of the serial, regardless of upper and lower case; `deviceName` likewise. */
   deviceNo: string | null
   deviceName: string | null
   tag: string | null

@@ -39,7 +39,7 @@ export const pageDeviceInventory = operation({
   callers: ['operator'],
   query: Type.Object({
     ...pageQuery,
-    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, in upper or lower case' }),
+    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, regardless of upper and lower case' }),
     modelName: optional(name),
   }),
   data: pageOf(InventoryEntry),

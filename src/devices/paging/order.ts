@@ -13,7 +13,7 @@ export interface PageOrder {
   orderSql: string
   /** SQL: the key of a device as the JSON text of a list of texts. */
   keySql: string
-  /** SQL: whether a device is behind a key. */
+  /** SQL: whether a device comes after a key in this order. */
   isBehindSql(after: readonly string[], add: AddParameter): string
 }
 
@@ -23,7 +23,7 @@ const momentSql = (micros: string) => `timestamptz 'epoch' + ${micros}::bigint *
 const byMicros: PageKey[number] = { column: 'bound_micros', type: 'bigint' }
 const bySerial: PageKey[number] = { column: 'device_no', type: 'text' }
 
-/** SQL: whether a device of an application is behind a key, newest first. */
+/** SQL: whether a device of an application comes after a key, in the order newest first. */
 export const isBehindSql = (micros: string, deviceNo: string) =>
   `(bound_at, device_no) < (${momentSql(micros)}, ${deviceNo})`
 

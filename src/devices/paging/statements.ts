@@ -17,7 +17,7 @@ import { isBehindSql, ownOrder, type PageOrder } from './order.ts'
 
 const columnsSql = deviceColumnsSql()
 const { orderSql, keySql } = ownOrder
-/** The same order for the rows of one page. `|| ''` forces a sort: to read them in index order would walk all rows. */
+/** `orderSql` for the rows of one page. `|| ''` forces a sort: reading in index order would walk through all rows. */
 const pageOrderSql = `order by app_id || '', bound_at desc, device_no desc`
 
 export interface Statement {
@@ -66,7 +66,7 @@ function keysSql(from: string, condition: string, order: PageOrder, limit: numbe
     ) as listed ${order.orderSql}`
 }
 
-/** The condition on devices behind a key, in an order. */
+/** SQL: whether a device comes after a key in an order. */
 const isBehindKeySql = (order: PageOrder, after: string[] | null, add: AddParameter): string =>
   after === null ? 'true' : order.isBehindSql(after, add)
 

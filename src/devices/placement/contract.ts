@@ -165,7 +165,7 @@ export const pagePlacements = operation({
     appId: ownAppId,
     ...pageQuery,
     siteId: optional(ofSite),
-    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, in upper or lower case' }),
+    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, regardless of upper and lower case' }),
     deviceNos: optional(deviceNos),
     laneType: optional(LaneType),
     status: optional(DeviceStatus),

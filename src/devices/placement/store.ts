@@ -176,7 +176,7 @@ export async function endPlacementsAt(
 export interface PlacementFilter extends PageQuery {
   appId: string
   siteId: number | null
-  /** A part of the serial, in upper or lower case. */
+  /** A part of the serial, regardless of upper and lower case. */
   deviceNo: string | null
   /** Whole serials; null for any. */
   deviceNos: readonly string[] | null

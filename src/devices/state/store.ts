@@ -44,7 +44,7 @@ export async function requireReported(
   return { device, reportedAt: times.get(deviceNo) ?? null }
 }
 
-/** The same for several serials, by serial, without those that no device of these applications has. */
+/** The reported states of several serials, by serial. Serials without a device of these applications are left out. */
 export async function findReported(
   sql: Statements,
   appIds: readonly string[] | null,

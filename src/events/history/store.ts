@@ -28,7 +28,7 @@ export const historySql = `(
       union all
       ${changesSql}) as history`
 
-/** The same for events of these types (null for all), from only those tables that hold such events. */
+/** SQL: `history` from only those tables that hold events of these types (null for all types). */
 export function historyOfSql(types: readonly string[] | null): string {
   if (types?.includes(stateType) === false) return `(${eventsSql}) as history`
   return types?.every((type) => type === stateType) ? `(${changesSql}) as history` : historySql
@@ -53,7 +53,7 @@ export function readData(row: Row, showMoment: ShowMoment): unknown {
   return isStateChange(row) ? stateData(row, data, showMoment) : data
 }
 
-/** The same as JSON text. */
+/** The data of an event as JSON text. */
 export function dataText(row: Row, showMoment: ShowMoment): string {
   return isStateChange(row) ? JSON.stringify(readData(row, showMoment)) : row.data
 }
@@ -76,7 +76,7 @@ export interface HistoryDays {
   stateEventDays: number
 }
 
-/** How much longer than its days history is kept for a callback that has not taken it or will try it again. */
+/** How many days expired history is kept for a callback that has not received it or will be retried. */
 const heldDays = 7
 /**
  * A partition holds one of this many parts of its table's days, but at least one day. So rows stay at most one part

@@ -58,7 +58,7 @@ export const pageRefusals = operation({
     ...timeRange,
     code: optional(described(integer(1, 99_999), 'The code of a refusal.')),
     operation: optional(text(64, 'the id of an operation')),
-    deviceNo: optional(freeText(64, 'a part of the serial number, in upper or lower case')),
+    deviceNo: optional(freeText(64, 'a part of the serial number, regardless of upper and lower case')),
     subject: optional(freeText(64, 'a whole serial number, the id of a site or a rule, or a new site’s name')),
     requestId: optional(text(128, 'the `X-Request-Id` of an answer')),
   }),

@@ -43,7 +43,7 @@ export const keyRoles = ['admin', 'operator', 'viewer'] as const
 const visibleName = Type.String({
   pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,${lengths.name}}$`,
   [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.name, pattern: '^[^\\s]+( [^\\s]+)*$' },
-  description: 'A name for people: visible characters, with single spaces between them only.',
+  description: 'A name for people to read: visible characters, with at most single spaces between them.',
   [reasonKey]: {
     en: 'must be a string of 1 to 64 visible characters, with single spaces between them only',
     zh: '必须是 1 至 64 个可见字符的字符串，仅字符之间可有单个空格',

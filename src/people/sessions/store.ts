@@ -257,7 +257,7 @@ export async function requireSession(sql: Statements, id: number, shown: Session
   return toSession(row, shown)
 }
 
-/** The same, with what its account can do by itself. Throws 10002. */
+/** A caller's own session, with what its account can do by itself. Throws 10002. */
 export async function requireOwnSession(sql: Statements, id: number, shown: SessionView): Promise<OwnSession> {
   const [row] = await sql`
     select ${sql.unsafe(sessionColumnsSql)}, case when s.operator_id is not null then o.source end as source,

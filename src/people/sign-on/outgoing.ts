@@ -21,7 +21,7 @@ export type OutgoingFetch = (
   init?: { method?: string; body?: unknown; headers?: unknown },
 ) => Promise<Response>
 
-/** Opens the way to a provider. */
+/** Makes the `fetch` for requests to a provider. */
 export function outgoingTo(issuer: URL): OutgoingFetch {
   const ask = inTurns(
     { atOnce: limits.providerRequests, waiting: limits.providerRequestsWaiting },

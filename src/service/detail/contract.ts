@@ -12,7 +12,9 @@ const TableSize = named(
     rows: nullable(Type.Integer({ description: 'an estimate; null where the database has none yet' })),
     bytes: bytes('its size with its indexes, over all nodes'),
     keptDays: nullable(Type.Integer({ description: 'after how many days its rows are removed; null for never' })),
-    setting: nullable(Type.String({ description: 'the setting of these days; null where they are fixed' })),
+    setting: nullable(
+      Type.String({ description: 'the name of the setting for these days; null if they cannot be set' }),
+    ),
   }),
 )
 export type TableSize = Static<typeof TableSize>
@@ -22,7 +24,7 @@ const SettingInForce = named(
   Type.Object({
     name: Type.String({ description: 'the setting’s name', examples: ['FORECOURT_PORT'] }),
     value: nullable(
-      Type.String({ description: 'the value as it would be set; null where there is none, and for a secret' }),
+      Type.String({ description: 'the value, as it would be set; null if there is none, and for a secret' }),
     ),
     isSecret: Type.Boolean({ description: 'whether its value is hidden from everybody' }),
     isSet: Type.Boolean({ description: 'whether it differs from the default' }),
@@ -43,7 +45,7 @@ export const getServiceDetail = operation({
   query: Type.Object({}),
   data: Type.Object({
     version: Type.String({ description: 'the service’s version', examples: ['1.0.0'] }),
-    runtime: Type.String({ description: 'what it runs on', examples: ['Node 24.0.0'] }),
+    runtime: Type.String({ description: 'the runtime and its version, such as Bun 1.4.5', examples: ['Node 24.0.0'] }),
     databaseVersion: Type.String({ description: 'the version of PostgreSQL', examples: ['18.0'] }),
     isEmbedded: Type.Boolean({ description: 'whether the database is the service’s own' }),
     isDistributed: Type.Boolean({ description: 'whether the database is spread over the nodes of a Citus cluster' }),

@@ -134,7 +134,7 @@ function inOrder(sql: Statements, rows: PendingQuery<Row[]>, appIds: Sight['appI
 }
 
 /**
- * Searches the first rows for a text in a column, in upper or lower case. Rows that begin with the text come first, the
+ * Searches the first rows for a text in a column, regardless of upper and lower case. Rows that begin with the text come first, the
  * shortest of them before the others.
  */
 function walk(sql: Statements, rows: PendingQuery<Row[]>, column: 'id' | 'name', text: string): Promise<Row[]> {

@@ -55,8 +55,8 @@ export async function writeDue(tx: Statements, appId: string, showMoment: ShowMo
 }
 
 /**
- * The same before a write of some sites. If more than a portion is due, the changes of these sites are written down out
- * of turn. Returns the moment as of which the write counts.
+ * Applies what is due (`writeDue`) before a write of some sites. If more than a portion is due, the changes of these sites
+ * are applied out of turn. Returns the moment as of which the write counts.
  */
 export async function writeDueBefore(
   tx: Statements,

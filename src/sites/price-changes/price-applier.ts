@@ -12,7 +12,7 @@ import { findNextWaiting } from './store.ts'
 
 /** A change that another process has scheduled is found by the next look, so none is written down more than 2 s late. */
 const lookEveryMs = 1_000
-/** How soon the applier looks again at changes that another process is writing, or that could not be written. */
+/** How soon the applier tries again to write changes that another process is writing, or that could not be written. */
 const againAfterMs = 100
 /**
  * How long the applier rests after a portion, as a share of the time that the portion took: other writes keep over half
@@ -20,7 +20,7 @@ const againAfterMs = 100
  */
 const restShare = 0.5
 const mostRestMs = 500
-/** How many of the next changes one look finds. */
+/** How many waiting price changes one search returns at most. */
 const foundAtOnce = 200
 
 interface Parts {

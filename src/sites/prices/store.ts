@@ -54,7 +54,7 @@ export async function keepPastRules(
 export interface KnownSite {
   /** The database's clock. */
   now: Date
-  /** Only turns before this moment count as past. */
+  /** The end of the requested moment: only changes before it count as past. */
   bound: Date
   createdAt: Date
   fields: ReadonlyMap<number, Known<number | null>>
