@@ -9,6 +9,7 @@ import {
   changeOf,
   day,
   eventsOf,
+  pricesOf,
   ruleOf,
   scheduled,
   scheduledSoon,
@@ -46,6 +47,9 @@ test('undo puts the terms of a rule back at once, by a price change of its own',
   // Nothing of the first change is left to undo. The undo can be undone like any other change.
   expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
   expect(expectSuccess(await undo(application, undone.id)).periods).toEqual(at('2'))
+  // A site that is made afterwards has these terms since it was made, also within the same second.
+  const site = expectSuccess(await saveSiteOf(application, { fastChargeBillRuleId: rule }))
+  expect((await pricesOf(application, site.id)).fast).toMatchObject({ periods: at('2'), priceChangeId: null })
   expect((await ruleOf(application, rule)).periods).toEqual(at('2'))
 })
 

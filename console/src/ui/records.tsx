@@ -130,8 +130,6 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const place = usePlace(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
   const sorted = useSort(columns, orderedBy, place.names)
-  // The feed's order also applies to its export.
-  const ordered = orderedBy === undefined ? {} : sorted.asked
   const asked = { ...input, ...sorted.asked, pageSize, ...place.asked } as unknown as Input<Body, Query>
   const { data, error, isFetching, isPlaceholderData, refetch } = useRead(operation, asked, {
     keepsPrevious: true,
@@ -183,14 +181,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
           onClick={() => void refetch()}
           loading={isFetching}
         />
-        {exportKind && (
-          // An export has an order of its own.
-          <ExportButton
-            kind={exportKind}
-            filters={{ ...input, sort: undefined, order: undefined, ...ordered }}
-            page={found}
-          />
-        )}
+        {exportKind && <ExportButton kind={exportKind} filters={{ ...input, ...sorted.ofExport }} page={found} />}
         {/* The bar of a selection has one line: how the table looks is chosen without one. */}
         {chosen === 0 && <ColumnChoice columns={columns} shown={shown} choose={choose} />}
         {!isNarrow && chosen === 0 && (
@@ -234,12 +225,19 @@ function useSort<Item>(columns: readonly Column<Item>[], orderedBy: string | und
   if (orderedBy !== undefined) {
     const order = given === 'asc' ? 'asc' : 'desc'
     const reverse = () => turn({ order: order === 'asc' ? undefined : 'asc' })
-    return { asked: { order }, rows: { by: orderedBy, isAscending: order === 'asc', turn: reverse } }
+    // The feed's order also applies to its export.
+    return {
+      asked: { order },
+      ofExport: { order },
+      rows: { by: orderedBy, isAscending: order === 'asc', turn: reverse },
+    }
   }
   const by = columns.find(({ sortBy }) => sortBy !== undefined && sortBy === search.get('sort'))?.sortBy
   const isAscending = given !== 'desc'
   return {
     asked: by === undefined ? {} : { sort: by, order: isAscending ? 'asc' : 'desc' },
+    // An export has an order of its own.
+    ofExport: { sort: undefined, order: undefined },
     rows: {
       by,
       isAscending,

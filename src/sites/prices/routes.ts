@@ -51,8 +51,8 @@ async function readPrices(
   const site = await readKnownSite(sql, appId, siteId, asked && new Date(asked.getTime() + 1000))
   const at = asked ?? wholeSecond(site.now)
   // Another process's clock may have dated the site ahead of the database's.
-  const madeAt = wholeSecond(site.createdAt < site.now ? site.createdAt : site.now)
-  if (at < madeAt) {
+  const madeAt = site.createdAt < site.now ? site.createdAt : site.now
+  if (at < wholeSecond(madeAt)) {
     const reason = { en: 'is before the site was created', zh: '早于站点的创建时间' }
     throw invalidRequest([{ field: 'time', reason }])
   }
