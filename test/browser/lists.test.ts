@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
@@ -41,10 +41,9 @@ const choosing =
 
 /** An application whose lists have rows of many widths. */
 async function manyRows(): Promise<TestApplication> {
-  const app = await newApplication(client)
-  const { appId, token } = app
   const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
-  await client.call(saveThirdPartyConfig, { operatorName: 'Test operator', callbackUrl }, { token })
+  const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
+  const { appId, token } = app
   const serials = await newDevices(app, 30)
   for (const deviceNo of serials.slice(0, 3)) {
     await client.call(reportDeviceState, { deviceNo, status: 2, runStatus: 2, onlineStatus: 1 }, { token })
@@ -62,6 +61,10 @@ async function manyRows(): Promise<TestApplication> {
   for (const deviceNo of serials.slice(0, 12))
     await client.call(createDevice, deviceBody(appId, { deviceNo }), { token })
   await client.call(createDevice, deviceBody(appId, { deviceNo: 'REFUSED-1', deviceName: '' }), { token })
+  const sent = async () => (await client.operate(pageDeliveries, { appId })).data.total
+  // Nothing answers, so that only the first are tried.
+  for (let tries = 0; tries < 100 && (await sent()) < 4; tries++) await Bun.sleep(100)
+  expect(await sent()).toBeGreaterThanOrEqual(4)
   return app
 }
 
@@ -81,6 +84,8 @@ const watchShifts = (page: Page) =>
           const element = node instanceof Element ? node : node?.parentElement
           return `${element?.outerHTML.slice(0, 60)} from ${place(previousRect)} to ${place(currentRect)}`
         })
+        // The caret of a field that takes several choices stands behind the chosen one.
+        if (value < 0.0001) continue
         shifts.push(`${value.toFixed(4)}: ${moved.join(' | ')}`)
       }
     }).observe({ type: 'layout-shift' })
@@ -290,7 +295,7 @@ describe('a list', () => {
       [
         `deliveries?appId=${appId}`,
         choosing('State', 'Dead'),
-        choosing('State', 'All'),
+        choosing('State', 'Waiting'),
         choosing('Type', 'Site changed'),
       ],
       ['deliveries', choosing('Type', 'Site changed')],
@@ -304,7 +309,6 @@ describe('a list', () => {
       for (const [index, narrowing] of narrowings.entries()) {
         for (const what of await whatMoves(page, narrowing)) moved.push(`${path}, ${index}: ${what}`)
       }
-      if (moved.length > 0) process.stderr.write(`${moved.join('\n')}\n`)
     }
     expect(moved).toEqual([])
   })

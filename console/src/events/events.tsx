@@ -233,7 +233,7 @@ function TypeFilter({ types, value, onChange, hasStates = false }: TypeFilterPro
         mode="multiple"
         allowClear
         maxTagCount={1}
-        style={{ minWidth: 220, maxWidth: 320 }}
+        style={{ width: 260, maxWidth: '100%' }}
         popupMatchSelectWidth={false}
         placeholder={hasStates ? t('allButStates') : common('all')}
         value={value === '' ? [] : value.split(',')}

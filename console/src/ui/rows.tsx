@@ -86,7 +86,7 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
         </thead>
         <tbody>
           {rows.length === 0 && (
-            <tr>
+            <tr key={`none ${answer}`}>
               <td className="rows-empty" colSpan={columns.length + (selection ? 1 : 0)}>
                 <div>{empty}</div>
               </td>
