@@ -6,7 +6,7 @@ import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
+import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { addressOfSignOn } from './sign-on.ts'
 import { useTexts } from './texts.ts'
 

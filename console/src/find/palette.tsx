@@ -7,7 +7,7 @@ import { useEntries } from '../navigation.tsx'
 import { paths } from '../paths.ts'
 import { ApplicationLabel } from '../ui/application-name.tsx'
 import { useLeave } from '../ui/leaving.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
+import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { Dialog } from './dialog.tsx'
 import { otherWords, useTexts } from './texts.ts'
 

@@ -10,7 +10,8 @@ import { useLeave, useUnsaved } from './leaving.tsx'
 import { LinkButton } from './link-button.tsx'
 import { Loading } from './loading.tsx'
 import { attemptKeys, changedMembers, conflictsOf, fieldOf, fieldsOf, merged, pick } from './record-rules.ts'
-import { RefusalAlert, RefusalResult } from './refusal.tsx'
+import { RefusalResult } from './refusal.tsx'
+import { RefusalAlert } from './refusal-alert.tsx'
 import { useCommon } from './texts.ts'
 
 interface Read<Item> {

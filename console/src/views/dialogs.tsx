@@ -5,7 +5,7 @@ import { deleteView, saveView, type ViewRecord } from '../../../src/people/views
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api.ts'
 import { showSuccess } from '../ui/feedback.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
+import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
