@@ -130,7 +130,7 @@ test('Ctrl-C while a file is sent: nothing of it is imported', async () => {
   child.stdin?.write(`${head}\n${rowOf(newSerial())}\n`)
   await hasArrived
   child.kill('SIGINT')
-  expect(await ended).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('send it again') })
+  expect(await ended).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('send the file again') })
   between.closeAllConnections()
   between.close()
 })

@@ -95,6 +95,8 @@ describe('pageRefusals', () => {
     const ids: string[] = []
     for (const write of [ofTwo, ofNone, ofOne, ofTwo, ofNone, ofOne]) {
       ids.push((await write()).headers.get('x-request-id') ?? '')
+      // Times are in whole milliseconds; refusals of the same one have no order between them.
+      await Bun.sleep(2)
     }
     await refusalsOf(one, 2)
     await refusalsOf(two, 2)
