@@ -104,12 +104,13 @@ function Frame() {
   const { pathname } = useLocation()
   const shown = useRef(pathname)
   useEffect(() => void import('./ui/first-focus.ts'), [])
-  // Another page begins at its top, as a loaded one does, unless it has put the focus into a field.
+  // Another page begins at its top, as a loaded one does. What keeps the focus within the content is a field that the
+  // page has put it into, or the part of a page that leads to another part of it.
   useEffect(() => {
     if (shown.current === pathname) return
     shown.current = pathname
     const { current } = top
-    if (current === null || document.activeElement?.closest('main :is(input, textarea)') != null) return
+    if (current === null || document.activeElement?.closest('main :is(a, button, input, textarea)') != null) return
     // A screen reader says it.
     current.textContent = document.title
     current.focus()

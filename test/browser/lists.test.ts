@@ -295,7 +295,7 @@ describe('a list', () => {
       [
         `deliveries?appId=${appId}`,
         choosing('State', 'Dead'),
-        choosing('State', 'Waiting'),
+        choosing('State', 'To try again'),
         choosing('Type', 'Site changed'),
       ],
       ['deliveries', choosing('Type', 'Site changed')],

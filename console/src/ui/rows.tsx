@@ -225,7 +225,7 @@ function ChooseAll({ all, keys, onChange }: { all: Key[]; keys: Key[]; onChange:
 }
 
 /** A width that grows with the window, from pixels of a window of 1280. */
-const widthOf = (most: number) => `max(${most}px, ${most / 12.8}vw)`
+export const widthOf = (most: number) => `max(${most}px, ${most / 12.8}vw)`
 
 /** Long text, cut off to one line, with the whole text in its tooltip. */
 export function OneLine({ text, most }: { text: string; most?: number }) {
