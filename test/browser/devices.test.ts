@@ -212,7 +212,7 @@ describe('a new device', () => {
     await expectSound(visited, 'New device')
     await picture(page, 'device-division')
     await leadTo(page, `/console/devices/new?appId=${appId}&tab=several`)
-    await division.waitFor()
+    await page.getByRole('textbox', { name: 'Devices' }).waitFor()
     await new Hand(page).find(division, '余杭区')
     expect(await codes()).toBe('330000 330100 330110')
     expect(visited.faults).toEqual([])

@@ -129,6 +129,32 @@ describe('the focus', () => {
     expect(faults).toEqual([])
   })
 
+  longBrowserTest('skips to the content without an entry in the history, and a saved form is none either', async () => {
+    const app = await newApplication(client)
+    const body = deviceBody(app.appId, { deviceName: 'North gate' })
+    expect((await client.call(createDevice, body, { token: app.token })).code).toBe(0)
+    const { page, faults } = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
+    await page.getByRole('link', { name: 'North gate', exact: true }).click()
+    await page.getByRole('heading', { name: 'North gate', level: 1 }).waitFor()
+    await page.keyboard.press('Tab')
+    await expectFocus(page, 'To the content')
+    await page.keyboard.press('Enter')
+    expect(new URL(page.url()).hash).toBe('')
+    await page.getByRole('link', { name: 'Edit', exact: true }).click()
+    await page.getByLabel('Name', { exact: true }).fill('South gate')
+    await page.goBack()
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await question.getByRole('button', { name: 'Stay' }).click()
+    await question.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('heading', { name: 'South gate', level: 1 }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'South gate', level: 1 }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Devices', level: 1 }).waitFor()
+    expect(faults).toEqual([])
+  })
+
   longBrowserTest('enters a menu that the keyboard opens, and comes back', async () => {
     const person = await newPerson(client, 'viewer')
     const { name } = person

@@ -237,6 +237,8 @@ describe('a list', () => {
       await page.getByLabel(label, { exact: true }).click()
       expect(await opened('.ant-picker-dropdown:visible')).toEqual(isInside)
       expect(await page.locator('.ant-picker-dropdown:visible .ant-picker-date-panel').count()).toBe(1)
+      const preset = page.locator('.ant-picker-dropdown:visible .ant-picker-presets li').first()
+      expect((await preset.boundingBox())?.height).toBeGreaterThan(16)
       await page.keyboard.press('Escape')
       await page.getByRole('heading', { level: 1 }).click()
     }
@@ -267,7 +269,6 @@ describe('a list', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Gate five' }).waitFor()
     expect(await page.evaluate(() => scrollY)).toBe(0)
-    await page.goBack()
     await page.goBack()
     await page.goBack()
     await page.getByRole('link', { name: 'Gate five' }).waitFor()

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect } from 'bun:test'
 import { join } from 'node:path'
 import { wordsOfFailure, wordsOfLoss } from '../../src/bulk/jobs/failure/contract.ts'
+import { failuresUntilHeld } from '../../src/deliveries/rules.ts'
 import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
-import { embeddedConnection, withSql } from '../faults/support.ts'
+import { becomesTrue, embeddedConnection, withSql } from '../faults/support.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
 import { newGenerator, newPassword, newPerson, signIn } from '../people.ts'
 import { expectFramed, leadTo, longBrowserTest, newSerial, picture, visit } from './support.ts'
@@ -43,15 +44,26 @@ async function startOwn(env: Record<string, string>): Promise<Service> {
   return service
 }
 
+/** Waits until callbacks fail: the overview counts at the first look, and not again for a while. */
+async function callbacksFail({ dataDir }: Service): Promise<void> {
+  await withSql(embeddedConnection(dataDir), async (sql) => {
+    const areFailing = async () =>
+      (await sql`select 1 from callback_endpoint where failures >= ${failuresUntilHeld}`).length > 0
+    expect(await becomesTrue(areFailing, 20_000)).toBe(true)
+  })
+}
+
 describe('a service of its own', () => {
   longBrowserTest(
     'that cannot reach a receiver names it where something asks for attention, since when and why',
     async () => {
-      const through = new Client(await startOwn({ FORECOURT_PRIVATE_CALLBACKS: 'allow' }))
+      const service = await startOwn({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
+      const through = new Client(service)
       // No process listens on this port.
       const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
       const { appId, token } = await newApplication(through, { thirdPartyConfig })
       for (let made = 0; made < 4; made++) await through.call(saveSite, siteBody(appId), { token })
+      await callbacksFail(service)
       const visited = await visit('/console', { role: 'viewer', through })
       const row = visited.page.locator('#troubles').getByRole('row').filter({ hasText: 'Failing since' })
       await row.getByText(/Failing since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \S/).waitFor({ timeout: 15_000 })
@@ -113,6 +125,7 @@ describe('a service of its own', () => {
       ]
       return [importing?.id, acting?.id]
     })
+    await callbacksFail(service)
     const { page, faults } = await visit('/console', { role: 'viewer', language: 'zh', through })
     const troubles = page.locator('#troubles')
     await troubles.getByText(/^自 [-\d]+ [:\d]+ 起投递失败：连接被拒绝（ECONNREFUSED）$/).waitFor({ timeout: 20_000 })

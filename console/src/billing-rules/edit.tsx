@@ -117,7 +117,7 @@ function RuleForm({ appId, before, ...frame }: RuleFormProps) {
       valuesOf={enteredOf}
       isReady={appId !== ''}
       back={back}
-      onSaved={() => navigate(back)}
+      onSaved={() => navigate(back, { replace: true })}
       fieldNames={{ ...termNames, ruleName: t('name'), ruleType: t('type') }}
     >
       {({ faults, wasTried }) => (

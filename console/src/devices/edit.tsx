@@ -143,7 +143,7 @@ function DeviceForm({ appId, ...frame }: FrameProps & { appId: string }) {
         {...frame}
         form={form}
         valuesOf={draftOf}
-        onSaved={(device) => navigate(paths.device(device.appId, device.deviceNo))}
+        onSaved={(device) => navigate(paths.device(device.appId, device.deviceNo), { replace: true })}
         fieldNames={useFieldNames()}
         advice={({ code }) => <Advice code={code} appId={appId} deviceNo={form.getFieldValue('deviceNo')} />}
       >

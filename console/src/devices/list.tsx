@@ -118,6 +118,12 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
   const { values, set } = useFilters(filters)
   const isMoreSet = moreFilters.some((name) => values[name] !== '')
   const [isOpen, setOpen] = useState(isMoreSet)
+  // A view that is opened, or a link, may set what is folded: the user must see what narrows the list.
+  const [wasMoreSet, setWasMoreSet] = useState(isMoreSet)
+  if (isMoreSet !== wasMoreSet) {
+    setWasMoreSet(isMoreSet)
+    if (isMoreSet) setOpen(true)
+  }
   const text = (name: (typeof filters)[number], label: string, width = 130) => (
     <TextFilter label={label} value={values[name]} onChange={(value) => set({ [name]: value.trim() })} width={width} />
   )

@@ -149,31 +149,39 @@ function Minutes({ overview: { minutes, online } }: { overview: Static<typeof ge
 
 const tones = { fail: 'bad', warn: 'warn', ok: 'good' } as const
 
+/** How many findings of a kind the service tells. */
+const mostOfKind = 10
+
 function Attention({ findings }: { findings: FindingRecord[] }) {
   const t = useTexts()
   const { sentence } = useSentences()
   const lead = useLead()
+  const kinds = findings.map(({ code }) => code)
+  const isCut = kinds.some((kind) => kinds.filter((other) => other === kind).length >= mostOfKind)
   return (
-    <Rows<FindingRecord>
-      label={t('troubles')}
-      isSmall
-      rowKey={(finding) => JSON.stringify(finding)}
-      rows={findings}
-      empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noTroubles')} />}
-      columns={[
-        {
-          key: 'type',
-          title: t('type'),
-          most: 300,
-          render: (_, finding) => {
-            const to = lead(finding)
-            const words = <State tone={tones[finding.status]}>{sentence(finding)}</State>
-            return to === undefined ? words : <Link to={to}>{words}</Link>
+    <>
+      <Rows<FindingRecord>
+        label={t('troubles')}
+        isSmall
+        rowKey={(finding) => JSON.stringify(finding)}
+        rows={findings}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noTroubles')} />}
+        columns={[
+          {
+            key: 'type',
+            title: t('type'),
+            most: 300,
+            render: (_, finding) => {
+              const to = lead(finding)
+              const words = <State tone={tones[finding.status]}>{sentence(finding)}</State>
+              return to === undefined ? words : <Link to={to}>{words}</Link>
+            },
           },
-        },
-        { key: 'where', title: t('where'), most: 140, render: (_, finding) => <Where finding={finding} /> },
-      ]}
-    />
+          { key: 'where', title: t('where'), most: 140, render: (_, finding) => <Where finding={finding} /> },
+        ]}
+      />
+      {isCut && <p className="faint">{t('mostOfKind', { count: mostOfKind })}</p>}
+    </>
   )
 }
 

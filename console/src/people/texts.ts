@@ -98,10 +98,11 @@ export const useTexts = defineTexts(
     handOverOf: 'Hand over {{name}}',
     handOverTitle: 'Hand over the key {{name}}?',
     handOverWords:
-      'The key goes on unchanged under the other account, as far as that account’s role goes. Programs that use it notice nothing.',
+      'The key stays as it is and belongs to the other account. Programs that use it may do no more than the role of that account allows.',
     newOwner: 'New owner',
     ofRole: '{{name}} ({{role}})',
-    holdsKeys: 'Keys that this account holds: {{count}}. Programs that use them go on if another account takes them.',
+    holdsKeys:
+      'Keys that this account holds: {{count}}. If another account takes them, programs that use them go on, with what its role allows at most.',
     neverUsed: 'never used',
     usedAt: 'last used {{time}}',
     keysGo: 'If nobody takes the keys, they are deleted with the account, and the programs that use them stop.',
@@ -228,10 +229,11 @@ export const useTexts = defineTexts(
     handOver: '移交',
     handOverOf: '移交 {{name}}',
     handOverTitle: '移交密钥 {{name}}？',
-    handOverWords: '密钥保持不变，改由所选账号持有，权限不超过该账号的角色。使用该密钥的程序不受影响。',
+    handOverWords: '密钥保持不变，改由所选账号持有。使用该密钥的程序的权限不超过该账号的角色。',
     newOwner: '新的持有人',
     ofRole: '{{name}}（{{role}}）',
-    holdsKeys: '此账号持有的密钥：{{count}} 个。由其他账号接手后，使用这些密钥的程序不受影响。',
+    holdsKeys:
+      '此账号持有的密钥：{{count}} 个。由其他账号接手后，使用这些密钥的程序可继续工作，权限不超过该账号的角色。',
     neverUsed: '从未使用',
     usedAt: '最近使用 {{time}}',
     keysGo: '若无人接手，密钥将随账号删除，使用这些密钥的程序会停止工作。',

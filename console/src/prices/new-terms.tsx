@@ -75,7 +75,7 @@ function TermsForm({ rule, tomorrow }: { rule: BillingRuleRecord; tomorrow: stri
         })
       }
       back={back}
-      onSaved={() => navigate(back)}
+      onSaved={() => navigate(back, { replace: true })}
       fieldNames={{ ...termNames, effectiveTime: t('from'), reason: common('reason') }}
     >
       {({ faults, wasTried }) => (

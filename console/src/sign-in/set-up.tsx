@@ -75,8 +75,8 @@ export function Page() {
       <p className="faint">{t('setUpWords', passwordLengths)}</p>
       <ProofFault error={error} fieldNames={{ name: t('name'), password: t('newPassword') }} />
       <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void setUp(entered)}>
-        <Form.Item name="name" label={t('name')}>
-          <Input autoComplete="username" maxLength={lengths.name} placeholder="admin" />
+        <Form.Item name="name" label={t('newName')} extra={t('newNameWords')}>
+          <Input autoComplete="username" maxLength={lengths.name} />
         </Form.Item>
         <Form.Item
           name="password"

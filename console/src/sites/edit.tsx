@@ -57,7 +57,7 @@ function NewSite() {
             back={paths.sites({ appId })}
             send={({ values, headers }) => create.mutateAsync({ input: { appId, ...values }, headers })}
             successMessage={() => t('createdMessage')}
-            onSaved={(site) => navigate(paths.site(site.appId, site.id))}
+            onSaved={(site) => navigate(paths.site(site.appId, site.id), { replace: true })}
           />
         )}
       </div>
@@ -93,7 +93,7 @@ function EditForm({ edited }: { edited: Edited<SiteRecord> }) {
         back={back}
         send={({ changed, headers }) => update.mutateAsync({ input: { appId, id, ...changed }, headers })}
         successMessage={() => t('savedMessage')}
-        onSaved={() => navigate(back)}
+        onSaved={() => navigate(back, { replace: true })}
       />
     </div>
   )

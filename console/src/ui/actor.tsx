@@ -7,7 +7,7 @@ export function Actor({ actor }: { actor: string }) {
   const [, kind = '', name = actor] = /^(\w+):(.*)$/s.exec(actor) ?? []
   if (kind === 'application') return <ApplicationName appId={name} />
   const words: Record<string, string> = { operatorKey: t('keyNamed', { name }), platform: t('platform') }
-  return <span title={actor}>{words[kind] ?? name}</span>
+  return <span title={actor}>{words[kind] ?? (actor === 'anyone' ? t('anyone') : name)}</span>
 }
 
 /** The column of a row's actor. */
