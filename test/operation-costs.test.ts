@@ -1,7 +1,13 @@
 import { expect, test } from 'bun:test'
+import { pageDeliveries } from '../src/deliveries/contract.ts'
+import { pageRefusals } from '../src/events/refusal-log/contract.ts'
+import { MeasuredDatabase } from './costs/measured-database.ts'
+import { Meter } from './costs/meter.ts'
 import { boundOf, manyInGate, measureOperations, mostOf } from './costs/walk.ts'
-import { atScale } from './faults/support.ts'
-import { hasOldestPostgres } from './harness.ts'
+import { atScale, Workplace } from './faults/support.ts'
+import { Client, hasOldestPostgres, newApplication } from './harness.ts'
+import { longTest } from './long.ts'
+import { newPerson, signIn } from './people.ts'
 
 // No operation may read more because its tables have more rows, whether PostgreSQL has statistics or not.
 
@@ -21,4 +27,47 @@ test.if(hasOldestPostgres)(
     expect(costs.filter(({ allowed, isOpen }) => allowed && isOpen)).toEqual([])
   },
   600_000,
+)
+
+longTest(
+  'pages of several applications do not read what the others have',
+  async () => {
+    const place = new Workplace()
+    const database = await MeasuredDatabase.start(place.newFolder(), ['autovacuum=off'])
+    const service = await place.startService({ env: { DATABASE_URL: database.url } })
+    try {
+      const client = new Client(service)
+      const { sql } = database
+      const meter = await Meter.open(sql)
+      const appIds = [(await newApplication(client)).appId, (await newApplication(client)).appId]
+      const developer = await signIn(client, await newPerson(client, 'developer', appIds))
+      await sql`
+      insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, finished_at, attempt_log)
+      select 'other ' || i % 300, i, 'device.bound', case when i % 2 = 0 then 1 else 3 end, 1,
+        case when i % 2 = 0 then now() + interval '1 day' end, now(), now(), case when i % 2 = 1 then now() end, '[]'
+      from generate_series(1, 60000) i`
+      await sql`
+      insert into refusal (app_id, time, request_id, operation, code, actor)
+      select 'other ' || i % 300, now() - i * interval '1 second', i::text, 'createDevice', 10001, 'x'
+      from generate_series(1, 60000) i`
+      await meter.learnIdle(() => Bun.sleep(2_500))
+      for (const statistics of ['without', 'with']) {
+        if (statistics === 'with') await sql`vacuum analyze`
+        const undelivered = await meter.blocksOf(async () => {
+          const { list } = (await client.operate(pageDeliveries, { isDelivered: 'false', pageSize: 20 })).data
+          expect(list.length).toBe(20)
+        })
+        const refused = await meter.blocksOf(async () => {
+          const own = await client.call(pageRefusals, { sort: 'time', order: 'desc' }, { headers: developer })
+          expect(own.data.list).toEqual([])
+        })
+        expect([statistics, undelivered.read < 800, refused.read < 100]).toEqual([statistics, true, true])
+      }
+    } finally {
+      await service.stop()
+      await database.stop()
+      await place.clear()
+    }
+  },
+  120_000,
 )
