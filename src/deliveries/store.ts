@@ -133,11 +133,12 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
     where ${ofApplications(sql, appIds)} and ${sql.unsafe(condition)} ${conditions}`
   // Literals, so that even a generic plan can use the partial index of undelivered rows. Of one application each status is
   // read in the order of that index; of several, the index as a whole has the order of applications.
-  const isAcross = appIds?.length !== 1
   const asked = filter.statuses?.map((status) => `status = ${status}`) ?? ['true']
-  const [first = 'false', ...others] = isAcross && asked.length > 1 ? [`(${asked.join(' or ')})`] : asked
-  const rows = others.reduce((before, other) => sql`${before} union all ${listed(other)}`, listed(first))
-  const source = { operation: pageDeliveries.id, rows, key: byId, newestFirst: true, isAcross }
+  const [first = 'false', ...others] = asked
+  const rowsOfOne = others.reduce((before, other) => sql`${before} union all ${listed(other)}`, listed(first))
+  const isAcross = appIds?.length !== 1
+  const rows = isAcross ? listed(`(${asked.join(' or ') || first})`) : rowsOfOne
+  const source = { operation: pageDeliveries.id, rows, rowsOfOne, key: byId, newestFirst: true, isAcross }
   return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
 
