@@ -25,9 +25,19 @@ function begin(url: string): void {
   early.set(url, response)
 }
 
-/** Sends a request, or returns the response to the same request if it was sent early; that response is used once. */
+/**
+ * Sends a request, or returns the response to the same request if it was sent early; that response is used once. A write
+ * ends the use of early responses: who signs in would get what was refused before.
+ */
 export const fetchOrTake: typeof fetch = (url, request) => {
-  const sent = request?.method === 'GET' ? early.get(String(url)) : undefined
+  if (request?.method !== 'GET') forget()
+  const sent = early.get(String(url))
   early.delete(String(url))
   return sent ?? fetch(url, request)
+}
+
+function forget(): void {
+  // A response that nobody reads would keep its connection.
+  for (const sent of early.values()) sent.then(({ body }) => body?.cancel()).catch(() => {})
+  early.clear()
 }

@@ -34,6 +34,8 @@ export interface PageSource {
   operation: string
   /** A select without order and limit. It must return the columns of `key`. */
   rows: PendingQuery<Row[]>
+  /** The same rows, selected in another way, for what follows a cursor within one application of a page of several. */
+  rowsOfOne?: PendingQuery<Row[]>
   key: PageKey
   newestFirst: boolean
   /** Whether the rows belong to several applications: they are then ordered by `app_id` first, and must return it. */
@@ -241,7 +243,7 @@ async function readRows(sql: Statements, source: PageSource, { after, offset, pa
   // index.
   const [appId = '', ...values] = after
   const own = sql`where page.app_id = ${appId} and ${isBehind(sql, source, values)}`
-  const rows = await readRange(sql, source, own, limit)
+  const rows = await readRange(sql, { ...source, rows: source.rowsOfOne ?? source.rows }, own, limit)
   if (rows.length === limit) return rows
   return [...rows, ...(await readRange(sql, source, sql`where page.app_id > ${appId}`, limit - rows.length))]
 }

@@ -131,11 +131,14 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
   const listed = (condition: string) => sql`
     select ${shownColumns(sql, appIds, isPaused)} from delivery
     where ${ofApplications(sql, appIds)} and ${sql.unsafe(condition)} ${conditions}`
-  // One status at a time, in the order of an index. It is a literal, so that even a generic plan can use the partial
-  // index of undelivered rows.
-  const [first = 'false', ...others] = filter.statuses?.map((status) => `status = ${status}`) ?? ['true']
-  const rows = others.reduce((before, other) => sql`${before} union all ${listed(other)}`, listed(first))
-  const source = { operation: pageDeliveries.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+  // Literals, so that even a generic plan can use the partial index of undelivered rows. Of one application each status is
+  // read in the order of that index; of several, the index as a whole has the order of applications.
+  const asked = filter.statuses?.map((status) => `status = ${status}`) ?? ['true']
+  const [first = 'false', ...others] = asked
+  const rowsOfOne = others.reduce((before, other) => sql`${before} union all ${listed(other)}`, listed(first))
+  const isAcross = appIds?.length !== 1
+  const rows = isAcross ? listed(`(${asked.join(' or ') || first})`) : rowsOfOne
+  const source = { operation: pageDeliveries.id, rows, rowsOfOne, key: byId, newestFirst: true, isAcross }
   return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
 

@@ -17,8 +17,10 @@ import {
 describe('sign-in', () => {
   browserTest('leads a person to the page that they wanted, and out again', async () => {
     const person = await newPerson(client, 'admin')
-    const visited = await visit('/console/applications')
+    const visited = await visit('/console/sites')
     const { page } = visited
+    // Requested before the page's script was loaded, and refused: nobody was signed in yet.
+    const early = '/siteManageThird/page?pageSize=20'
     await expectSoundInBothShades(visited, 'Sign in', 'sign-in')
     // This service has no provider and no public address: nothing else is offered.
     expect(await page.getByRole('button', { name: /passkey|sign-on/i }).count()).toBe(0)
@@ -29,10 +31,15 @@ describe('sign-in', () => {
     // The entered name is still in the form.
     expect(await page.getByLabel('Name').inputValue()).toBe(person.name)
     await page.getByLabel('Password').fill(person.password)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.waitForURL('**/console/applications')
+    await page.waitForURL('**/console/sites')
     // A menu that opens before the page is complete may be placed wrongly.
-    await page.getByRole('heading', { level: 1, name: 'Applications' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Sites' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    const times = (end: string) => asked.filter((url) => url.endsWith(end)).length
+    expect([times(early), times('/session/detail')]).toEqual([1, 1])
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByText('Sign out').click()
     await page.waitForURL('**/console/sign-in')

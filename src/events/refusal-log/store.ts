@@ -138,8 +138,10 @@ export function pageOfRefusals(
     subject === null ? sql`` : sql`and subject = ${subject}`,
     requestId === null ? sql`` : sql`and request_id = ${requestId}`,
   ]
+  // Of several applications as an expression: the order of the index of time would lead through everybody's refusals.
+  const shownTime = appIds !== null && appIds.length > 1 ? sql`time + interval '0' as time` : sql`time`
   const rows = sql`
-    select app_id, id, time, request_id, operation, code, subject, actor, errors from refusal
+    select app_id, id, ${shownTime}, request_id, operation, code, subject, actor, errors from refusal
     where ${ofApplications(sql, appIds)} ${conditions}`
   const sort = readSort(query)
   const order =
