@@ -8,7 +8,7 @@ import {
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
-import { Fragment, lazy, type MouseEvent, Suspense, useEffect, useRef, useState } from 'react'
+import { Fragment, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { deleteSession } from '../../src/people/sessions/contract.ts'
 import { call, whenProofIsWanted } from './api.ts'
@@ -118,9 +118,9 @@ function Frame() {
   return (
     <div className={isFolded ? 'shell shell-folded' : 'shell'}>
       <div ref={top} className="skip" tabIndex={-1} />
-      <a className="skip" href="#content" onClick={toContent}>
+      <button type="button" className="skip" onClick={toContent}>
         {t('skip')}
-      </a>
+      </button>
       <button type="button" className="skip skip-to-rows" onClick={toRows}>
         {t('skipToRows')}
       </button>
@@ -174,9 +174,8 @@ function Frame() {
 /** The key under which the browser stores that the menu is folded. */
 const foldedKey = 'forecourt.menu.folded'
 
-/** Leaves the address as it is: an entry of its own in the history would stand between a form and the page before it. */
-function toContent(event: MouseEvent): void {
-  event.preventDefault()
+/** Not a link, because an entry of its own in the history would stand between a form and the page before it. */
+function toContent(): void {
   document.getElementById('content')?.focus()
 }
 

@@ -2,9 +2,10 @@ import { expect } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createImport } from '../../src/bulk/contract.ts'
-import { createDevices, pageDevices } from '../../src/devices/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
+import { createExport, createImport } from '../../src/bulk/contract.ts'
+import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
+import { savePlacement } from '../../src/devices/placement/contract.ts'
+import { getSite, saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
 import {
   browserTest,
@@ -174,6 +175,36 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   await page.getByRole('button', { name: 'Cancel the import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the import' }).click()
   await page.getByText('The import was cancelled.').waitFor()
+  expect(visited.faults).toEqual([])
+})
+
+longBrowserTest('an exported file of each kind is changed and sent back, as it is', async () => {
+  const app = await newApplication(client)
+  const { appId, token } = app
+  const device = deviceBody(appId, { deviceName: 'Gate' })
+  await client.call(createDevice, device, { token })
+  const { data: site } = await client.call(saveSite, siteBody(appId, { siteName: 'Park' }), { token })
+  await client.call(savePlacement, { deviceNo: device.deviceNo, siteId: site.id, laneType: 1 }, { token })
+  const visited = await visit('/console', { role: 'operator' })
+  const { page } = visited
+  const words = { devices: ['Gate', 'Barrier'], sites: ['Park', 'Garden'], placements: ['2', '2'] }
+  for (const [kind, [before = '', after = '']] of Object.entries(words)) {
+    const query = new URLSearchParams({ kind, appId, format: 'csv' })
+    const headers = { authorization: `Bearer ${token}` }
+    const file = await (await fetch(`${client.url}${createExport.path}?${query}`, { headers })).text()
+    await leadTo(page, `/console/imports/new?kind=${kind}&appId=${appId}`)
+    await page.getByText('Update', { exact: true }).click()
+    await chooseFile(page, Buffer.from(file.replace(before, after)))
+    await page.getByText('All columns are known, and none is missing.').waitFor()
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('Done', { exact: true }).waitFor()
+    await page
+      .getByText(/^Columns of an export|not set/i)
+      .first()
+      .waitFor()
+    await page.getByTestId('figure-Refused').getByText('0', { exact: true }).waitFor()
+  }
+  expect((await client.call(getSite, { appId, id: site.id }, { token })).data.siteName).toBe('Garden')
   expect(visited.faults).toEqual([])
 })
 

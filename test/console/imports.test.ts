@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { columnFaults, importColumns } from '../../console/src/imports/columns.ts'
+import { columnFaults, importColumns, isIgnored } from '../../console/src/imports/columns.ts'
 import { type FileStart, fileToSend, namesOf, readStart } from '../../console/src/imports/file-start.ts'
 import { type ResultRow, readRows, resultCsv } from '../../console/src/imports/result.ts'
-import { type ImportKind, importRows } from '../../src/bulk/contract.ts'
+import { exportedColumns, type ImportKind, ignoredColumns, importRows } from '../../src/bulk/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 
 const gb18030 = {
@@ -29,6 +29,15 @@ test('the columns of each kind are the members that the service takes, the neede
     expect(columns.map(({ name }) => name).toSorted()).toEqual(Object.keys(properties).toSorted())
     const needed = columns.filter(({ isRequired }) => isRequired).map(({ name }) => name)
     expect(needed.toSorted()).toEqual([...required].toSorted())
+  }
+})
+
+test('the columns of an export that an import leaves as they are: the same as the service’s', () => {
+  for (const kind of Object.keys(importColumns) as ImportKind[]) {
+    for (const mode of ['create', 'upsert'] as const) {
+      const left = exportedColumns(kind).flatMap(({ name }) => (isIgnored({ kind, mode }, name) ? [name] : []))
+      expect(left).toEqual(ignoredColumns(kind, mode))
+    }
   }
 })
 

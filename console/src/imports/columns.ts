@@ -1,4 +1,4 @@
-import { type ImportKind, type ImportMode, ignoredColumns } from '../../../src/bulk/contract.ts'
+import type { ImportKind, ImportMode } from '../../../src/bulk/contract.ts'
 import { draftColumns, isNeeded } from '../devices/row-faults.ts'
 import type { TextColumn } from '../devices/table-text.ts'
 
@@ -68,9 +68,52 @@ export function columnsOf({ kind, mode }: RowKind): readonly ImportColumn[] {
   return columns.map((one) => ({ ...one, isRequired: one.name === 'deviceNo' }))
 }
 
+/** The columns of each kind's export that no import sets, or only one of updates. The console's build has no schemas. */
+const exportedOnly: Record<ImportKind, readonly string[]> = {
+  sites: ['id', 'appId', 'createTime', 'longitude', 'latitude'],
+  devices: [
+    'appId',
+    'modelName',
+    'productPictureUrl',
+    'deviceType',
+    'deviceTypeName',
+    'status',
+    'onlineStatus',
+    'statusRemark',
+    'runStatus',
+    'version',
+    'deviceNumber',
+    'cityCode',
+    'cityName',
+    'districtName',
+    'provinceCode',
+    'provinceName',
+    'batteryStatus',
+    'batteryEnergy',
+    'createTime',
+    'lastReportTime',
+  ],
+  placements: [
+    'appId',
+    'siteName',
+    'placedTime',
+    'placedBy',
+    'removedTime',
+    'removedBy',
+    'reason',
+    'deviceName',
+    'status',
+    'onlineStatus',
+    'runStatus',
+    'statusRemark',
+    'lastReportTime',
+  ],
+  inventory: [],
+}
+
 /** Whether a column of the file is one of an export that an import cannot set. */
-export const isIgnored = ({ kind, mode }: RowKind, name: string | undefined) =>
-  name !== undefined && ignoredColumns(kind, mode).includes(name)
+export const isIgnored = (rows: RowKind, name: string | undefined) =>
+  name !== undefined && exportedOnly[rows.kind].includes(name) && !columnsOf(rows).some((one) => one.name === name)
 
 export interface ColumnFaults {
   /** Required columns that the file lacks. */
