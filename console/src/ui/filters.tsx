@@ -45,7 +45,7 @@ interface TextFilterProps extends FilterProps {
 }
 
 /** How long a text filter waits for another key. */
-const typingMs = 80
+const typingMs = 60
 
 /** A text filter, applied a moment after the last key, or at once with Enter. */
 export function TextFilter({ label, value, onChange, width = 180, meaning = (text) => text }: TextFilterProps) {
