@@ -36,10 +36,10 @@ export function useApplicationColumn<Item extends { appId: string | null }>(chos
       title: t('application'),
       isFixed: true,
       // Of one line and one width, because the names arrive after the rows, which must not move then.
-      least: 120,
+      least: 104,
       render: (_, { appId }) =>
         appId !== null && (
-          <span className="one-line" style={{ maxWidth: widthOf(120) }}>
+          <span className="one-line" style={{ maxWidth: widthOf(104) }}>
             <ApplicationName appId={appId} />
           </span>
         ),
