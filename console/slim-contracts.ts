@@ -33,7 +33,7 @@ export function slimContracts(): Plugin {
         const emptySchema = /^import Type\b/m.test(code) ? 'Type' : '{properties:{}}'
         const edits: { start: number; end: number; text: string }[] = []
         visit(this.parse(code) as unknown as Node, (node) => {
-          // When an event happens is told in the reference only.
+          // Only the reference shows the descriptions of when an event happens.
           if (node.type === 'Property' && (node.key as Node).name === 'happens') {
             edits.push({ start: node.start, end: node.end, text: 'happens: 0' })
             return false

@@ -20,14 +20,14 @@ if (!/^\/console\/(sign-in|set-up)/.test(page)) {
 
 function begin(url: string): void {
   const response = fetch(url, { redirect: 'manual', headers: { 'accept-language': firstLanguage() } })
-  // Whoever takes the response handles its failure.
+  // The caller that takes the response handles its failure. Without this, the browser reports the failure as unhandled.
   response.catch(() => {})
   early.set(url, response)
 }
 
 /**
  * Sends a request, or returns the response to the same request if it was sent early; that response is used once. A write
- * ends the use of early responses: who signs in would get what was refused before.
+ * discards the early responses: after a sign-in they would be the refusals from before it.
  */
 export const fetchOrTake: typeof fetch = (url, request) => {
   if (request?.method !== 'GET') forget()
@@ -37,7 +37,7 @@ export const fetchOrTake: typeof fetch = (url, request) => {
 }
 
 function forget(): void {
-  // A response that nobody reads would keep its connection.
+  // An unread body keeps its connection open.
   for (const sent of early.values()) sent.then(({ body }) => body?.cancel()).catch(() => {})
   early.clear()
 }

@@ -80,5 +80,5 @@ export function FilterInWords({ appId, kind, filter }: FilterInWordsProps) {
   )
 }
 
-/** The member with the name of the lowest division of so many. */
+/** Returns the member that holds the name of the lowest division, where `levels` of them are given. */
 const lowest = (levels: number) => ['provinceName', 'cityName', 'districtName'][levels - 1] ?? 'districtName'

@@ -1,6 +1,6 @@
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 
-/** The filter's value for what is not delivered: deliveries that wait for another attempt, and dead ones. */
+/** The value of the state filter that selects undelivered deliveries: those to try again, and dead ones. */
 export const undelivered = 'undelivered'
 
 /** The filter's value for all types but tests, which figures of callbacks do not count. */
