@@ -12,6 +12,7 @@ import { createDevice, createDevices, getDevice } from '../../src/devices/contra
 import { transferDevice } from '../../src/devices/ownership/contract.ts'
 import { pageRefusals, type RefusalRecord } from '../../src/events/refusal-log/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
 import {
   Client,
   deviceBody,
@@ -116,6 +117,8 @@ describe('pageRefusals', () => {
       }
       return walked.map(({ requestId }) => requestId).filter((id) => ids.includes(id))
     }
+    // Refusals of no application are stored by a write of their own, which nothing above waits for.
+    await becomesTrue(async () => (await walk(byAll)).length === ids.length)
     expect(await walk(byAll)).toEqual(ids.toReversed())
     expect(await walk(byMember)).toEqual([5, 3, 2, 0].map((index) => ids[index] ?? ''))
     const oldest = expectSuccess(await byMember({ sort: 'time', pageSize: 100 })).list
