@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { createApplication } from '../../src/applications/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevices } from '../../src/devices/contract.ts'
 import { type Found, search } from '../../src/service/search/contract.ts'
@@ -124,14 +123,6 @@ describe('a search', () => {
     expect(await find(id)).toEqual([expected])
     const foreign = await signIn(client, await newPerson(client, 'developer', [(await newApplication(client)).appId]))
     expect(await find(id, { headers: foreign })).toEqual([])
-    const ofNone = newSerial('req')
-    await client.call(
-      createApplication,
-      { appName: '' },
-      { token: client.operatorKey, headers: { 'x-request-id': ofNone } },
-    )
-    expect(await becomesTrue(async () => (await find(ofNone)).length > 0)).toBe(true)
-    expect(await find(ofNone)).toEqual([{ kind: 'request', id: ofNone, appId: null, name: 'createApplication' }])
   })
 
   test('is refused without a text, with one that is too long, and with members that it does not know', async () => {
