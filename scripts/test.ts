@@ -28,6 +28,8 @@ const folder = mkdtempSync(join(isInMemory ? '/dev/shm' : tmpdir(), 'forecourt-'
 // With the rights of any folder for temporary files, because the embedded database runs as another user.
 chmodSync(folder, 0o1777)
 process.env.TMPDIR = folder
+// A service of a test lives for seconds: what the last stage of compilation makes faster does not repay its time.
+if (!isLong) process.env.BUN_JSC_useFTLJIT = '0'
 
 // The service for most tests runs from the source, as do the services of tests about the start, and all services in the
 // long run.
