@@ -7,9 +7,8 @@ const source = join(import.meta.dirname, 'src')
 const pageRoute = /page\('([^':*]*)', \(\) => import\('([^']+)'\)\)/g
 
 /**
- * Puts early.ts before the other scripts of index.html, and writes index.html once more for each page that has an
- * address of its own, with the page's files named in it: the browser asks for them along with the frame's, not after it
- * has run.
+ * Names in index.html the files of start.tsx, which main.ts imports later, and writes index.html once more for each page
+ * that has an address of its own, with the page's files named in it: the browser asks for all of them at once.
  */
 export function pagePreloads(): Plugin {
   return {
@@ -19,20 +18,19 @@ export function pagePreloads(): Plugin {
     generateBundle(_, bundle) {
       const index = bundle['index.html'] as Rollup.OutputAsset
       const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
-      const early = chunks.find(({ name }) => name === 'early')
-      if (early === undefined) throw new Error('early.ts has no file')
-      const html = String(index.source)
-        .replace(linkTo(early.fileName), '')
-        .replace('<script ', `${earlyScript(early)}\n    <script `)
+      const linksOf = (module: string, html: string, styleLink: (file: string) => string) => {
+        const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(resolve(source, module)))
+        if (chunk === undefined) throw new Error(`${module} has no file`)
+        const files = filesOf(chunk, bundle).filter((file) => !html.includes(file))
+        return files.map((file) => (file.endsWith('.css') ? styleLink(file) : scriptLink(file))).join('')
+      }
+      const withLinks = (html: string, links: string) => html.replace('</head>', `${links}</head>`)
+      const plain = String(index.source)
+      const html = withLinks(plain, linksOf('start.tsx', plain, usedStyle))
       index.source = html
       for (const [, path = '', module = ''] of readFileSync(join(source, 'routes.tsx'), 'utf8').matchAll(pageRoute)) {
-        const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(resolve(source, module)))
-        if (chunk === undefined) throw new Error(`the page ${path} has no file`)
-        const links = filesOf(chunk, bundle)
-          .filter((file) => !html.includes(file))
-          .map(linkTo)
         const fileName = `${path.replace('/console/', '') || 'overview'}.html`
-        this.emitFile({ type: 'asset', fileName, source: html.replace('</head>', `${links.join('')}</head>`) })
+        this.emitFile({ type: 'asset', fileName, source: withLinks(html, linksOf(module, html, laterStyle)) })
       }
     },
   }
@@ -50,11 +48,9 @@ function filesOf(chunk: Rollup.OutputChunk, bundle: Rollup.OutputBundle, known =
   return [...known]
 }
 
-/** `async`, so that it runs as soon as it is loaded; the other scripts run in their order, after the page is parsed. */
-const earlyScript = ({ fileName, imports }: Rollup.OutputChunk) =>
-  `<script type="module" async crossorigin src="/console/${fileName}"></script>${imports.map(linkTo).join('')}`
-
-const linkTo = (file: string) =>
-  file.endsWith('.css')
-    ? `<link rel="preload" as="style" crossorigin href="/console/${file}">`
-    : `<link rel="modulepreload" crossorigin href="/console/${file}">`
+const scriptLink = (file: string) =>
+  `<link rel="modulepreload" fetchpriority="low" crossorigin href="/console/${file}">`
+/** The browser draws nothing before it has this style. */
+const usedStyle = (file: string) => `<link rel="stylesheet" crossorigin href="/console/${file}">`
+const laterStyle = (file: string) =>
+  `<link rel="preload" as="style" fetchpriority="low" crossorigin href="/console/${file}">`

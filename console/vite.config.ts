@@ -11,13 +11,13 @@ const here = import.meta.dirname
 
 /** What many pages have is in few files: each file costs a way to the service and back. */
 const groups = [
+  // The documents' pages load this too, so it may be in no file that draws the console.
+  { name: 'load', test: /vite\/preload-helper/, priority: 6 },
   // It runs before the frame is loaded.
-  { name: 'early', test: /console\/src\/(early|language\/first)\.ts$/, priority: 6 },
-  // The documents' pages load these too, so none may be in the frame: the frame would draw the console there.
-  { name: 'load', test: /vite\/preload-helper/, priority: 5 },
+  { name: 'main', test: /console\/src\/(main|early|language\/first)\.ts$/, priority: 5 },
   {
     name: 'frame',
-    test: /console\/src\/(main|shell|ui\/(page|rows|status|link-button|loading|application-name|actor))\.tsx?$/,
+    test: /console\/src\/(shell|ui\/(page|rows|status|link-button|loading|application-name|actor))\.tsx?$/,
     priority: 4,
   },
   { name: 'plus', test: /icons\/PlusOutlined/, priority: 3.7 },
@@ -51,7 +51,6 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         index: resolve(here, 'index.html'),
-        early: resolve(here, 'src', 'early.ts'),
         reference: resolve(here, 'src', 'reference.ts'),
         documents: resolve(here, 'src', 'documents.ts'),
       },

@@ -1,6 +1,6 @@
 import { firstLanguage } from './language/first.ts'
 
-// Runs before the console's script is loaded: the page asks for its first data while the browser loads the rest.
+// Asks for the page's first data while the browser loads the console's script.
 
 /** What a page asks for first, by the page's path, where the address sets no filter. */
 const firstRequests: Record<string, string> = {

@@ -35,4 +35,32 @@ describe('a page that is opened', () => {
     await page.unroute('**/assets/frame-*.js')
     expect(faults).toEqual([])
   })
+
+  browserTest('shows its own content before its script runs, which also runs in a tab that nobody sees', async () => {
+    const { page, faults } = await visit('/console/account', { role: 'operator' })
+    const address = new URL('/console/sites', page.url()).href
+    await page.route('**/assets/frame-*.js', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: `performance.mark('frame runs');${await response.text()}` })
+    })
+    // The browser draws nothing without the page's style, so the script is loaded long before.
+    await page.route('**/assets/frame-*.css', async (route) => {
+      await Bun.sleep(1_000)
+      await route.continue()
+    })
+    await page.goto(address)
+    await page.getByRole('heading', { name: 'Sites', level: 1, exact: true }).waitFor()
+    const timeOf = (name: string) => page.evaluate((of) => performance.getEntriesByName(of)[0]?.startTime, name)
+    const [shownAt = 0, runsAt = 0] = [await timeOf('first-contentful-paint'), await timeOf('frame runs')]
+    expect(shownAt).toBeGreaterThan(0)
+    expect(shownAt).toBeLessThan(runsAt)
+    await page.unroute('**/assets/frame-*.css')
+    await page.addInitScript(() => {
+      Object.defineProperty(Document.prototype, 'visibilityState', { get: () => 'hidden' })
+      window.requestAnimationFrame = () => 0
+    })
+    await page.goto(address)
+    await page.locator('h1', { hasText: 'Sites' }).waitFor({ state: 'attached' })
+    expect(faults).toEqual([])
+  })
 })

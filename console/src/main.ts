@@ -1,0 +1,15 @@
+import './early.ts'
+
+// The only script that the page runs at first. The browser has the rest loaded by the links in the page, and runs it
+// once it has shown the page's own content, which running it would delay.
+
+void shown().then(() => import('./start.tsx'))
+
+/** Resolves when the browser has drawn the page for the first time; at once in a tab that nobody sees. */
+function shown(): Promise<void> {
+  return new Promise((resolve) => {
+    if (document.visibilityState === 'hidden') resolve()
+    // An animation frame comes before its drawing, and a timer that is set in it after.
+    else requestAnimationFrame(() => setTimeout(resolve))
+  })
+}
