@@ -61,7 +61,7 @@ export type Tail = Static<typeof Tail>
 const [head, tail] = [Compile(Head), Compile(Tail)]
 
 export const isHead = (value: unknown): value is Head => head.Check(value)
-/** Whether a value is a tail, of the tables of this head. */
+/** Whether a value is a tail whose sections have the tables and the row counts of this head. */
 export const isTail = (value: unknown, { tables }: Head): value is Tail =>
   tail.Check(value) &&
   value.sections.length === tables.length &&

@@ -35,7 +35,7 @@ function csvWriter(columns: ReturnType<typeof exportColumns>): FileWriter {
   const memberOf = (record: Record, path: readonly string[]) =>
     path.reduce<unknown>((value, member) => (value as Record | null)?.[member], record)
   return {
-    // Spreadsheets take a file without the mark for one in the machine's own encoding.
+    // Without a byte-order mark, spreadsheets read the file in the machine's own encoding.
     head: `\ufeff${columns.map(({ name }) => name).join(',')}\r\n`,
     rows: (records) =>
       records.map((record) => `${columns.map(({ path }) => cellOf(memberOf(record, path))).join(',')}\r\n`).join(''),

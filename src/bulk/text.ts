@@ -48,7 +48,7 @@ class TextReader {
 
   *read(slice: Uint8Array): Generator<string> {
     if (this.decoder !== undefined) return yield decode(this.decoder, slice)
-    // ASCII is the same in all three encodings.
+    // ASCII text has the same bytes in UTF-8 and in GB18030.
     if (this.kept.size === 0 && isAscii(slice)) {
       this.hasBegun = true
       return yield decode(ascii, slice)

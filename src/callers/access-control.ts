@@ -112,8 +112,9 @@ export function permitted(operation: Admission, caller: Caller): Caller {
 }
 
 /**
- * Checks again, under the locks of a change that may have waited, that the operator may still make it. With `holds` a
- * session cannot end before the transaction does; the lock of its account comes first. Throws 10002, 10003 and 10034.
+ * Checks again whether the operator may still make a change; called once the change has its locks, for which it may have
+ * waited. `holds` also locks the session's row until the transaction ends: the caller must have locked the account before.
+ * Throws 10002, 10003 and 10034.
  */
 export async function requireStanding(
   tx: Statements,

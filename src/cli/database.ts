@@ -32,7 +32,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
   migrate
     .command('up')
     .description('Applies the pending migrations, each in its own transaction, without serving.')
-    .example('migrate up', 'before the new version is started')
+    .example('migrate up', 'migrates the database before the new version is started')
     .action(async () => {
       const { migrateUp } = await import('./migrate.ts')
       showMigrations(await migrateUp(context.config()), context)

@@ -11,9 +11,9 @@ interface LaneLimits {
   maxWaiting: number
   maxWaitMs: number
   /**
-   * Whether a batch begins only when the one before it has ended. On a cluster a batch is a transaction of several
-   * nodes, which costs more than its rows: two batches at once would each have half of the rows, and one would wait for
-   * the other's locks.
+   * Whether every lane writes one batch at a time, whatever its `atOnce`. Set on a cluster, where a batch is a
+   * transaction of several nodes, which costs more than its rows. Two batches at once would share the rows, and one would
+   * wait for the other's locks.
    */
   isOneByOne: boolean
 }

@@ -26,7 +26,10 @@ export interface OpenOptions {
   statementTimeoutMs: number
   /** Statements find rows by whole keys, and are planned each time: several indexes begin with the same column. */
   isByKeys?: boolean
-  /** The pool runs the write path's routines, whose plans are made once, possibly on empty tables. */
+  /**
+   * The pool runs the routines of the write path. Their plans are made once for a connection, possibly while the tables are
+   * empty, so only plans by keys are allowed.
+   */
   isWritePath?: boolean
   /** Statements read pages. Their filters and their tables' sizes differ too much for a cached plan. */
   isPlannedEachTime?: boolean

@@ -7,7 +7,10 @@ interface SystemFault {
   message: string
 }
 
-/** Turns a fault of the file system into one clear sentence. Any other error is returned as it is. */
+/**
+ * Turns a system error (a code `E…`, of the file system or of the start of a process) into one clear sentence. Any other
+ * error is returned as it is.
+ */
 export function explainFault(fault: unknown, folder: string): unknown {
   if (fault instanceof UserError || !(fault instanceof Error)) return fault
   const { code, path, syscall, message }: SystemFault = fault

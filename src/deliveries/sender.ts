@@ -259,7 +259,7 @@ export class Sender {
     this.failuresLeft = this.heldMs > 0 && result.retryAfterMs !== null ? 0 : this.failuresLeft - 1
     if (!wasHeld && this.heldMs > 0) {
       const { responseStatus, error } = result
-      log.info({ appId: this.appId, status: responseStatus, error }, 'callback endpoint keeps failing: attempts pause')
+      log.info({ appId: this.appId, status: responseStatus, error }, 'callback endpoint keeps failing: it is held')
     }
   }
 

@@ -67,12 +67,12 @@ export const lockPresenceSql = (rows: string, condition = '') => `perform 1 from
 
 /**
  * Writes a batch of devices: locks, bindings, rows, events and idempotency keys in one transaction. An offline
- * application gets no device, because a statement that begins after its lock was taken reads its state. A serial has one
- * owner, because it is the primary key of its binding. The serials of a batch are distinct and sorted, so that two
- * batches cannot deadlock.
+ * application gets no device: the routine locks the application first, and a later statement reads whether it is online.
+ * A serial has one owner: the serial is the primary key of the bindings. The serials of a batch are distinct and sorted, so
+ * that two batches cannot deadlock.
  *
- * Checks once per batch, not per row, that the callers still have access. If one lost it, the batch skips the rows of
- * that caller's application.
+ * Checks once per batch that the callers still have access. The rows of an application whose caller has lost its access
+ * are skipped.
  *
  * Returns a row, with the reason, for each device that was not written; usually none.
  */

@@ -81,7 +81,10 @@ interface Link {
   to: string
 }
 
-/** The symbolic links that npm packages cannot hold; the package's install script makes them where npm runs it. */
+/**
+ * Reads the list of symbolic links that the package needs. npm packages cannot hold links; the package's install script
+ * makes them, if npm runs that script.
+ */
 function linksOf(folder: string): Link[] {
   const list = join(folder, 'pg-symlinks.json')
   if (!existsSync(list)) return []

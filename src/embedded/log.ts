@@ -24,7 +24,10 @@ export function keepLogSmall(cluster: string, user: ServerUser | undefined): voi
   }
 }
 
-/** The last complaint after this many bytes of the log, without its time: why a server that has just ended did so. */
+/**
+ * Returns the last error line of the server's log after its first `from` bytes, without the line's time. It says why a
+ * server has ended.
+ */
 export function lastComplaint(cluster: string, from: number): string | undefined {
   const lines = readFileSync(serverLog(cluster)).subarray(from).toString().split('\n')
   const complaint = lines.findLast((line) => /(?:FATAL|PANIC|ERROR):|error while loading/.test(line))

@@ -80,7 +80,7 @@ export const headerParameters = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes a retry safe: a request with the same key and body, byte for byte, gets the first answer again, with null for a secret that is shown once. A key belongs to the application and the operation, and is kept for 24 hours.',
+      'Makes a retry safe: a request with the same key and body, byte for byte, gets the first answer again, with null for a secret that is shown once. A key is kept for 24 hours, for one operation of one application or, without an application, of one operator.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   IfMatch: {

@@ -66,7 +66,10 @@ export class SchemaPublisher {
     return told === undefined || published.$ref !== undefined ? published : { ...published, description: told }
   }
 
-  /** The schema of a text in a response: the glossary's, if the text has no rules of its own. */
+  /**
+   * Returns the schema of a text member of a response: the glossary's schema of this name if the member's own schema has no
+   * rules, else its own.
+   */
   private valueOf(name: string, shape: Shape): Shape {
     const value = this.glossary[name]?.value as Shape | undefined
     const [text, other] = shape.anyOf ?? [shape]

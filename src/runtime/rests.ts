@@ -1,6 +1,6 @@
 /**
- * The rests of a background loop between two looks for work: the one way in which work wakes a loop in this process. What
- * another process has written is found by the loop's next look.
+ * Lets a background loop sleep between two searches for work. New work of this process ends the sleep (`wake`); work that
+ * another process has stored is found by the next search.
  */
 export class Rests {
   private readonly ends = new Map<() => void, { isWakeable: boolean }>()

@@ -104,8 +104,8 @@ export const eventWords = {
     en: 'Price change in force',
     zh: '价格变更生效',
     happens: {
-      en: 'A price change took effect, and the events of the rule or of all its sites have been written',
-      zh: '价格变更已生效，相关规则或全部站点的事件均已发出',
+      en: 'A price change took effect; the event of its billing rule, or the events of all sites that it changed, were written before',
+      zh: '价格变更已生效；该规则的事件，或所更改的全部站点的事件，已在此前写入',
     },
   },
   'application.online': {

@@ -49,10 +49,13 @@ const wordsOf = ({ description, anyOf = [] }: Choice): string =>
 
 const isFlag = ({ const: value, anyOf = [] }: Choice): boolean => value === 'true' || anyOf.some(isFlag)
 
-/** The members of a page's query that are no filters of an act. */
+/** The query members of a page operation that an act does not take as filters. */
 const noFilters = ['appId', ...Object.keys(pageQuery), ...sortMembers]
 
-/** The filters of a page operation as JSON values: what a query writes as true or false is a boolean. */
+/**
+ * The filters of a page operation as members of a JSON body. A filter that is the text `true` or `false` in a query is a
+ * boolean here.
+ */
 function filtersOf({ query }: { query?: TObject }): TObject {
   const members = Object.entries((query as TObject).properties).filter(([name]) => !noFilters.includes(name))
   return Type.Object(

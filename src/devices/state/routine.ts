@@ -27,7 +27,7 @@ export interface StateChange extends DeviceState {
   newestRead: Date | null | undefined
   /** Renews ('alive') or clears ('gone') the sign of life; null leaves it as it is. */
   sign: 'alive' | 'gone' | null
-  /** One per report that changed the state. */
+  /** One for each report that changed the state; one for a device that fell silent. */
   events: StateEvent[]
 }
 

@@ -17,9 +17,9 @@ const lastWriteMs = 500
 const minuteMs = 60_000
 
 /**
- * Stores why writes were refused, on a best-effort basis: in the background, twice a second, in bounded batches. It
- * drops an application’s refusals beyond the limit of a minute at once, so that a flood of them costs one map look-up
- * each.
+ * Stores refused writes with their reasons in the background, twice a second, in batches of limited size; some may be
+ * lost. Each application has a limit a minute. A refusal beyond it is dropped before it is queued, so that each refusal of
+ * a flood costs one map look-up.
  */
 export class RefusalRecorder {
   private readonly sql: Sql

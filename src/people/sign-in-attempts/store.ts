@@ -97,7 +97,10 @@ export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> 
   })
 }
 
-/** Takes back the count of an attempt whose password was not checked. */
+/**
+ * Takes an attempt back from its limits: its code, passkey or single sign-on was right, or it failed for another reason
+ * than a wrong credential.
+ */
 export async function uncountAttempt(sql: Sql, attempt: Attempt): Promise<void> {
   await counting(sql, (tx) => uncount(tx, limitsOf(attempt), 1))
 }

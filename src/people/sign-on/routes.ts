@@ -83,7 +83,10 @@ export function signOnRoutes(parts: Parts): Handler[] {
     if ((await requireAccount(sql, id)).hasFactor) throw new Refusal('secondFactorRequired')
   }
 
-  /** Opens a browser's flow and uses it up. Throws `SignOnFault` for a callback that belongs to none. */
+  /**
+   * Opens the ticket of the sign-on in progress, from the browser's cookie; it stays usable. Throws `SignOnFault` without a
+   * valid ticket, or with another `state` than the ticket's.
+   */
   function openFlow(source: Callback, query: URLSearchParams) {
     const text = flowTicket(source)
     const ticket = text === undefined ? undefined : openTicket<SealedFlow>(secrets, ticketPurpose, text)

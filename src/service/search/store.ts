@@ -58,7 +58,10 @@ function rankOf({ id, name }: Found, text: string): number {
 /** The greatest character: all texts with a prefix are from the prefix to the prefix followed by this character. */
 const greatest = '\u{10FFFF}'
 
-/** Finds devices by how their serial numbers begin. */
+/**
+ * Finds devices whose serial numbers begin with the text, or equal it for a caller who sees only some applications. The
+ * text is tried as given, in upper case and in lower case.
+ */
 async function findBound(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
   const spellings = [...new Set([text, text.toUpperCase(), text.toLowerCase()])]
   const bound = await Promise.all(spellings.map((spelling) => readBindings(tx, spelling, appIds)))

@@ -111,7 +111,7 @@ export async function isAnyIn(
   return found !== undefined
 }
 
-/** Whether a price change that waits gives the rule to sites. */
+/** Whether a price change that is neither in force nor cancelled gives the rule to sites. */
 export async function isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
   const [found] = await tx.unsafe(
     `select 1 from price_change where app_id = $1 and ${isOpenSql} and given_fields is not null
@@ -121,7 +121,7 @@ export async function isGivenByWaiting(tx: Statements, appId: string, ruleId: nu
   return found !== undefined
 }
 
-/** The ids of the price changes of a rule's terms that wait. */
+/** The ids of the price changes of a rule's terms that are neither in force nor cancelled. */
 export async function findWaitingOfRule(tx: Statements, appId: string, ruleId: number): Promise<number[]> {
   const rows = await tx.unsafe(
     `select id from price_change where app_id = $1 and ${isOpenSql} and billing_rule_id = $2 order by effective_at, id`,
