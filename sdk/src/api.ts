@@ -2968,7 +2968,7 @@ export interface ThirdPartyConfig {
   callbackEvents: Array<EventType>
   /** shown once, when the secret is created or rotated; null from then on */
   callbackSecret: string | null
-  /** when the callback answered 410, which stops it; saving the configuration starts it again */
+  /** when the receiver answered 410 and callbacks stopped; saving the configuration starts them again */
   callbackStopTime: string | null
   /** Why no callbacks are sent any more. */
   callbackStopReason: string | null
@@ -3267,7 +3267,7 @@ export interface Methods {
   transferDevice: Method<TransferDeviceRequest, Device>
   /** Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others. */
   transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
-  /** Places a device at a site, in a lane. A device stands at one site at most: another site moves it. Repeating a placement changes nothing. */
+  /** Places a device at a site, in a lane. A device stands at one site at most: placing it at another site moves it there. Repeating a placement changes nothing. */
   savePlacement: Method<SavePlacementRequest, Placement>
   /** Places up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
   savePlacements: Method<SavePlacementsRequest, PlacementOutcomes>
@@ -3433,7 +3433,7 @@ export interface Methods {
   deleteView: Method<DeleteViewRequest, View>
   /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. If the count is older, the request waits for a new one, for 3 seconds at most. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
-  /** Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 of each kind are returned, regardless of upper and lower case. Serial numbers are found by their beginning; parts of names, and other parts of serial numbers, only among the first 30,000 rows, while the page operations search all rows. A developer finds records of their own applications; only admins find accounts. */
+  /** Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 records of each kind are returned. Upper and lower case are treated alike, except in a request id. The beginning of a serial number is searched in all rows (for a developer, only the whole serial number is); parts of names and other parts of serial numbers only in the first 30,000 rows, while the page operations search all rows. A developer finds only records of their own applications; only admins find accounts. */
   search: Method<SearchQuery, SearchResult>
   /** Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>

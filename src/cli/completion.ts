@@ -3,7 +3,7 @@ import { Argument } from 'commander'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 
-/** The shells that can be taught. */
+/** The shells that have a completion script, each with the function that writes it. */
 const shells = { bash, zsh, fish } as const
 type Shell = keyof typeof shells
 

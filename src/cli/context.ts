@@ -51,7 +51,7 @@ export class Context {
     this.stderr = stderr
   }
 
-  /** The program whose options hold for every command. */
+  /** Sets the program whose options hold for every command. */
   follow(program: CliCommand): void {
     this.program = program
   }
@@ -145,7 +145,7 @@ export class Context {
     if (!this.isQuiet) this.stderr.write(`${words}\n`)
   }
 
-  /** Colours the words where standard output is a terminal and NO_COLOR is not set. */
+  /** Colours the words if standard output is a terminal, NO_COLOR is not set and TERM is not dumb. */
   coloured(colour: keyof typeof colours, words: string): string {
     const { NO_COLOR, TERM } = this.environment
     const isPlain = this.stdout.isTTY !== true || Boolean(NO_COLOR) || TERM === 'dumb'

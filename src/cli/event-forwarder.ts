@@ -106,7 +106,7 @@ class EventForwarder {
     this.lastId = parts.startId
   }
 
-  /** Runs until it is interrupted: then it returns, or throws what a pause or a request throws. */
+  /** Posts events until it is interrupted; then it returns, or throws the abort error. Throws the service's refusals. */
   async run(): Promise<void> {
     const { signal, callbacks } = this.parts
     signal.addEventListener('abort', () => setTimeout(() => callbacks.close(), endWithinMs).unref())

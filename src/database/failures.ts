@@ -67,8 +67,8 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * Whether a connection to the database failed. The driver adds the query to the error of a connection that ended it.
- * The code alone is not enough: the file system has the same codes.
+ * Whether a connection to the database failed. Codes like CONNECT_TIMEOUT come from the driver alone. Other codes come
+ * from the file system too: such an error is the database's only if it has `query`, which the driver adds.
  */
 function isOfConnection(error: object, code: string): boolean {
   return connectionCodes.test(code) || ('query' in error && driverCodes.test(code))

@@ -178,8 +178,8 @@ async function runInside(tx: Statements, text: string): Promise<void> {
 
 /** Runs a file on its own connection, while the transaction that holds the lock is idle. */
 async function runOutside(tx: Statements, alone: Sql, text: string): Promise<void> {
-  // Sent by the simple protocol, which ends the snapshot of the prepared statement before it. Otherwise `create index
-  // concurrently` would wait for that snapshot.
+  // This statement is sent by the simple protocol, and so ends the snapshot of the prepared statement before it.
+  // Otherwise `create index concurrently` would wait for that snapshot.
   await tx.unsafe('set local idle_in_transaction_session_timeout = 0')
   try {
     await alone`set statement_timeout = 0`

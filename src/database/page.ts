@@ -196,7 +196,7 @@ export async function readSortedPage<Item>(
   )
 }
 
-/** Reads one page out of many in the order of an index. */
+/** Runs a read in a transaction of its own whose statements the planner plans by the order of an index. */
 export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promise<Rows>): Promise<Rows> {
   return transaction(sql, async (tx) => {
     await planByIndexOrder(tx)
@@ -205,7 +205,7 @@ export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promi
 }
 
 /**
- * Has the statements of a transaction planned in the order of an index, with other tables looked up row by row. The
+ * Makes the planner read by the order of an index in this transaction, and look up other tables row by row. The
  * planner knows tables only as they were last analyzed, and could otherwise decide to sort or join all rows that follow
  * the page.
  */

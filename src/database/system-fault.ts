@@ -19,7 +19,7 @@ export function explainFault(fault: unknown, folder: string): unknown {
   if (syscall?.startsWith('spawn')) return new UserError(`The embedded PostgreSQL cannot be run here: ${message}.`)
   if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(place)
   if (code === 'EROFS') return new UserError(`Forecourt cannot write ${place}: the disk is read-only.`)
-  if (code === 'EACCES' || code === 'EPERM') return new UserError(`Forecourt may not use ${place}: permission denied.`)
+  if (code === 'EACCES' || code === 'EPERM') return new UserError(`Forecourt has no permission to use ${place}.`)
   if (code === 'ENOTDIR' || code === 'EEXIST') return new UserError(`The data folder ${folder} is not a folder.`)
   return new UserError(`The data folder ${folder} cannot be used: ${message}.`)
 }

@@ -95,13 +95,11 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     const told = async (dataDir: string, options: EmbeddedOptions) =>
       (await (await startInProcess(dataDir, options, nobody)).started).refused
     expect(await told(join(home, 'mine', 'other'), { binaries })).toMatch(
-      /^UserError: Forecourt may not use .*: permission denied\.$/,
+      /^UserError: Forecourt has no permission to use .*\.$/,
     )
     const roots = join(home, 'roots')
     mkdirSync(roots)
-    expect(await told(join(roots, 'data'), {})).toBe(
-      `UserError: Forecourt may not use ${roots}/data: permission denied.`,
-    )
+    expect(await told(join(roots, 'data'), {})).toBe(`UserError: Forecourt has no permission to use ${roots}/data.`)
   })
 
   test('a full disk is told, at the first start and at a later one', async () => {

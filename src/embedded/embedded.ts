@@ -29,7 +29,7 @@ export interface EmbeddedDatabase {
   pid: number
   /** False when the server was ended from outside. To start it again is safe, and open pools reconnect. */
   isRunning(): boolean
-  /** Shuts the server down fast and waits until it is gone. */
+  /** Stops the server in PostgreSQL's fast mode, kills it if that takes too long, and resolves when it is gone. */
   stop(): Promise<void>
 }
 

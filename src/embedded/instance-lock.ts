@@ -36,11 +36,11 @@ export function lockHolder(dataDir: string): number | undefined {
 }
 
 /**
- * Takes the lock. Returns the live holder, or undefined when the lock is now this process's.
+ * Takes the lock. Returns undefined if this process now holds it; else the live process that holds or replaces it.
  *
- * To replace a stale lock, a process must first take a second lock, which is for replacing exactly that one, and find
- * the stale lock still there. Otherwise two processes that see the same stale lock could each remove the other's new
- * one.
+ * A process that replaces a stale lock first takes a second lock, whose name holds the stale lock's nonce, and then
+ * checks that the stale lock is still there. Otherwise two processes that see the same stale lock could each remove the
+ * new lock of the other.
  */
 function claim(path: string, mine: Holder): Holder | undefined {
   for (;;) {

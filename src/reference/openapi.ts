@@ -263,7 +263,7 @@ class DocumentWriter {
     return refTo('responses', 'Rejected')
   }
 
-  /** The response for a status. Operations with the same refusals for that status share one component. */
+  /** The response for a status. Operations with the same refusals share one component; those of OAuth have their own. */
   private refusal(status: number, names: RefusalName[], beside: TObject | undefined): Json {
     const joined = nameOfAll(names.map(capitalised))
     const name = `${shortNames[joined] ?? joined}${beside === undefined ? '' : 'OfOAuth'}`

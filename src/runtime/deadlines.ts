@@ -60,7 +60,7 @@ export class Deadlines {
     this.next.unref()
   }
 
-  /** Ends expired deadlines. Returns whether there may be more. */
+  /** Ends at most `mostInOneTurn` expired deadlines. Returns whether more may have expired. */
   private sweep(): boolean {
     const now = performance.now()
     const due: Deadline[] = []

@@ -15,8 +15,8 @@ export interface Known {
 const forecastDays = 365
 
 /**
- * Returns the function of the bytes of a database after so many days. What is kept for some days grows until the first
- * of them are over, and then no more; all other tables grow as in the last week.
+ * Returns a function that computes the database's bytes after a number of days. A table whose rows are kept for a
+ * number of days grows until its oldest rows reach that age, and then no more; other tables grow as in the last week.
  */
 function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number) => number {
   const growing = tables.flatMap(({ bytes: held, keptDays }) => {

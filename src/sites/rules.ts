@@ -145,7 +145,8 @@ export function ruleFaults(
 }
 
 /**
- * The refusal for these faults: unknown rules come before rules of a wrong type. It names every field with that fault.
+ * The refusal for these faults. If any rule is unknown, it names only the fields with unknown rules; else those of a wrong
+ * type.
  */
 export function ruleRefusal(faults: RuleFault[]): Refusal {
   const refusal = faults.some((fault) => fault.refusal === 'billingRuleNotFound')

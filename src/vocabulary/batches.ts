@@ -3,8 +3,8 @@ import { limits } from './limits.ts'
 import { refusals } from './refusals.ts'
 import { described, FieldFaults, named, namedSchemas, nameOf, nullable, oneOf, shownKey } from './values.ts'
 
-// The request and response schemas of batches of any kind of row. Pages are in a file of their own, so that the
-// console’s first load does not contain the texts of all refusals.
+// The request and response schemas of batches of any kind of row. The schemas of page operations are in `pages.ts`,
+// which does not import the refusals, so that the console’s first load does not contain all of their texts.
 
 /** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
 export function batchOf(row: TSchema, description?: string) {

@@ -53,7 +53,7 @@ export const ThirdPartyConfigRecord = named(
     callbackSecret: shownOnce('shown once, when the secret is created or rotated; null from then on'),
     callbackStopTime: nullable(
       Type.String({
-        description: 'when the callback answered 410, which stops it; saving the configuration starts it again',
+        description: 'when the receiver answered 410 and callbacks stopped; saving the configuration starts them again',
       }),
     ),
     callbackStopReason: nullable(Type.String()),

@@ -84,7 +84,7 @@ export const savePlacement = operation({
   id: 'savePlacement',
   group: 'placements',
   summary:
-    'Places a device at a site, in a lane. A device stands at one site at most: another site moves it. Repeating a placement changes nothing.',
+    'Places a device at a site, in a lane. A device stands at one site at most: placing it at another site moves it there. Repeating a placement changes nothing.',
   method: 'POST',
   path: `${folder}/save`,
   callers,

@@ -51,8 +51,8 @@ export async function storeRefusals(tx: Statements, batch: readonly LoggedRefusa
 }
 
 /**
- * Changes the minutes of the overview's chart, which has as many refusals as the log. A minute without a row is not
- * lowered: it is from before the chart counted refusals, or has been pruned.
+ * Adds to the refusals of the chart's minutes, so that each minute counts the refusals that the log holds of it. A
+ * minute without a row is not lowered: the chart did not count refusals then, or the row has been pruned.
  */
 async function changeMinutes(tx: Statements, changes: ReadonlyMap<number, number>): Promise<void> {
   const rows = [...changes].filter(([, by]) => by !== 0).sort(([a], [b]) => a - b)

@@ -27,7 +27,7 @@ export const search = operation({
   id: 'search',
   group: 'overview',
   summary:
-    'Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 of each kind are returned, regardless of upper and lower case. Serial numbers are found by their beginning; parts of names, and other parts of serial numbers, only among the first 30,000 rows, while the page operations search all rows. A developer finds records of their own applications; only admins find accounts.',
+    'Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 records of each kind are returned. Upper and lower case are treated alike, except in a request id. The beginning of a serial number is searched in all rows (for a developer, only the whole serial number is); parts of names and other parts of serial numbers only in the first 30,000 rows, while the page operations search all rows. A developer finds only records of their own applications; only admins find accounts.',
   method: 'GET',
   path: '/api/platform/v1/search',
   callers: ['operator'],

@@ -37,7 +37,7 @@ export interface PriceChange {
   id: number
   appId: string
   effectiveAt: Date
-  /** The rule that gets new terms; null for other rules at sites. */
+  /** The rule that gets new terms; null if the change gives sites other rules instead. */
   billingRuleId: number | null
   terms: RuleTerms
   /** The fields in which sites get other rules; none for new terms. */

@@ -128,7 +128,7 @@ export async function readKnownSite(
   return { now, bound: until, createdAt, fields: new Map(fields) }
 }
 
-/** The stored terms of a rule around a moment. */
+/** A rule, with what is stored of its terms before and after a moment. */
 export interface KnownRule {
   ruleName: string
   createdAt: Date
