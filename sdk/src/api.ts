@@ -396,8 +396,8 @@ export interface CreateDevicesRequest {
 }
 
 export interface CreateExportQuery {
-  /** The kind of the file’s rows. */
-  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'deliveries' | 'refusals'
+  /** The kind of the file’s rows. `audit` is refused to applications and developers. */
+  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'audit' | 'deliveries' | 'refusals'
   /** The format of the file; csv by default. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
@@ -462,6 +462,12 @@ export interface CreateExportQuery {
   type?: string | undefined
   /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
+  /** operator:… or operatorKey:…, or the beginning of such a name */
+  actor?: string | undefined
+  /** The id of the account or key that acted. */
+  actorId?: number | undefined
+  /** a whole serial number, the id of a site or a rule, or a new site’s name */
+  subject?: string | undefined
   /** true: only deliveries of status 2; false: only those that wait or are dead. */
   isDelivered?: 'true' | 'false' | undefined
   /** Only the delivery of this event. */
@@ -470,8 +476,6 @@ export interface CreateExportQuery {
   code?: number | undefined
   /** the id of an operation */
   operation?: string | undefined
-  /** a whole serial number, the id of a site or a rule, or a new site’s name */
-  subject?: string | undefined
   /** the `X-Request-Id` of an answer */
   requestId?: string | undefined
 }

@@ -127,6 +127,7 @@ function Audit() {
       <Records<AnyEvent, NonNullable<typeof pageAudit.body>, NonNullable<typeof pageAudit.query>, typeof pageAudit.data>
         name="audit"
         operation={pageAudit}
+        exportKind="audit"
         input={{ ...narrowing, type: auditTypesOf(narrowing.type) }}
         columns={[...columns, application, address]}
         rowKey={keyOf}
