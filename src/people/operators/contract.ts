@@ -317,6 +317,8 @@ export const handOverOperatorKey = operation({
   idempotent: true,
 })
 
+const KeyPage = pageOf(OperatorKeyRecord)
+
 export const pageOperatorKeys = operation({
   id: 'pageOperatorKeys',
   group: 'operatorKeys',
@@ -325,6 +327,20 @@ export const pageOperatorKeys = operation({
   path: `${keyFolder}/page`,
   ...adminOnly,
   query: Type.Object({ ...pageQuery, operatorId: optional(described(integer(), 'Only the keys of this account.')) }),
-  data: pageOf(OperatorKeyRecord),
+  data: KeyPage,
+  refusals: [],
+})
+
+export const pageOwnOperatorKeys = operation({
+  id: 'pageOwnOperatorKeys',
+  group: 'operatorKeys',
+  summary:
+    'Pages through the keys of one’s own account, newest first: those that it made or that were handed over to it.',
+  method: 'GET',
+  path: '/api/platform/v1/ownOperatorKey/page',
+  callers: ['operator'],
+  roles: everyRole,
+  query: Type.Object({ ...pageQuery }),
+  data: KeyPage,
   refusals: [],
 })

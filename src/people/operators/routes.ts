@@ -69,8 +69,10 @@ export function operatorRoutes(parts: Parts): Handler[] {
     if (to === null) return
     if (ending.status === 1) throw invalidRequest([activeGivesNothing])
     const { id, name } = ending
-    const { name: newOwner } = await store.requireHeir(tx, id, to)
-    for (const key of await store.keysOf(tx, id, showMoment)) {
+    const { name: newOwner, role } = await store.requireHeir(tx, id, to)
+    const keys = await store.keysOf(tx, id, showMoment)
+    if (role === 'developer' && keys.length > 0) throw invalidRequest([developersOwnNone])
+    for (const key of keys) {
       const { after } = await store.replaceKeyOwner(tx, key.id, to, showMoment)
       await logEvent(tx, 'operatorKey.handedOver', by, after)
     }
@@ -288,7 +290,16 @@ export function operatorRoutes(parts: Parts): Handler[] {
       return handedOver
     }),
 
-    read(contract.pageOperatorKeys, ({ sql, query }) => store.pageOfOperatorKeys(sql, query, showMoment)),
+    read(contract.pageOperatorKeys, ({ sql, query }) =>
+      store.pageOfOperatorKeys(sql, contract.pageOperatorKeys.id, query, showMoment),
+    ),
+
+    read(contract.pageOwnOperatorKeys, async ({ sql, caller, query }) => {
+      const { operatorId } = caller as OperatorCaller
+      // A key has no account.
+      if (operatorId === null) throw new Refusal('notPermitted')
+      return store.pageOfOperatorKeys(sql, contract.pageOwnOperatorKeys.id, { ...query, operatorId }, showMoment)
+    }),
   ]
 }
 
@@ -317,6 +328,14 @@ function requestedMemberships(
 const activeGivesNothing: FieldFault = {
   field: 'handOverTo',
   reason: { en: 'is for an account that is disabled', zh: '仅适用于停用的账号' },
+}
+
+const developersOwnNone: FieldFault = {
+  field: 'handOverTo',
+  reason: {
+    en: 'is a developer, and keys of developers do not work: choose another account',
+    zh: '是 developer，其密钥无法使用：请选择其他账号',
+  },
 }
 
 const noSetUp = { setUpPath: null, setUpExpireTime: null }
