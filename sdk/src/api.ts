@@ -557,7 +557,7 @@ export interface DeleteOperatorKeyRequest {
 export interface DeleteOperatorRequest {
   /** The id of the record. */
   id: number
-  /** Who takes over the keys and saved views of an account that ends: another, active account. */
+  /** Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys. */
   handOverTo?: number | null | undefined
 }
 
@@ -3167,7 +3167,7 @@ export interface UpdateOperatorRequest {
   status?: 1 | 2 | undefined
   /** the applications that a developer is a member of */
   appIds?: Array<string> | null | undefined
-  /** Who takes over the keys and saved views of an account that ends: another, active account. */
+  /** Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys. */
   handOverTo?: number | null | undefined
 }
 

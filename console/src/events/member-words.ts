@@ -139,7 +139,7 @@ export const memberWords: Record<string, Words> = {
 const ofNouns: Record<string, Record<string, Words>> = {
   operator: { status: w('account', '账号'), role: w('role', '角色') },
   operatorKey: { operatorName: w('owner', '持有人'), operatorId: w('id of the owner', '持有人编号') },
-  session: { operatorId: w('id of the account', '账号编号'), count: w('refused once more', '又被拒绝的次数') },
+  session: { operatorId: w('id of the account', '账号编号'), count: w('tries that were refused', '被拒绝的次数') },
   secondFactor: { operatorId: w('id of the account', '账号编号'), name: w('account', '账号') },
   view: { name: w('former owner', '原持有人'), id: w('id of the former owner', '原持有人编号') },
   delivery: { id: w('id of the event', '事件编号') },

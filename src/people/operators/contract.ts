@@ -99,7 +99,10 @@ const setUpMembers = {
 const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, setUpMembers))
 
 const handOverTo = optional(
-  described(integer(1), 'Who takes over the keys and saved views of an account that ends: another, active account.'),
+  described(
+    integer(1),
+    'Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys.',
+  ),
 )
 
 export const createOperator = operation({
