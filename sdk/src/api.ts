@@ -396,8 +396,8 @@ export interface CreateDevicesRequest {
 }
 
 export interface CreateExportQuery {
-  /** The kind of the file’s rows. */
-  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'deliveries' | 'refusals'
+  /** The kind of the file’s rows. `audit` is refused to applications and developers. */
+  kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'audit' | 'deliveries' | 'refusals'
   /** The format of the file; csv by default. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
   /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
@@ -454,6 +454,8 @@ export interface CreateExportQuery {
   ruleName?: string | undefined
   /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
   ruleType?: RuleType | undefined
+  /** Only undos of these price changes: 1 to 100 ids, with commas between them. */
+  undoOf?: string | undefined
   /** Only events with a larger id, which are newer. */
   afterId?: number | undefined
   /** Only events with a smaller id. */
@@ -462,6 +464,12 @@ export interface CreateExportQuery {
   type?: string | undefined
   /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
+  /** operator:… or operatorKey:…, or the beginning of such a name */
+  actor?: string | undefined
+  /** The id of the account or key that acted. */
+  actorId?: number | undefined
+  /** a whole serial number, the id of a site or a rule, or a new site’s name */
+  subject?: string | undefined
   /** true: only deliveries of status 2; false: only those that wait or are dead. */
   isDelivered?: 'true' | 'false' | undefined
   /** Only the delivery of this event. */
@@ -470,8 +478,6 @@ export interface CreateExportQuery {
   code?: number | undefined
   /** the id of an operation */
   operation?: string | undefined
-  /** a whole serial number, the id of a site or a rule, or a new site’s name */
-  subject?: string | undefined
   /** the `X-Request-Id` of an answer */
   requestId?: string | undefined
 }
@@ -551,7 +557,7 @@ export interface DeleteOperatorKeyRequest {
 export interface DeleteOperatorRequest {
   /** The id of the record. */
   id: number
-  /** Who takes over the keys and saved views of an account that ends: another, active account. */
+  /** Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys. */
   handOverTo?: number | null | undefined
 }
 
@@ -1739,6 +1745,15 @@ export interface PageOperatorsQuery {
   appId?: string | undefined
 }
 
+export interface PageOwnOperatorKeysQuery {
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  pageNo?: number | undefined
+  /** The number of rows on a page; 10 by default. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  cursor?: string | undefined
+}
+
 export interface PagePlacementHistoryQuery {
   /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
@@ -1800,6 +1815,8 @@ export interface PagePriceChangesQuery {
   billingRuleId?: number | undefined
   /** Only changes of the rules of this site. */
   siteId?: number | undefined
+  /** Only undos of these price changes: 1 to 100 ids, with commas between them. */
+  undoOf?: string | undefined
   /** Only changes that take effect at this moment or later. */
   timeFrom?: string | undefined
   /** Only changes that take effect at this moment or earlier, including all of its second. */
@@ -3150,7 +3167,7 @@ export interface UpdateOperatorRequest {
   status?: 1 | 2 | undefined
   /** the applications that a developer is a member of */
   appIds?: Array<string> | null | undefined
-  /** Who takes over the keys and saved views of an account that ends: another, active account. */
+  /** Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys. */
   handOverTo?: number | null | undefined
 }
 
@@ -3425,6 +3442,8 @@ export interface Methods {
   handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
+  /** Pages through the keys of one’s own account, newest first: those that it made or that were handed over to it. */
+  pageOwnOperatorKeys: PageMethod<PageOwnOperatorKeysQuery, OperatorKeyPage>
   /** Saves a view of one of the console’s lists in one’s own account. It replaces the view of that list with the same name; with an `id`, it changes that view, including its name. An account has at most 50 views. */
   saveView: Method<SaveViewRequest, View>
   /** Pages through the views of one’s own account, newest first; admins page through those of any account. */
@@ -3569,6 +3588,7 @@ export const operations = {
   deleteOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/delete', isIdempotent: true },
   handOverOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/handOver', isIdempotent: true },
   pageOperatorKeys: { method: 'GET', path: '/api/platform/v1/operatorKey/page', isPage: true },
+  pageOwnOperatorKeys: { method: 'GET', path: '/api/platform/v1/ownOperatorKey/page', isPage: true },
   saveView: { method: 'POST', path: '/api/platform/v1/view/save' },
   pageViews: { method: 'GET', path: '/api/platform/v1/view/page', isPage: true },
   deleteView: { method: 'POST', path: '/api/platform/v1/view/delete' },

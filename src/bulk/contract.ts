@@ -3,12 +3,12 @@ import { pageBillingRules } from '../billing-rules/contract.ts'
 import { pageDeliveries } from '../deliveries/contract.ts'
 import { DeviceBatchRow, DeviceUpdateRow, ExportedDevice, pageDevices } from '../devices/contract.ts'
 import { PlacementBatchRow, PlacementUpsertRow, pagePlacements } from '../devices/placement/contract.ts'
-import { pageEvents } from '../events/contract.ts'
+import { pageAudit, pageEvents } from '../events/contract.ts'
 import { pageRefusals } from '../events/refusal-log/contract.ts'
 import { pageSites, SiteBatchRow, SiteUpdateRow } from '../sites/contract.ts'
 import { pagePriceChanges } from '../sites/price-changes/contract.ts'
 import { limits } from '../vocabulary/limits.ts'
-import { operation } from '../vocabulary/operation.ts'
+import { type Operation, operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   anyAppId,
@@ -204,10 +204,14 @@ const exportPages = {
   billingRules: pageBillingRules,
   priceChanges: pagePriceChanges,
   events: pageEvents,
+  audit: pageAudit,
   deliveries: pageDeliveries,
   refusals: pageRefusals,
 }
 export type ExportKind = keyof typeof exportPages
+
+/** The operation that pages through the rows of a kind: only its callers may export them. */
+export const pageOfKind = (kind: ExportKind): Operation => exportPages[kind] as unknown as Operation
 
 /** The record of each row of an export: that of its page operation, or one with more members. */
 function exportRecord(kind: ExportKind): TObject {
@@ -273,7 +277,7 @@ export const createExport = operation({
   path: `${folder}/export/create`,
   callers,
   query: Type.Object({
-    kind: textOneOf(kinds, 'The kind of the file’s rows.'),
+    kind: textOneOf(kinds, 'The kind of the file’s rows. `audit` is refused to applications and developers.'),
     format: optional(textOneOf(Object.keys(mediaTypes) as ExportFormat[], 'The format of the file; csv by default.')),
     ...everyFilter,
   }),

@@ -8,7 +8,7 @@ import { transaction } from '../database/transaction.ts'
 import { deliveryPages } from '../deliveries/pages.ts'
 import { deviceExportPages } from '../devices/pages.ts'
 import { placementPages } from '../devices/placement/pages.ts'
-import { eventPages } from '../events/pages.ts'
+import { auditPages, eventPages } from '../events/pages.ts'
 import { refusalPages } from '../events/refusal-log/pages.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { fileReply } from '../http/answer.ts'
@@ -36,6 +36,7 @@ import {
   type ImportRecord,
   mediaTypeOf,
   pageImports,
+  pageOfKind,
 } from './contract.ts'
 import { type FileWriter, fileWriter } from './files.ts'
 import { RowFile } from './intake.ts'
@@ -155,28 +156,32 @@ export function bulkRoutes(parts: Parts): Handler[] {
       return resultReply({ id, kind, noun: 'import' }, given(query.outcome), header('accept-language'), readNext)
     }),
 
-    stream(createExport, async ({ caller, query, header, readNext }) => {
-      const { kind } = query
-      const format = given(query.format) ?? 'csv'
-      if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') throw notOnTheMap()
-      const filters = readFilters(kind, query)
-      const language = preferredLanguage(header('accept-language'))
-      const readPageAt = (cursor: string | null) =>
-        readNext((sql) =>
-          readPage[kind](
-            sql,
-            caller,
-            { ...filters, cursor, pageSize: limits.exportPageRows, isUncounted: true },
-            language,
-          ),
-        )
-      // A query that the page operation refuses is refused here too, before anything is sent.
-      const first = await readPageAt(null)
-      const file = fileWriter(kind, format, config.coordinates)
-      const moment = showMoment(new Date()).replaceAll(/[-:]/g, '').replace(' ', '-')
-      const mediaType = format === 'csv' ? `${mediaTypeOf(format)}; charset=utf-8` : mediaTypeOf(format)
-      return fileReply(exportPieces(file, first, readPageAt), mediaType, `${kind}-${moment}.${format}`)
-    }),
+    stream(
+      createExport,
+      async ({ caller, query, header, readNext }) => {
+        const { kind } = query
+        const format = given(query.format) ?? 'csv'
+        if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') throw notOnTheMap()
+        const filters = readFilters(kind, query)
+        const language = preferredLanguage(header('accept-language'))
+        const readPageAt = (cursor: string | null) =>
+          readNext((sql) =>
+            readPage[kind](
+              sql,
+              caller,
+              { ...filters, cursor, pageSize: limits.exportPageRows, isUncounted: true },
+              language,
+            ),
+          )
+        // A query that the page operation refuses is refused here too, before anything is sent.
+        const first = await readPageAt(null)
+        const file = fileWriter(kind, format, config.coordinates)
+        const moment = showMoment(new Date()).replaceAll(/[-:]/g, '').replace(' ', '-')
+        const mediaType = format === 'csv' ? `${mediaTypeOf(format)}; charset=utf-8` : mediaTypeOf(format)
+        return fileReply(exportPieces(file, first, readPageAt), mediaType, `${kind}-${moment}.${format}`)
+      },
+      { admission: ({ kind }) => pageOfKind(kind) },
+    ),
 
     handle(getTemplate, async ({ query: { kind } }) =>
       fileReply(`\ufeff${columnsOf(kind).join(',')}\r\n`, `${mediaTypeOf('csv')}; charset=utf-8`, `${kind}.csv`),
@@ -260,6 +265,7 @@ function exportReader(parts: Parts) {
     billingRules: billingRulePages(parts),
     priceChanges: priceChangePages(parts),
     events: eventPages(parts),
+    audit: auditPages(parts),
     deliveries: async (sql, caller, query) => (await deliveries(sql, caller, query)).page,
     refusals: refusalPages(parts),
   }

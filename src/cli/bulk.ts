@@ -33,7 +33,7 @@ const importKinds = {
 } as const
 const exportKinds = [
   ...(['sites', 'devices', 'placements', 'billingRules', 'priceChanges'] as const),
-  ...(['events', 'deliveries', 'refusals'] as const),
+  ...(['events', 'audit', 'deliveries', 'refusals'] as const),
 ]
 type ExportKind = (typeof exportKinds)[number]
 

@@ -6,12 +6,17 @@ import type { PageQuery } from '../database/page.ts'
 import { eventTypes } from '../vocabulary/event-types.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { given } from '../vocabulary/values.ts'
-import type { pageEvents } from './contract.ts'
+import { auditTypes, type pageAudit, type pageEvents } from './contract.ts'
 import { readTypes } from './rules.ts'
-import { pageOfEvents } from './store.ts'
+import { pageOfAudit, pageOfEvents } from './store.ts'
+
+interface Parts {
+  showMoment: ShowMoment
+  readTimeRange: ReadTimeRange
+}
 
 /** Returns a function that reads a page of an application's events for a caller. */
-export function eventPages({ showMoment, readTimeRange }: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
+export function eventPages({ showMoment, readTimeRange }: Parts) {
   return async (sql: Sql, caller: Caller, query: Static<NonNullable<typeof pageEvents.query>> & PageQuery) => {
     const appId = await requireApplicationOf(sql, caller, query.appId)
     const filter = {
@@ -27,5 +32,22 @@ export function eventPages({ showMoment, readTimeRange }: { showMoment: ShowMome
       newestFirst: query.order === 'desc',
     }
     return pageOfEvents(sql, filter, showMoment)
+  }
+}
+
+/** Returns a function that reads a page of the audit trail, which is the same for all who may read it. */
+export function auditPages({ showMoment, readTimeRange }: Parts) {
+  return async (sql: Sql, _: Caller, query: Static<NonNullable<typeof pageAudit.query>> & PageQuery) => {
+    const filter = {
+      ...query,
+      appId: given(query.appId),
+      actor: given(query.actor),
+      actorId: given(query.actorId),
+      types: readTypes(query.type, auditTypes),
+      subject: given(query.subject),
+      beforeId: given(query.beforeId),
+      time: readTimeRange(query),
+    }
+    return pageOfAudit(sql, filter, showMoment)
   }
 }

@@ -1,11 +1,9 @@
 import { requireApplicationOf } from '../callers/permissions.ts'
 import { type Handler, read } from '../http/handler.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
-import { given } from '../vocabulary/values.ts'
-import { auditTypes, getEvent, pageAudit, pageEvents } from './contract.ts'
-import { eventPages } from './pages.ts'
-import { readTypes } from './rules.ts'
-import { pageOfAudit, requireEvent } from './store.ts'
+import { getEvent, pageAudit, pageEvents } from './contract.ts'
+import { auditPages, eventPages } from './pages.ts'
+import { requireEvent } from './store.ts'
 
 interface Parts {
   showMoment: ShowMoment
@@ -13,8 +11,9 @@ interface Parts {
 }
 
 export function eventRoutes(parts: Parts): Handler[] {
-  const { showMoment, readTimeRange } = parts
+  const { showMoment } = parts
   const readPage = eventPages(parts)
+  const readAuditPage = auditPages(parts)
 
   return [
     read(pageEvents, ({ sql, caller, query }) => readPage(sql, caller, query)),
@@ -24,21 +23,6 @@ export function eventRoutes(parts: Parts): Handler[] {
       return requireEvent(sql, appId, query.id, showMoment)
     }),
 
-    read(pageAudit, ({ sql, query }) =>
-      pageOfAudit(
-        sql,
-        {
-          ...query,
-          appId: given(query.appId),
-          actor: given(query.actor),
-          actorId: given(query.actorId),
-          types: readTypes(query.type, auditTypes),
-          subject: given(query.subject),
-          beforeId: given(query.beforeId),
-          time: readTimeRange(query),
-        },
-        showMoment,
-      ),
-    ),
+    read(pageAudit, ({ sql, caller, query }) => readAuditPage(sql, caller, query)),
   ]
 }

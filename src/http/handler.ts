@@ -4,6 +4,7 @@ import type { RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import type { FieldFault, Refusal } from '../vocabulary/refusals.ts'
+import type { Admission } from '../vocabulary/roles.ts'
 import type { JsonText, Reply } from './answer.ts'
 import type { FileBody } from './body.ts'
 
@@ -50,6 +51,8 @@ export interface Handler {
   run(
     request: OperationRequest & { sql?: Sql; file?: FileBody; readNext?: StreamRequest['readNext'] },
   ): Promise<unknown>
+  /** The operation whose callers alone may make a request with this query, where the query decides what is read. */
+  admission?: (query: unknown) => Admission
   /** Whether the handler gets a connection to read with. */
   reads?: boolean
   /**
@@ -114,6 +117,7 @@ export function takeFile<Query extends TObject, Data extends TSchema>(
 export function stream<Query extends TObject, Data extends TSchema>(
   operation: Operation<TObject, Query, Data>,
   run: (request: StreamRequest<Static<Query>>) => Promise<Reply>,
+  extras: { admission?: (query: Static<Query>) => Admission } = {},
 ): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'] }
+  return { operation: operation as unknown as Operation, run: run as Handler['run'], ...(extras as Partial<Handler>) }
 }

@@ -12,6 +12,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { invalidRequest, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
+import type { Admission } from '../vocabulary/roles.ts'
 import { onceKey } from '../vocabulary/values.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { compress, isLarge, Replayed, Reply, render, renderRefusal } from './answer.ts'
@@ -277,7 +278,7 @@ async function answerFor(
   pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
   pending.late = unavailable
   // A body may take seconds, and a caller can lose its access meanwhile.
-  await requireStill(route, request, options, askedAt, caller, undefined)
+  await requireStill(route.handler.operation, request, options, askedAt, caller, undefined)
   const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
   const sent = read instanceof Promise ? await read : read
   pending.body = sent
@@ -291,7 +292,7 @@ async function answerFor(
   return idempotency.isReplayed ? new Replayed(outcome) : outcome
 }
 
-/** Answers a GET. The caller's access is checked again before each read and while the answer is sent. */
+/** Answers a GET. The caller's access is checked again before each read and while the answer is sent. Throws 10003. */
 async function answerRead(
   route: Route,
   request: HttpRequest,
@@ -301,7 +302,10 @@ async function answerRead(
 ): Promise<unknown> {
   const named = (asked.query as { appId?: string | null } | undefined)?.appId
   const askedAt = performance.now()
-  const still = () => requireStill(route, request, options, askedAt, caller, named)
+  const { operation, admission } = route.handler
+  const narrower = admission?.(asked.query)
+  if (narrower !== undefined) permitted(narrower, caller)
+  const still = () => requireStill(narrower ?? operation, request, options, askedAt, caller, named)
   let gone: AbortSignal | undefined
   const readNext: StreamRequest['readNext'] = async (read) => {
     gone ??= abortedWith(request, pending)
@@ -343,7 +347,7 @@ async function answerFile(
   }
   const { caller } = asked
   const named = (asked.query as { appId?: string | null } | undefined)?.appId
-  const still = () => requireStill(route, request, options, askedAt, caller, named)
+  const still = () => requireStill(operation, request, options, askedAt, caller, named)
   const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
   const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
   // Access is checked while the file arrives, because a sender that pauses for long must be ended too.
@@ -387,7 +391,7 @@ function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal
  * request is about. Throws 10002, 10003 and 10005.
  */
 async function requireStill(
-  { handler: { operation } }: Route,
+  operation: Admission & Pick<Operation, 'takes'>,
   request: HttpRequest,
   options: ServeOptions,
   admittedAt: number,

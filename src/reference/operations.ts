@@ -149,6 +149,7 @@ export const operations = [
   operators.deleteOperatorKey,
   operators.handOverOperatorKey,
   operators.pageOperatorKeys,
+  operators.pageOwnOperatorKeys,
   views.saveView,
   views.pageViews,
   views.deleteView,

@@ -226,6 +226,21 @@ export const deviceNos = Type.String({
   } satisfies Reason,
 })
 
+/** How many ids a query may name. */
+const listedIds = 100
+
+/** Several ids in a query. */
+export const ids = (description: string) =>
+  Type.String({
+    pattern: `^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,${listedIds - 1}}$`,
+    description,
+    examples: ['1'],
+    [reasonKey]: {
+      en: `must be 1 to ${listedIds} ids with commas between them`,
+      zh: `必须是 1 至 ${listedIds} 个 id，以逗号分隔`,
+    } satisfies Reason,
+  })
+
 const hourMinuteSecond = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`
 
 export const timeOfDayPattern = `^${hourMinuteSecond}$`

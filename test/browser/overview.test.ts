@@ -39,6 +39,51 @@ describe('overview', () => {
     await page.getByRole('row').nth(1).waitFor()
   })
 
+  browserTest('leads to all of each kind that asks for attention, of which it shows a part', async () => {
+    const visited = await visit('/console/sites', { role: 'admin' })
+    const { page } = visited
+    const finding = (code: string, place: number, more: object = {}) => {
+      const values = Object.entries({ appId: `app${place}`, appName: `App ${place}`, count: 1, ...more })
+      return { code, status: 'warn', values: values.map(([name, value]) => ({ name, value: String(value) })) }
+    }
+    const ten = Array.from({ length: 10 }, (_, place) => place)
+    await page.route('**/overview/detail', async (route) => {
+      const response = await route.fetch()
+      const body = await response.json()
+      // Ten applications, though less than ten of each kind; ten sites; three imports.
+      body.data.attention = [
+        ...ten.map((place) => finding(place % 2 === 0 ? 'deviceFaulty' : 'callbackDead', place)),
+        ...ten.map((place) => finding('siteUnreachable', place, { siteId: place, siteName: `Site ${place}` })),
+        ...[1, 2, 3].map((id) => finding('importFailed', id, { id, kind: 'sites', since: '2026-01-01 00:00:00' })),
+      ]
+      Object.assign(body.data.counts, {
+        devicesFaulty: 1234,
+        callbacksDead: 20,
+        callbacksStopped: 0,
+        callbacksHeld: 11,
+      })
+      await route.fulfill({ response, json: body })
+    })
+    await page.goto(`${client.url}/console`)
+    const rest = page.locator('#troubles').getByRole('listitem').getByRole('link')
+    await rest.first().waitFor()
+    expect(
+      await rest.evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute('href')])),
+    ).toEqual([
+      [
+        'Receivers left alone after failures: 11, with the callbacks that they wait for',
+        expect.stringMatching(/^\/console\/deliveries\?status=1&type=/),
+      ],
+      ['Dead callbacks: 20', expect.stringMatching(/^\/console\/deliveries\?status=3&type=/)],
+      ['Faulty devices: 1,234', '/console/devices?status=2'],
+      ['Faulty gates that are offline', '/console/devices?status=2&onlineStatus=2&isPlaced=true'],
+    ])
+    await expectSoundInBothShades(visited, 'Overview', 'overview-attention')
+    await rest.last().scrollIntoViewIfNeeded()
+    await picture(page, 'overview-attention-rest')
+    await page.unroute('**/overview/detail')
+  })
+
   longBrowserTest('fits a phone, in Chinese', async () => {
     const visited = await visit('/console', { role: 'admin', language: 'zh', viewport: narrow })
     await expectFramed(visited, '概览')

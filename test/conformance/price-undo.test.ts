@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { deleteBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { updateSite } from '../../src/sites/contract.ts'
-import { undoPriceChange } from '../../src/sites/price-changes/contract.ts'
+import { pagePriceChanges, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
 import {
   ahead,
@@ -44,6 +44,14 @@ test('undo puts the terms of a rule back at once, by a price change of its own',
     ['billingRule.updated', 'platform:prices'],
     ['priceChange.applied', 'platform:prices'],
   ])
+  // The undo is found by what it undoes.
+  const undosOf = async (undoOf: string) =>
+    expectSuccess(await client.call(pagePriceChanges, { undoOf }, { token: application.token })).list
+  expect(await undosOf(`${change.id},${undone.id}`)).toEqual([undone])
+  expect(await undosOf(String(undone.id))).toEqual([])
+  for (const undoOf of ['x', '0', '1,', Array(101).fill(1).join()]) {
+    expectFaults(await client.call(pagePriceChanges, { undoOf }, { token: application.token }), ['undoOf'])
+  }
   // Nothing of the first change is left to undo. The undo can be undone like any other change.
   expectRefusal(await undo(application, change.id), 'priceChangeWrongState')
   expect(expectSuccess(await undo(application, undone.id)).periods).toEqual(at('2'))

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sentencesOf, spokenMembers } from '../../console/src/events/sentences.ts'
+import { changeInShort, sentencesOf, spokenMembers } from '../../console/src/events/sentences.ts'
+import { sidesOf } from '../../console/src/events/subject.ts'
 import { projectFolder } from '../harness.ts'
 
 const told = (type: string, before: unknown, after: unknown, language: 'en' | 'zh' = 'en') =>
@@ -37,6 +38,41 @@ test('codes are words, of the noun that the event is about', () => {
   expect(told('operator.updated', { role: 'admin', appIds: [] }, { role: 'viewer', appIds: ['a', 'b'] }, 'zh')).toEqual(
     ['角色 管理员 → 只读', '所属应用 无 → a、b'],
   )
+})
+
+test('a change of an account is told in one line by its own data', () => {
+  const account = { id: 5, name: 'Li Lei', role: 'viewer', status: 2, appIds: [], signInTime: '2026-01-01 00:00:00' }
+  const short = (type: string, before: object, language: 'en' | 'zh' = 'en') =>
+    changeInShort({ type, data: { ...account, before } }, language)
+  expect(short('operator.updated', { status: 1 })).toBe('account active → disabled')
+  expect(short('operator.updated', { status: 1 }, 'zh')).toBe('账号 启用 → 停用')
+  expect(short('operator.updated', { role: 'admin', name: 'Li' })).toBe('name Li → Li Lei; role admin → viewer')
+  expect(short('operator.updated', {})).toBe('')
+  expect(told('operator.passwordChanged', account, account, 'zh')).toEqual(['密码: 已由本人更换，其他会话已结束'])
+  expect(changeInShort({ type: 'site.updated', data: { siteName: 'North' } }, 'en')).toBe('')
+})
+
+test('an event of an account without its former values is not told with what the account’s owner did', () => {
+  const before = {
+    name: 'Li Lei',
+    status: 1,
+    signInTime: null,
+    isSetUp: false,
+    hasSecondFactor: false,
+    isLinked: false,
+  }
+  const after = { ...before, status: 2, signInTime: '2026-01-01 00:00:00', isSetUp: true, hasSecondFactor: true }
+  const event = {
+    id: 7,
+    type: 'operator.updated',
+    appId: null,
+    time: '',
+    occurredAt: '',
+    actor: 'operator:a',
+    data: after,
+  }
+  const sides = sidesOf(event, before)
+  expect(told('operator.updated', sides.before, sides.after)).toEqual(['account active → disabled'])
 })
 
 test('an event without a record before tells what it holds, and nothing that is empty', () => {

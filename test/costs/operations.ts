@@ -286,6 +286,7 @@ export const measured: Record<string, Measured> = {
     return { id, operatorId: await newOperatorId(world) }
   }),
   pageOperatorKeys: counting(asOperator(none)),
+  pageOwnOperatorKeys: asPerson(none),
   saveView: asPerson(() => ({ page: 'devices', name: 'Faulty', query: 'status=2' })),
   pageViews: asPerson(none),
   deleteView: asPerson(async (_, client, headers) => {

@@ -282,10 +282,21 @@ test('the connection of a reader who has stood still for long closes as well', a
   expect(await read.isWhole()).toBe(false)
 }, 60_000)
 
-/** One loss of each kind of caller, and of the application. */
+test('an export of the audit trail ends with the role that reads it, also of an application that its reader keeps', async () => {
+  const holder = await ofPerson(full, 'viewer', (id) =>
+    client.operate(updateOperator, { id, role: 'developer', appIds: [full.appId] }),
+  )
+  const path = `${createExport.path}?kind=audit&format=ndjson`
+  const ends = [await beginToTake(`${path}&appId=${full.appId}`, holder), await beginToTake(path, holder)]
+  await holder.lose()
+  await sleep(1_100)
+  for (const end of ends) await end()
+}, 60_000)
+
 /** Rows whose import takes longer than the second within which a loss of access is noticed, on a quick machine too. */
 const moreThanASecond = 80_000
 
+/** One loss of each kind of caller, and of the application. */
 const lossesInGate = ['the membership of a developer', 'a token that is revoked']
 
 describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends with %s', (loss) => {

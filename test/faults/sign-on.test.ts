@@ -251,4 +251,11 @@ test('what a provider changes is in the audit trail', async () => {
   const sessions = (await client.operate(pageAudit, { type: 'session.created' })).data.list
   expect(sessions[0]?.data).toMatchObject({ method: 'signOn', name: sub })
   expect(JSON.stringify(sessions)).not.toContain('eyJ')
+  await comes({ sub, name: sub, groups: [] })
+  await comes({ sub, name: sub, groups: ['ops'] })
+  const changes = (await client.operate(pageAudit, { type: 'operator.updated', pageSize: 2 })).data.list
+  expect(changes.map(({ data }) => (data as { before: unknown }).before)).toEqual([
+    { hasLeft: true },
+    { hasLeft: false },
+  ])
 })

@@ -29,6 +29,7 @@ const decided = [
   'Renew recovery codes',
   'Save view',
   'Page views',
+  'Page own operator keys',
   'Delete view',
 ]
 const faults = []

@@ -15,6 +15,7 @@ import { RecordForm } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { CameBack } from './came-back.tsx'
 import { SecondFactor } from './factors.tsx'
+import { OwnKeys } from './own-keys.tsx'
 import { ShowFactor } from './show-factor.tsx'
 import { tellConfirmed } from './sign-on.ts'
 import { SignOnLink } from './sign-on-link.tsx'
@@ -93,6 +94,7 @@ function SignOnAndPassword() {
     <>
       {offer?.enabled && <SignOnLink name={offer.name} isLinked={isLinked} isManaged={source === 2} />}
       {hasPassword && <PasswordCard />}
+      <OwnKeys />
     </>
   )
 }

@@ -10,6 +10,9 @@ export const useTexts = defineTexts(
     changed: 'Changed. Your other sessions have ended.',
     isKey: 'You are signed in by an operator key, which has no password.',
     sessions: 'Sessions',
+    ownKeys: 'Operator keys of your account',
+    ownKeysWords:
+      'Programs act for the platform by these keys, within your role. Admins revoke them and hand them over.',
     code: 'Code of your code generator',
     codeHelp: 'The six digits that your app shows now.',
     recoveryCode: 'Recovery code',
@@ -105,6 +108,8 @@ export const useTexts = defineTexts(
     changed: '已修改，其他会话已结束。',
     isKey: '您使用运营密钥登录，没有密码。',
     sessions: '会话',
+    ownKeys: '您账号持有的运营密钥',
+    ownKeysWords: '程序凭这些密钥代表平台操作，权限不超过您的角色。由管理员吊销或移交。',
     code: '动态验证码',
     codeHelp: '验证器应用当前显示的 6 位数字。',
     recoveryCode: '恢复码',

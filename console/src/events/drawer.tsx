@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Descriptions, Drawer, Empty, Typography } from 'antd'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
-import { hasOwnData } from '../../../src/vocabulary/event-types.ts'
 import { call, useRead } from '../api.ts'
 import { language, useLanguage } from '../language/index.ts'
 import { useMay } from '../session.tsx'
@@ -12,7 +11,17 @@ import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { sentencesOf } from './sentences.ts'
-import { type AnyEvent, type EventName, earlierOf, isBeginning, isGone, keyOf, ownSidesOf, sidesOf } from './subject.ts'
+import {
+  type AnyEvent,
+  type EventName,
+  earlierOf,
+  isBeginning,
+  isGone,
+  keyOf,
+  ownSidesOf,
+  sidesOf,
+  standsAlone,
+} from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
 
@@ -128,16 +137,18 @@ function OneEvent({ event, words }: ComparisonProps) {
 function Change({ event, words }: ComparisonProps) {
   const t = useTexts()
   const { type, data } = event
-  if (isBeginning(type)) {
+  const own = ownSidesOf(data)
+  if (own !== undefined) return <Sentences type={type} {...own} />
+  if (standsAlone(type)) return <Sentences type={type} after={data} />
+  if (isBeginning(type) || isGone(type)) {
     return (
       <>
-        <p className="faint">{t('isBeginning')}</p>
+        <p className="faint">{t(isGone(type) ? 'isGone' : 'isBeginning')}</p>
         <Sentences type={type} after={data} />
       </>
     )
   }
-  if (!hasOwnData(type)) return <Comparison event={event} words={words} />
-  return <Sentences type={type} after={data} {...ownSidesOf(event)} />
+  return <Comparison event={event} words={words} />
 }
 
 interface SentencesProps {
@@ -198,10 +209,7 @@ function Comparison({ event, words }: ComparisonProps) {
   }
   return (
     <>
-      <p className="faint">
-        {isGone(event.type) && `${t('isGone')} `}
-        {t('comparedWith', { id: earlier.id, time: earlier.time, type: words(earlier.type) })}
-      </p>
+      <p className="faint">{t('comparedWith', { id: earlier.id, time: earlier.time, type: words(earlier.type) })}</p>
       <Sentences type={event.type} {...sidesOf(event, earlier.data)} />
     </>
   )

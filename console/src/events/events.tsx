@@ -3,6 +3,7 @@ import { type ComponentProps, lazy, Suspense, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
+import { useLanguage } from '../language/index.ts'
 import { useMay } from '../session.tsx'
 import { Actor } from '../ui/actor.tsx'
 import { useChangeSearch } from '../ui/address.ts'
@@ -15,6 +16,7 @@ import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ActorFilter } from './actor-filter.tsx'
 import type { EventDrawer } from './drawer.tsx'
+import { changeInShort } from './sentences.ts'
 import { type AnyEvent, type EventName, eventInAddress, keyOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
@@ -127,6 +129,7 @@ function Audit() {
       <Records<AnyEvent, NonNullable<typeof pageAudit.body>, NonNullable<typeof pageAudit.query>, typeof pageAudit.data>
         name="audit"
         operation={pageAudit}
+        exportKind="audit"
         input={{ ...narrowing, type: auditTypesOf(narrowing.type) }}
         columns={[...columns, application, address]}
         rowKey={keyOf}
@@ -251,6 +254,7 @@ function TypeFilter({ types, value, onChange, hasStates = false }: TypeFilterPro
 
 function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
   const t = useTexts()
+  const language = useLanguage()
   const words = useTypeWords()
   return [
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
@@ -258,18 +262,24 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
       key: 'type',
       title: t('type'),
       isFixed: true,
-      render: (_, event) => (
-        <Button
-          type="link"
-          size="small"
-          style={{ padding: 0 }}
-          title={event.type}
-          aria-label={t('openEvent', { type: words(event.type), time: event.time })}
-          onClick={() => open(event)}
-        >
-          {words(event.type)}
-        </Button>
-      ),
+      render: (_, event) => {
+        const change = changeInShort(event, language)
+        return (
+          <span className="one-line" style={{ maxWidth: 320 }} title={change}>
+            <Button
+              type="link"
+              size="small"
+              style={{ padding: 0 }}
+              title={event.type}
+              aria-label={t('openEvent', { type: words(event.type), time: event.time })}
+              onClick={() => open(event)}
+            >
+              {words(event.type)}
+            </Button>
+            {change !== '' && <span className="faint"> {change}</span>}
+          </span>
+        )
+      },
     },
     {
       key: 'about',

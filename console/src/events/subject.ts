@@ -40,19 +40,28 @@ const goneTypes = [
   'site.deleted',
   'device.unbound',
   'billingRule.deleted',
+  'deviceModel.deleted',
+  'deviceInventory.deleted',
   'operator.deleted',
   'operatorKey.deleted',
   'session.ended',
 ]
 
 export function subjectOf(event: AnyEvent): Subject {
-  const describe = describers[nounOf(event.type)]
+  const describe = ofAccounts.includes(event.type) ? ofNamedAccount : describers[nounOf(event.type)]
   const { name, id, path } = describe?.(event) ?? { name: '', id: event.subject ?? '', path: undefined }
   return { name, id, path: isGone(event.type) ? undefined : path }
 }
 
 /** Whether the record no longer existed after the event. */
 export const isGone = (type: string) => goneTypes.includes(type)
+
+/** The account that an event is about but whose record it does not have. */
+const ofNamedAccount = (event: AnyEvent): Subject => ({
+  name: member(event, 'name'),
+  id: event.subject ?? '',
+  path: paths.people(),
+})
 
 function ofApplication(event: AnyEvent): Subject {
   const id = event.appId ?? event.subject ?? ''
@@ -93,6 +102,9 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
   deviceInventory: (event) => ({ name: '', id: member(event, 'deviceNo'), path: paths.models() }),
   operator: ofAccount,
   view: ofAccount,
+  secondFactor: ofNamedAccount,
+  import: (event) => ({ name: '', id: member(event, 'id'), path: paths.import(Number(member(event, 'id'))) }),
+  act: (event) => ({ name: '', id: member(event, 'id'), path: paths.act(Number(member(event, 'id'))) }),
   operatorKey: (event) => ({
     name: member(event, 'name'),
     id: member(event, 'id'),
@@ -105,25 +117,46 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
   }),
 }
 
-const beginnings = ['site.created', 'billingRule.created', 'device.bound', 'application.created']
-const withoutBefore = [
-  'deviceInventory.imported',
+const beginnings = [
+  'site.created',
+  'billingRule.created',
+  'device.bound',
+  'application.created',
   'operator.created',
   'operatorKey.created',
-  'view.handedOver',
   'session.created',
+  'import.created',
+  'act.created',
+]
+/**
+ * Types that are about an act and not about a record that other events are about too, and those whose record others
+ * change meanwhile: who cancels an import has not written its rows.
+ */
+const alone = [
+  'deviceInventory.imported',
+  'view.handedOver',
   'session.refused',
   'session.locked',
+  'secondFactor.added',
+  'secondFactor.removed',
+  'secondFactor.reset',
+  'secondFactor.recoveryCodeUsed',
+  'secondFactor.suspected',
   'delivery.replayed',
   'delivery.tested',
   'site.erased',
+  'import.cancelled',
+  'act.cancelled',
 ]
 
 /** Types that begin with `session` but concern no session: their subject is the account that was tried. */
 const ofAccounts = ['session.refused', 'session.locked']
 
-/** Whether no earlier event about the same record can exist. */
-export const isBeginning = (type: string) => beginnings.includes(type) || withoutBefore.includes(type)
+/** Whether the record began with the event. */
+export const isBeginning = (type: string) => beginnings.includes(type)
+
+/** Whether an event is told by its own data, and not compared with an earlier one. */
+export const standsAlone = (type: string) => alone.includes(type) || hasOwnData(type)
 
 type FeedQuery = Static<NonNullable<typeof pageEvents.query>>
 type AuditQuery = Static<NonNullable<typeof pageAudit.query>>
@@ -136,24 +169,32 @@ export interface Earlier {
   fits?: (event: AnyEvent) => boolean
 }
 
-/** Members of a device's record that reports change. Events about the record are not compared by them. */
-const members = [...reportedMembers, 'DeviceBatteryOutput']
-
 /** The sides of the comparison of an event with the previous event about the same record. */
 export function sidesOf({ type, data }: AnyEvent, earlier: unknown): { before: unknown; after: unknown } {
   if (type === 'priceChange.scheduled') {
     const former = Object.entries(earlier ?? {}).filter(([member]) => terms.includes(member))
     return { before: Object.fromEntries(former), after: without(data, ['id', 'appId', 'status', 'billingRuleId']) }
   }
-  if (nounOf(type) !== 'device') return { before: earlier, after: data }
-  return { before: without(earlier, members), after: without(data, members) }
+  const others = changedByOthers[type] ?? changedByOthers[nounOf(type)] ?? []
+  return { before: without(earlier, others), after: without(data, others) }
+}
+
+/**
+ * Members that change without an event about the record, by the noun or the type of event: a comparison with the event
+ * before would tell them as a part of the act. Sign-ins and second factors are those of an account’s owner.
+ */
+const changedByOthers: Record<string, readonly string[]> = {
+  device: [...reportedMembers, 'DeviceBatteryOutput'],
+  operator: ['signInTime', 'isSetUp', 'isLinked', 'hasSecondFactor'],
+  operatorKey: ['lastUseTime', 'status', 'role'],
+  'thirdPartyConfig.secretRotated': ['callbackStopTime', 'callbackStopReason'],
 }
 
 /**
  * The sides for an event whose own data holds the former values of the members that it changed; undefined for any other
  * event.
  */
-export function ownSidesOf({ data }: AnyEvent): { before: unknown; after: unknown } | undefined {
+export function ownSidesOf(data: unknown): { before: unknown; after: unknown } | undefined {
   const { before } = (data ?? {}) as { before?: object }
   const after = without(data, ['before']) as object
   return before === undefined ? undefined : { before: { ...after, ...before }, after }

@@ -2,8 +2,6 @@ import { Empty } from 'antd'
 import { Link, Navigate } from 'react-router'
 import type { Static } from 'typebox'
 import type { AuditRecord } from '../../../src/events/contract.ts'
-import type { FindingRecord, RecordCode } from '../../../src/service/contract.ts'
-import { getServiceDetail } from '../../../src/service/detail/contract.ts'
 import { getOverview } from '../../../src/service/overview/contract.ts'
 import { useRead } from '../api.ts'
 import { eventsOnly } from '../deliveries/filter.ts'
@@ -12,7 +10,6 @@ import { eventInAddress, keyOf } from '../events/subject.ts'
 import { SubjectLink } from '../events/subject-link.tsx'
 import { useTypeWords } from '../events/type-words.ts'
 import { paths } from '../paths.ts'
-import { useSentences, valuesOf } from '../service/sentences.ts'
 import { useMay } from '../session.tsx'
 import { actorColumn } from '../ui/actor.tsx'
 import { Figure } from '../ui/figure.tsx'
@@ -21,6 +18,7 @@ import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
+import { Attention } from './attention.tsx'
 import { Chart } from './chart.tsx'
 import { useTexts } from './texts.ts'
 
@@ -102,7 +100,7 @@ function Overview() {
       <div style={{ display: 'grid', gap: 16, gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 420px), 1fr))' }}>
         <section className="card" id="troubles">
           <h2>{t('troubles')}</h2>
-          {data && <Attention findings={data.attention} />}
+          {data && <Attention findings={data.attention} counts={data.counts} />}
         </section>
         <section className="card">
           <h2>{t('events')}</h2>
@@ -145,78 +143,6 @@ function Minutes({ overview: { minutes, online } }: { overview: Static<typeof ge
     most: grouped(Math.max(0, ...minutes.map(({ creates }) => creates))),
   })
   return <Chart minutes={minutes} online={online} words={words} />
-}
-
-const tones = { fail: 'bad', warn: 'warn', ok: 'good' } as const
-
-/** How many findings of a kind the service tells. */
-const mostOfKind = 10
-
-function Attention({ findings }: { findings: FindingRecord[] }) {
-  const t = useTexts()
-  const { sentence } = useSentences()
-  const lead = useLead()
-  const kinds = findings.map(({ code }) => code)
-  const isCut = kinds.some((kind) => kinds.filter((other) => other === kind).length >= mostOfKind)
-  return (
-    <>
-      <Rows<FindingRecord>
-        label={t('troubles')}
-        isSmall
-        rowKey={(finding) => JSON.stringify(finding)}
-        rows={findings}
-        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noTroubles')} />}
-        columns={[
-          {
-            key: 'type',
-            title: t('type'),
-            most: 300,
-            render: (_, finding) => {
-              const to = lead(finding)
-              const words = <State tone={tones[finding.status]}>{sentence(finding)}</State>
-              return to === undefined ? words : <Link to={to}>{words}</Link>
-            },
-          },
-          { key: 'where', title: t('where'), most: 140, render: (_, finding) => <Where finding={finding} /> },
-        ]}
-      />
-      {isCut && <p className="faint">{t('mostOfKind', { count: mostOfKind })}</p>}
-    </>
-  )
-}
-
-/** Returns the page that a finding links to; undefined if the user may not see that page. */
-function useLead(): (finding: FindingRecord) => string | undefined {
-  const may = useMay()
-  const ofService = may(getServiceDetail) ? paths.service() : undefined
-  return (finding) => {
-    const { appId = '', siteId, id } = valuesOf(finding)
-    switch (finding.code as RecordCode) {
-      case 'callbackStopped':
-      case 'callbackFailing':
-        return paths.application(appId, 'callback')
-      case 'callbackDead':
-        return paths.deliveries({ appId, status: 3, type: eventsOnly })
-      case 'deviceFaulty':
-        return paths.devices({ appId, status: 2 })
-      case 'siteUnreachable':
-        return paths.site(appId, Number(siteId))
-      case 'importFailed':
-        return paths.import(Number(id))
-      case 'actFailed':
-        return paths.act(Number(id))
-      default:
-        return ofService
-    }
-  }
-}
-
-function Where({ finding }: { finding: FindingRecord }) {
-  const t = useTexts()
-  const { appId, appName, siteId, siteName, kind } = valuesOf(finding)
-  if (appId === undefined) return kind === undefined ? t('thisService') : t('inventory')
-  if (siteId === undefined) return <Link to={paths.application(appId)}>{appName}</Link>
-  return <Link to={paths.site(appId, Number(siteId))}>{siteName}</Link>
 }
 
 function NewestEvents({ events }: { events: AuditRecord[] }) {

@@ -98,7 +98,7 @@ export const useTexts = defineTexts(
     handOverOf: 'Hand over {{name}}',
     handOverTitle: 'Hand over the key {{name}}?',
     handOverWords:
-      'The key stays as it is and belongs to the other account. Programs that use it may do no more than the role of that account allows.',
+      'The key stays as it is and belongs to the other account. Programs that use it may do no more than the role of that account allows. Its owner sees the key on the page “Your account”.',
     newOwner: 'New owner',
     ofRole: '{{name}} ({{role}})',
     holdsKeys:
@@ -229,7 +229,8 @@ export const useTexts = defineTexts(
     handOver: '移交',
     handOverOf: '移交 {{name}}',
     handOverTitle: '移交密钥 {{name}}？',
-    handOverWords: '密钥保持不变，改由所选账号持有。使用该密钥的程序的权限不超过该账号的角色。',
+    handOverWords:
+      '密钥保持不变，改由所选账号持有。使用该密钥的程序的权限不超过该账号的角色，持有人可在“我的账号”中看到该密钥。',
     newOwner: '新的持有人',
     ofRole: '{{name}}（{{role}}）',
     holdsKeys:

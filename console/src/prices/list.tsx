@@ -20,6 +20,7 @@ import { useCommon } from '../ui/texts.ts'
 import { Countdown } from './countdown.tsx'
 import { ChangeInWords, ChangeState } from './parts.tsx'
 import { useTexts } from './texts.ts'
+import { useAfter } from './undone.ts'
 
 const CancelDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
 const UndoDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
@@ -100,7 +101,11 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
     },
     ...application,
     { key: 'kind', title: t('kind'), isFixed: true, render: (_, change) => <ChangeInWords change={change} /> },
-    { key: 'status', title: t('status'), render: (_, { status }) => <ChangeState status={status} /> },
+    {
+      key: 'status',
+      title: t('status'),
+      render: (_, change, among) => <StateAfter change={change} among={among} />,
+    },
     {
       key: 'reason',
       title: t('reason'),
@@ -114,14 +119,26 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       key: 'actions',
       title: common('actions'),
       isFixed: true,
-      render: (_, change) => <ChangeActions change={change} ask={ask} />,
+      render: (_, change, among) => <ChangeActions change={change} among={among} ask={ask} />,
     },
   ]
 }
 
-function ChangeActions({ change, ask }: { change: PriceChangeRecord; ask: Ask }) {
+interface RowProps {
+  change: PriceChangeRecord
+  among: readonly PriceChangeRecord[]
+}
+
+/** The status of a price change, or that it was undone. */
+function StateAfter({ change, among }: RowProps) {
+  const { isUndone } = useAfter(change, among)
+  return <ChangeState status={change.status} isUndone={isUndone} />
+}
+
+function ChangeActions({ change, among, ask }: RowProps & { ask: Ask }) {
   const t = useTexts()
   const may = useMay()
+  const { isLeft } = useAfter(change, among)
   const { status, effectiveTime: time } = change
   if (status === priceChangeStatus.waiting && may(cancelPriceChange)) {
     return (
@@ -130,7 +147,7 @@ function ChangeActions({ change, ask }: { change: PriceChangeRecord; ask: Ask })
       </Button>
     )
   }
-  if (status === priceChangeStatus.inForce && may(undoPriceChange)) {
+  if (isLeft && may(undoPriceChange)) {
     return (
       <Button size="small" aria-label={t('undoOf', { time })} onClick={() => ask('undo', change)}>
         {t('undo')}

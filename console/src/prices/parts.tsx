@@ -16,8 +16,9 @@ import { type Terms, termsOf } from './line.ts'
 import { useTexts } from './texts.ts'
 
 /** The status of a price change. */
-export function ChangeState({ status }: { status: number }) {
+export function ChangeState({ status, isUndone = false }: { status: number; isUndone?: boolean }) {
   const t = useTexts()
+  if (isUndone) return <State tone="idle">{t('wasUndone')}</State>
   const tone = status === priceChangeStatus.waiting ? 'busy' : status === priceChangeStatus.inForce ? 'good' : 'idle'
   return <State tone={tone}>{t(`status_${status as 1 | 2 | 3}`)}</State>
 }

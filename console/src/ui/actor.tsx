@@ -1,13 +1,16 @@
+import { useLanguage } from '../language/index.ts'
+import { actorWords } from './actor-words.ts'
 import { ApplicationName } from './application-name.tsx'
 import { useCommon } from './texts.ts'
 
 /** The name of an actor: a person, a program's key, or an application. */
 export function Actor({ actor }: { actor: string }) {
   const t = useCommon()
+  const language = useLanguage()
   const [, kind = '', name = actor] = /^(\w+):(.*)$/s.exec(actor) ?? []
   if (kind === 'application') return <ApplicationName appId={name} />
-  const words: Record<string, string> = { operatorKey: t('keyNamed', { name }), platform: t('platform') }
-  return <span title={actor}>{words[kind] ?? (actor === 'anyone' ? t('anyone') : name)}</span>
+  const known = actorWords(actor, language)
+  return <span title={actor}>{known ?? (kind === 'operatorKey' ? t('keyNamed', { name }) : name)}</span>
 }
 
 /** The column of a row's actor. */

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { deleteView, saveView, type ViewRecord } from '../../../src/people/views/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api.ts'
+import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -82,6 +83,7 @@ function ManagedView({ view }: { view: ViewRecord }) {
   const saving = useWrite(saveView)
   const deleting = useWrite(deleteView)
   const [name, setName] = useState(view.name)
+  const [isAsking, setAsking] = useState(false)
   const isChanged = name.trim() !== '' && name.trim() !== view.name
   async function rename(): Promise<void> {
     if (!isChanged) return
@@ -89,13 +91,9 @@ function ManagedView({ view }: { view: ViewRecord }) {
     await saving.mutateAsync({ input: { id, page, query, columns, name: name.trim() } })
     showSuccess(t('saved'))
   }
-  async function remove(): Promise<void> {
-    await deleting.mutateAsync({ input: { id: view.id } })
-    showSuccess(t('deleted'))
-  }
   return (
     <li>
-      <RefusalAlert error={saving.error ?? deleting.error} fieldNames={{ name: t('name') }} />
+      <RefusalAlert error={saving.error} fieldNames={{ name: t('name') }} />
       <form
         style={{ display: 'flex', gap: 8 }}
         onSubmit={(event) => {
@@ -116,10 +114,22 @@ function ManagedView({ view }: { view: ViewRecord }) {
           danger
           icon={<DeleteOutlined />}
           aria-label={t('delete', { name: view.name })}
-          loading={deleting.isPending}
-          onClick={() => void remove().catch(() => {})}
+          onClick={() => setAsking(true)}
         />
       </form>
+      <Confirm
+        isOpen={isAsking}
+        title={t('deleteTitle', { name: view.name })}
+        verb={t('deleteVerb')}
+        isDangerous
+        run={async () => {
+          await deleting.mutateAsync({ input: { id: view.id } })
+          showSuccess(t('deleted'))
+        }}
+        onClose={() => setAsking(false)}
+      >
+        {t('deleteWords')}
+      </Confirm>
     </li>
   )
 }

@@ -14,6 +14,9 @@ export const useTexts = defineTexts(
     manageTitle: 'Saved views of this list',
     rename: 'Rename {{name}}',
     delete: 'Delete {{name}}',
+    deleteTitle: 'Delete the view {{name}}?',
+    deleteWords: 'Its filters, order and columns are removed from your account. The list itself stays as it is.',
+    deleteVerb: 'Delete the view',
     deleted: 'View deleted',
   },
   {
@@ -29,6 +32,9 @@ export const useTexts = defineTexts(
     manageTitle: '此列表的已存视图',
     rename: '重命名 {{name}}',
     delete: '删除 {{name}}',
+    deleteTitle: '删除视图 {{name}}？',
+    deleteWords: '该视图的筛选、排序和列将从您的账号中移除，列表本身不变。',
+    deleteVerb: '删除视图',
     deleted: '视图已删除',
   },
 )

@@ -99,7 +99,10 @@ const setUpMembers = {
 const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, setUpMembers))
 
 const handOverTo = optional(
-  described(integer(1), 'Who takes over the keys and saved views of an account that ends: another, active account.'),
+  described(
+    integer(1),
+    'Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys.',
+  ),
 )
 
 export const createOperator = operation({
@@ -317,6 +320,8 @@ export const handOverOperatorKey = operation({
   idempotent: true,
 })
 
+const KeyPage = pageOf(OperatorKeyRecord)
+
 export const pageOperatorKeys = operation({
   id: 'pageOperatorKeys',
   group: 'operatorKeys',
@@ -325,6 +330,20 @@ export const pageOperatorKeys = operation({
   path: `${keyFolder}/page`,
   ...adminOnly,
   query: Type.Object({ ...pageQuery, operatorId: optional(described(integer(), 'Only the keys of this account.')) }),
-  data: pageOf(OperatorKeyRecord),
+  data: KeyPage,
+  refusals: [],
+})
+
+export const pageOwnOperatorKeys = operation({
+  id: 'pageOwnOperatorKeys',
+  group: 'operatorKeys',
+  summary:
+    'Pages through the keys of one’s own account, newest first: those that it made or that were handed over to it.',
+  method: 'GET',
+  path: '/api/platform/v1/ownOperatorKey/page',
+  callers: ['operator'],
+  roles: everyRole,
+  query: Type.Object({ ...pageQuery }),
+  data: KeyPage,
   refusals: [],
 })

@@ -21,7 +21,7 @@ import { deleteSessionsOf, forgetBrowsers, isUnchanged, requireAccount } from '.
 import { handOverViews } from '../views/store.ts'
 import type { OperatorRecord } from './contract.ts'
 import * as contract from './contract.ts'
-import { nameFaults, passwordFaults } from './rules.ts'
+import { changedAccount, nameFaults, passwordFaults } from './rules.ts'
 import * as store from './store.ts'
 
 /** The caller as events name it, and its address. */
@@ -69,14 +69,21 @@ export function operatorRoutes(parts: Parts): Handler[] {
     if (to === null) return
     if (ending.status === 1) throw invalidRequest([activeGivesNothing])
     const { id, name } = ending
-    const { name: newOwner } = await store.requireHeir(tx, id, to)
-    for (const key of await store.keysOf(tx, id, showMoment)) {
+    const { name: newOwner, role } = await store.requireHeir(tx, id, to)
+    const keys = await store.keysOf(tx, id, showMoment)
+    if (role === 'developer' && keys.length > 0) throw invalidRequest([developersOwnNone])
+    for (const key of keys) {
       const { after } = await store.replaceKeyOwner(tx, key.id, to, showMoment)
       await logEvent(tx, 'operatorKey.handedOver', by, after)
     }
     const views = await handOverViews(tx, id, to)
     if (views.length === 0) return
     await logEvent(tx, 'view.handedOver', by, { id, name, newOwner, newOwnerId: to, views })
+  }
+
+  /** Writes the event of a change of an account, with the members that it changed as they were. */
+  async function logChange(tx: Statements, type: PlatformEventType, by: ActorAndAddress, before: OperatorRecord) {
+    await logEvent(tx, type, by, changedAccount(before, await store.requireOperator(tx, before.id, showMoment)))
   }
 
   async function makeSetUp(tx: Statements, id: number) {
@@ -132,7 +139,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           await store.replaceMemberships(tx, id, membershipsOf(after.role, requestedMemberships(before, after, appIds)))
           if (after.status !== 1) await deleteSessionsOf(tx, id, null)
           await handOver(tx, by, after, given(body.handOverTo))
-          await logEvent(tx, 'operator.updated', by, await store.requireOperator(tx, id, showMoment))
+          await logChange(tx, 'operator.updated', by, before)
         })
         return tagged(operator)
       },
@@ -168,7 +175,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           await deleteSessionsOf(tx, body.id, null)
           await forgetBrowsers(tx, body.id)
           const setUp = await makeSetUp(tx, body.id)
-          await logEvent(tx, 'operator.reset', by, before)
+          await logChange(tx, 'operator.reset', by, before)
           return { ...(await store.requireOperator(tx, body.id, showMoment)), ...setUp }
         }),
       )
@@ -195,10 +202,11 @@ export function operatorRoutes(parts: Parts): Handler[] {
           const { id } = await store.requireSetUp(tx, tokenHash)
           // If the account has got a factor meanwhile, the caller has not shown it.
           if ((await requireAccount(tx, id)).hasFactor !== hasFactor) throw new Refusal('secondFactorRequired')
+          const before = await store.requireOperator(tx, id, showMoment)
           await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
           await store.deleteSetUps(tx, id)
-          const operator = await store.requireOperator(tx, id, showMoment)
-          await logEvent(tx, 'operator.setUp', { actor: `operator:${operator.name}#${id}`, sourceAddress }, operator)
+          const actor = `operator:${name ?? before.name}#${id}`
+          await logChange(tx, 'operator.setUp', { actor, sourceAddress }, before)
           return id
         })
         const method = hasFactor ? 'password+code' : 'password'
@@ -220,9 +228,10 @@ export function operatorRoutes(parts: Parts): Handler[] {
         await checkPassword(sql, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
         return change(contract.changePassword, caller, operatorId, async (tx) => {
+          const before = await store.requireOperator(tx, operatorId, showMoment)
           await store.updateOperator(tx, operatorId, { passwordHash })
           await deleteSessionsOf(tx, operatorId, sessionId)
-          await logEvent(tx, 'operator.passwordChanged', by, await store.requireOperator(tx, operatorId, showMoment))
+          await logChange(tx, 'operator.passwordChanged', by, before)
         })
       },
       { check: ({ password, newPassword }) => passwordFaults('newPassword', newPassword, null, password) },
@@ -281,7 +290,16 @@ export function operatorRoutes(parts: Parts): Handler[] {
       return handedOver
     }),
 
-    read(contract.pageOperatorKeys, ({ sql, query }) => store.pageOfOperatorKeys(sql, query, showMoment)),
+    read(contract.pageOperatorKeys, ({ sql, query }) =>
+      store.pageOfOperatorKeys(sql, contract.pageOperatorKeys.id, query, showMoment),
+    ),
+
+    read(contract.pageOwnOperatorKeys, async ({ sql, caller, query }) => {
+      const { operatorId } = caller as OperatorCaller
+      // A key has no account.
+      if (operatorId === null) throw new Refusal('notPermitted')
+      return store.pageOfOperatorKeys(sql, contract.pageOwnOperatorKeys.id, { ...query, operatorId }, showMoment)
+    }),
   ]
 }
 
@@ -310,6 +328,14 @@ function requestedMemberships(
 const activeGivesNothing: FieldFault = {
   field: 'handOverTo',
   reason: { en: 'is for an account that is disabled', zh: '仅适用于停用的账号' },
+}
+
+const developersOwnNone: FieldFault = {
+  field: 'handOverTo',
+  reason: {
+    en: 'is a developer, and keys of developers do not work: choose another account',
+    zh: '是 developer，其密钥无法使用：请选择其他账号',
+  },
 }
 
 const noSetUp = { setUpPath: null, setUpExpireTime: null }

@@ -1,11 +1,33 @@
 import type { FieldFault, Reason } from '../../vocabulary/refusals.ts'
 import { commonPasswords } from './common-passwords.ts'
+import type { OperatorRecord } from './contract.ts'
+
+const changeable = ['name', 'role', 'status', 'appIds', 'isSetUp', 'isLinked', 'hasSecondFactor'] as const
+
+/**
+ * An account as the event of a change holds it: its record, with the members that the change changed as they were
+ * (`before`). Both records are of the change’s own transaction: whoever compared with the event before would take for a
+ * part of the change what happened to the account since, without an event of its own.
+ */
+export function changedAccount(before: OperatorRecord, after: OperatorRecord) {
+  const changed = changeable.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]))
+  return { ...after, before: Object.fromEntries(changed.map((member) => [member, before[member]])) }
+}
 
 /** Names under which the event log knows actors that are neither accounts nor keys. */
 const reservedNames = new Set(
-  ['operator', 'operatorKey', 'application', 'platform', 'anyone', 'first start', 'demo', 'system', 'forecourt'].map(
-    folded,
-  ),
+  [
+    'operator',
+    'operatorKey',
+    'application',
+    'platform',
+    'anyone',
+    'first start',
+    'command line',
+    'demo',
+    'system',
+    'forecourt',
+  ].map(folded),
 )
 
 const reserved: Reason = { en: 'is reserved by the service', zh: '为系统保留名称' }

@@ -9,7 +9,7 @@ import { invalidRequest, Refusal, tokenInvalid } from '../../vocabulary/refusals
 import type { Role } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
 import { type Account, sameName } from '../sessions/store.ts'
-import { type OperatorKeyRecord, type OperatorRecord, pageOperatorKeys, pageOperators } from './contract.ts'
+import { type OperatorKeyRecord, type OperatorRecord, pageOperators } from './contract.ts'
 
 const setUpHours = 24
 
@@ -264,7 +264,7 @@ export async function replaceKeyOwner(
 /** The account that takes over what another one holds; both are locked. Throws 10001 unless it is active, and another. */
 export async function requireHeir(tx: Statements, id: number, heirId: number): Promise<Row> {
   const rows = await tx`
-    select id, name, status from operator where id in ${tx([id, heirId])} order by id for no key update`
+    select id, name, role, status from operator where id in ${tx([id, heirId])} order by id for no key update`
   const heir = rows.find((row) => row.id === heirId && row.id !== id && row.status === 1)
   if (heir !== undefined) return heir
   const reason = { en: 'must be the id of another, active account', zh: '必须是另一个启用中账号的编号' }
@@ -280,6 +280,7 @@ export async function keysOf(tx: Statements, operatorId: number, showMoment: Sho
 
 export function pageOfOperatorKeys(
   sql: Sql,
+  operation: string,
   filter: PageQuery & { operatorId?: number | null | '' },
   showMoment: ShowMoment,
 ) {
@@ -287,7 +288,5 @@ export function pageOfOperatorKeys(
   const rows = sql`
     select ${sql.unsafe(keyColumnsSql)} from ${sql.unsafe(keysSql)}
     where (${operatorId}::bigint is null or k.operator_id = ${operatorId})`
-  return readPage(sql, { operation: pageOperatorKeys.id, rows, key: byId, newestFirst: true }, filter, (row) =>
-    toKey(row, showMoment),
-  )
+  return readPage(sql, { operation, rows, key: byId, newestFirst: true }, filter, (row) => toKey(row, showMoment))
 }

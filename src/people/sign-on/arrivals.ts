@@ -7,7 +7,8 @@ import { sealedFor } from '../../secrets/store.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
-import { nameFaults } from '../operators/rules.ts'
+import type { OperatorRecord } from '../operators/contract.ts'
+import { changedAccount, nameFaults } from '../operators/rules.ts'
 import { deleteSetUps, lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
 import { lockAccount } from '../second-factor/store.ts'
 import { beginSession, endSessions, type SessionParts, type Source } from '../sessions/sign-in.ts'
@@ -79,10 +80,7 @@ export class Arrivals {
         await this.leave(tx, account, source)
         return undefined
       }
-      if (role !== account.role || account.hasLeft) {
-        await store.updateAccount(tx, account.id, role)
-        await this.log(tx, 'operator.updated', account.id, source)
-      }
+      await this.giveRole(tx, account, role, source)
       return account.id
     })
     await callers.noteChange(operators)
@@ -99,8 +97,17 @@ export class Arrivals {
     const names = namesOf(identity.claims, identity.subject, (name) => nameFaults(name).length > 0)
     const id = await store.insertAccount(tx, names, role)
     await store.link(tx, id, identity)
-    await this.log(tx, 'operator.created', id, source)
+    await this.log(tx, 'operator.created', await this.recordOf(tx, id), source)
     return id
+  }
+
+  /** Gives an account the role that its claims make now, and lets its keys work again if they were suspended. */
+  private async giveRole(tx: Statements, account: store.LinkedAccount, role: Role, source: Source): Promise<void> {
+    const { id, hasLeft } = account
+    if (role === account.role && !hasLeft) return
+    const before = await this.recordOf(tx, id)
+    await store.updateAccount(tx, id, role)
+    await this.logChange(tx, 'operator.updated', before, source, hasLeft ? false : undefined)
   }
 
   /** Ends the account's sessions and suspends its keys, until its claims make a role again. */
@@ -109,8 +116,9 @@ export class Arrivals {
     const ids = await sessionsOfAccount(tx, account.id)
     await endSessions(tx, ids, this.parts, { actor, address: source.sourceAddress() })
     if (account.hasLeft) return
+    const before = await this.recordOf(tx, account.id)
     await store.noteLeft(tx, account.id)
-    await this.log(tx, 'operator.updated', account.id, source)
+    await this.logChange(tx, 'operator.updated', before, source, true)
   }
 
   /**
@@ -122,24 +130,26 @@ export class Arrivals {
       await lockOperators(tx)
       const { id } = await requireSetUp(tx, setUpHash ?? '')
       if ((await requireAccount(tx, id)).hasFactor) throw new Refusal('secondFactorRequired')
+      const before = await this.recordOf(tx, id)
       await store.link(tx, id, identity)
       await deleteSetUps(tx, id)
-      await this.log(tx, 'operator.setUp', id, source)
+      await this.logChange(tx, 'operator.setUp', before, source)
       return id
     })
   }
 
   /** Links the account of a session. Throws 10002, 10034, 10064 and 10065. */
   private async link({ sessionId }: SealedFlow, identity: Identity, source: Source): Promise<Ended> {
-    const { sql, callers, showMoment } = this.parts
+    const { sql, callers } = this.parts
     await transaction(sql, async (tx) => {
       await lockOperators(tx)
       const { operatorId, isLimited } = await requireSession(tx, sessionId ?? 0, this.parts)
       if (operatorId === null) throw new Refusal('notPermitted')
       if (isLimited) throw new Refusal('secondFactorSetUpRequired')
-      if ((await requireOperator(tx, operatorId, showMoment)).source === 2) throw new Refusal('managedBySignOn')
+      const before = await this.recordOf(tx, operatorId)
+      if (before.source === 2) throw new Refusal('managedBySignOn')
       await store.link(tx, operatorId, identity)
-      await this.log(tx, 'operator.updated', operatorId, source)
+      await this.logChange(tx, 'operator.updated', before, source)
     })
     await callers.noteChange(operators)
     return { cookies: [] }
@@ -162,9 +172,30 @@ export class Arrivals {
     return { cookies: [] }
   }
 
-  private async log(tx: Statements, type: PlatformEventType, id: number, source: Source): Promise<void> {
-    const data = await requireOperator(tx, id, this.parts.showMoment)
-    const by = type === 'operator.setUp' ? `operator:${data.name}#${id}` : actor
+  private recordOf(tx: Statements, id: number): Promise<OperatorRecord> {
+    return requireOperator(tx, id, this.parts.showMoment)
+  }
+
+  /**
+   * Writes the event of a change. `hasLeft`, where that changed: whether the claims make no role any more, which the
+   * record does not tell.
+   */
+  private async logChange(
+    tx: Statements,
+    type: PlatformEventType,
+    before: OperatorRecord,
+    source: Source,
+    hasLeft?: boolean,
+  ): Promise<void> {
+    const account = changedAccount(before, await this.recordOf(tx, before.id))
+    const left =
+      hasLeft === undefined ? account : { ...account, hasLeft, before: { ...account.before, hasLeft: !hasLeft } }
+    await this.log(tx, type, left, source)
+  }
+
+  private async log(tx: Statements, type: PlatformEventType, data: OperatorRecord, source: Source): Promise<void> {
+    const { id, name } = data
+    const by = type === 'operator.setUp' ? `operator:${name}#${id}` : actor
     await insertPlatformEvent(tx, { type, actor: by, subject: id, address: source.sourceAddress(), data })
   }
 }

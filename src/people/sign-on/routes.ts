@@ -14,6 +14,7 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type FieldFault, invalidRequest, Refusal, refusals } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { changedAccount } from '../operators/rules.ts'
 import { lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
 import { relyingPartyOf } from '../second-factor/passkeys.ts'
 import { endSessions, type SessionParts } from '../sessions/sign-in.ts'
@@ -230,14 +231,15 @@ export function signOnRoutes(parts: Parts): Handler[] {
       const record = await transaction(sql, async (tx) => {
         await lockOperators(tx)
         await requireStanding(tx, contract.unlinkSignOn, caller, parts.rules)
-        const { source } = await requireOperator(tx, id, parts.showMoment)
-        if (source === 2) throw new Refusal('managedBySignOn')
+        const before = await requireOperator(tx, id, parts.showMoment)
+        if (before.source === 2) throw new Refusal('managedBySignOn')
         const isUnlinked = await store.unlink(tx, id)
         const after = await requireOperator(tx, id, parts.showMoment)
         if (!isUnlinked) return after
         const ids = await store.signOnSessionsOf(tx, id, id === operatorId ? sessionId : null)
         await endSessions(tx, ids, parts, { actor, address })
-        await insertPlatformEvent(tx, { type: 'operator.updated', actor, subject: id, address, data: after })
+        const data = changedAccount(before, after)
+        await insertPlatformEvent(tx, { type: 'operator.updated', actor, subject: id, address, data })
         return after
       })
       await callers.noteChange(operators)

@@ -8,6 +8,7 @@ import {
   described,
   divisionCode,
   freeText,
+  ids,
   integer,
   lengths,
   moment,
@@ -201,6 +202,7 @@ export const pagePriceChanges = operation({
       described(integer(), 'Only changes of this rule’s terms, or that give this rule to sites.'),
     ),
     siteId: optional(described(integer(), 'Only changes of the rules of this site.')),
+    undoOf: optional(ids('Only undos of these price changes: 1 to 100 ids, with commas between them.')),
     timeFrom: described(timeRange.timeFrom, 'Only changes that take effect at this moment or later.'),
     timeTo: described(
       timeRange.timeTo,

@@ -21,6 +21,7 @@ export function priceChangePages(parts: { showMoment: ShowMoment; readTimeRange:
       status: given(query.status),
       billingRuleId: given(query.billingRuleId),
       siteId: given(query.siteId),
+      undoOf: given(query.undoOf)?.split(',').map(Number) ?? null,
       effective: parts.readTimeRange(query),
     }
     return pageOfPriceChanges(sql, filter, parts.showMoment)

@@ -372,6 +372,8 @@ export interface PriceChangeFilter extends PageQuery {
   status: number | null
   billingRuleId: number | null
   siteId: number | null
+  /** Only undos of these. */
+  undoOf: readonly number[] | null
   effective: TimeRange
 }
 
@@ -388,7 +390,7 @@ const statusSql: Record<number, string> = {
 
 /** Reads one page of price changes, latest moment first. */
 export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter, showMoment: ShowMoment) {
-  const { appIds, status, billingRuleId, siteId, effective } = filter
+  const { appIds, status, billingRuleId, siteId, undoOf, effective } = filter
   const conditions = [
     status === null ? sql`` : sql`and ${sql.unsafe(statusSql[status] as string)}`,
     billingRuleId === null
@@ -397,6 +399,8 @@ export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter, sh
     siteId === null
       ? sql``
       : sql`and id in (select change_id from price_change_site where ${ofApplications(sql, appIds)} and site_id = ${siteId})`,
+    // An undo is younger than what it undoes.
+    undoOf === null ? sql`` : sql`and undo_of in ${sql(undoOf)} and id > ${Math.min(...undoOf)}`,
     effective.from === null ? sql`` : sql`and effective_at >= ${effective.from}`,
     effective.before === null ? sql`` : sql`and effective_at < ${effective.before}`,
   ]

@@ -1,0 +1,18 @@
+interface Words {
+  en: string
+  zh: string
+}
+
+/** Actors that are neither accounts nor keys; no account and no key may have such a name. */
+const actors: Record<string, Words> = {
+  'operator:first start': { en: 'The first start', zh: '首次启动' },
+  'operator:command line': { en: 'The command line', zh: '命令行' },
+  'operator:operator': { en: 'The key of the settings', zh: '配置中的密钥' },
+  anyone: { en: 'Nobody signed in', zh: '未登录者' },
+}
+const platform: Words = { en: 'Forecourt itself', zh: 'Forecourt 系统' }
+
+/** The words of an actor that is neither an account nor a key; undefined for any other. */
+export function actorWords(actor: string, language: keyof Words): string | undefined {
+  return (actor.startsWith('platform:') ? platform : actors[actor])?.[language]
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { pageAudit } from '../../src/events/contract.ts'
+import {
+  changePassword,
+  createOperator,
+  resetOperator,
+  setUpOperator,
+  updateOperator,
+} from '../../src/people/operators/contract.ts'
+import { saveTotp } from '../../src/people/second-factor/contract.ts'
+import { newApplication, newSerial } from '../harness.ts'
+import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../people.ts'
+import { client, expectSuccess } from './support.ts'
+
+// What the audit trail says of changes of accounts: the former values are those that the act changed, and no others.
+
+test('an event of an account has what the act changed, and nothing that the account’s owner did before', async () => {
+  const [name, renamed] = [newSerial('person'), newSerial('person')]
+  const made = expectSuccess(await client.operate(createOperator, { name, role: 'viewer' }))
+  const { id } = made
+  const [password, newer] = [newPassword(), newPassword()]
+  const setUpToken = String(made.setUpPath).split('#')[1] ?? ''
+  const begun = await client.call(setUpOperator, { setUpToken, password, name: renamed })
+  expectSuccess(begun)
+  const headers = { cookie: cookieOf(begun) }
+  const secret = await startedSecret(client, headers)
+  await earlyInStep()
+  expectSuccess(await client.call(saveTotp, { code: codeOf(secret) }, { headers }))
+  expectSuccess(await client.call(changePassword, { password, newPassword: newer }, { headers }))
+
+  const { appId } = await newApplication(client)
+  for (const members of [
+    { status: 2 as const },
+    { status: 1 as const, role: 'developer' as const, appIds: [appId] },
+    { name },
+    { role: 'viewer' as const },
+    {},
+  ]) {
+    expectSuccess(await client.operate(updateOperator, { id, ...members }))
+  }
+  expectSuccess(await client.operate(resetOperator, { id }))
+
+  const { list } = expectSuccess(await client.operate(pageAudit, { subject: String(id), type: 'operator.*' }))
+  expect(list.map(({ type, data }) => [type, (data as { before?: unknown }).before]).toReversed()).toEqual([
+    ['operator.created', undefined],
+    ['operator.setUp', { name, isSetUp: false }],
+    ['operator.passwordChanged', {}],
+    ['operator.updated', { status: 1 }],
+    ['operator.updated', { role: 'viewer', status: 2, appIds: [] }],
+    ['operator.updated', { name: renamed }],
+    ['operator.updated', { role: 'developer', appIds: [appId] }],
+    ['operator.updated', {}],
+    ['operator.reset', { isSetUp: true }],
+  ])
+  expect(list[0]?.data).toMatchObject({ id, name, role: 'viewer', isSetUp: false, hasSecondFactor: true })
+})
