@@ -67,7 +67,11 @@ export function databaseCommands(program: CliCommand, context: Context): void {
       const isDryRun = options.dryRun === true
       const { sites, events } = await eraseFromDatabase(context.config(), readEraseOptions(options), isDryRun)
       const done = isDryRun ? 'Would erase' : 'Erased'
-      context.result({ sites, events }, `${done} the contacts of ${sites} sites in ${events} events.`)
+      const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+      context.result(
+        { sites, events },
+        `${done} the contacts of ${counted(sites, 'site')} in ${counted(events, 'event')}.`,
+      )
       if (!isDryRun && events > 0) {
         context.remark('Callbacks that were sent, exports and backups still hold them: tell the people who have those.')
       }

@@ -84,7 +84,7 @@ test('erase by days takes those that were deleted long enough ago, of one applic
   })
   expect(await erase('--days', '0')).toMatchObject({
     code: 0,
-    stdout: 'Erased the contacts of 1 sites in 2 events.\n',
+    stdout: 'Erased the contacts of 1 site in 2 events.\n',
   })
 }, 60_000)
 

@@ -17,8 +17,9 @@ export const useTexts = defineTexts(
     perMinutes: '{{price}} yuan / {{minutes}} min',
     periodsInWords: '{{count}} periods a day, {{least}} to {{most}} yuan/kWh',
     onePeriodInWords: '1 period a day, {{least}} yuan/kWh',
-    occupancyTerms: 'The first {{free}} minutes are free, then {{price}} yuan for each {{unit}} minutes.',
-    occupancyTermsNoFree: '{{price}} yuan for each {{unit}} minutes.',
+    occupancyTerms:
+      'The first {{free}} {{free:minute is|minutes are}} free, then {{price}} yuan for each {{unit}} {{unit:minute|minutes}}.',
+    occupancyTermsNoFree: '{{price}} yuan for each {{unit}} {{unit:minute|minutes}}.',
     occupancyCap: 'At most {{cap}} yuan a day.',
     sites: 'Sites that use it',
     sitesShort: 'Sites',

@@ -19,13 +19,13 @@ import { useDeviceTexts } from './texts.ts'
 const useTexts = defineTexts(
   {
     transfer: 'Transfer {{count}}',
-    transferTitle: 'Transfer {{count}} devices?',
+    transferTitle: 'Transfer {{count}} {{count:device|devices}}?',
     transferWords:
       'Each moves whole to another application that is online: name, address and state go with it. It is placed at no site any more.',
     transferVerb: 'Transfer',
     target: 'To which application',
     unbind: 'Unbind {{count}}',
-    unbindTitle: 'Unbind {{count}} devices?',
+    unbindTitle: 'Unbind {{count}} {{count:device|devices}}?',
     unbindWords: 'Frees their serial numbers at once, for any application. Who held them stays in the history.',
     unbindVerb: 'Unbind',
     progress: '{{done}} of {{count}}',

@@ -103,7 +103,7 @@ function TableActions({ appId, batch, counts, back }: TableActionsProps) {
     <div style={actions}>
       {counts.ready > 0 && (
         <Button type="primary" loading={batch.isRunning} onClick={() => void batch.send()}>
-          {counts.ready === 1 ? t('sendOne') : t('send', { count: counts.ready })}
+          {t('send', { count: counts.ready })}
         </Button>
       )}
       {refused.length > 0 && !batch.isRunning && (

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { firstLanguage, type Language, languageKey } from './first.ts'
+import { readerOf, type Values } from './reader.ts'
 
 export type { Language }
 
@@ -32,20 +33,11 @@ export function useLanguage(): Language {
   return useSyncExternalStore(listen, language)
 }
 
-type Values = Record<string, string | number>
-
 /**
  * Declares the texts of one part of the console in both languages; a missing text is a type error.
- * Returns the hook that reads them. `{{name}}` in a text is replaced by the value of that name.
+ * Returns the hook that reads them.
  */
 export function defineTexts<const En extends Record<string, string>>(en: En, zh: Record<keyof En, string>) {
   const readers = { en: readerOf(en), zh: readerOf(zh) }
   return (): ((key: keyof En & string, values?: Values) => string) => readers[useLanguage()]
-}
-
-function readerOf(texts: Record<string, string>) {
-  return (key: string, values?: Values): string => {
-    const text = texts[key] ?? key
-    return values === undefined ? text : text.replace(/{{(\w+)}}/g, (_, name: string) => String(values[name] ?? ''))
-  }
 }

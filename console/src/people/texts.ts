@@ -26,7 +26,7 @@ export const useTexts = defineTexts(
     applications: 'Applications',
     everyApplication: 'All',
     noApplication: 'None',
-    applicationCount: '{{count}} applications',
+    applicationCount: '{{count}} {{count:application|applications}}',
     signInTime: 'Last sign-in',
     signsInBy: 'Signs in by',
     byPassword: 'Password',

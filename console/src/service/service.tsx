@@ -122,7 +122,7 @@ const shownTables = 12
 function Tables({ tables }: { tables: TableSize[] }) {
   const t = useTexts()
   const [isWhole, setWhole] = useState(false)
-  const kept = (days: number) => (days === 1 ? t('keptDay') : t('keptDays', { days: grouped(days) }))
+  const kept = (days: number) => t('keptDays', { days: grouped(days) })
   return (
     <>
       <Rows<TableSize>

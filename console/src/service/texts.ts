@@ -30,8 +30,7 @@ export const useTexts = defineTexts(
     table: 'Table',
     rows: 'Rows',
     kept: 'Kept',
-    keptDays: '{{days}} days',
-    keptDay: '1 day',
+    keptDays: '{{days}} {{days:day|days}}',
     forever: 'Always',
     settings: 'Settings in force',
     settingsWords:
@@ -75,7 +74,6 @@ export const useTexts = defineTexts(
     rows: '行数',
     kept: '保留',
     keptDays: '{{days}} 天',
-    keptDay: '1 天',
     forever: '长期',
     settings: '生效的配置',
     settingsWords: '来自服务的环境变量。机密配置的值不会显示给任何人。',

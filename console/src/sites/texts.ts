@@ -55,7 +55,7 @@ export const useTexts = defineTexts(
     noPlace: '{{count}} without coordinates.',
     readingPoints: 'Reading the places …',
     pointsFailed: 'The places could not be read.',
-    chosenSites: '{{count}} sites here',
+    chosenSites: '{{count}} {{count:site|sites}} here',
     general: 'Site',
     opening: 'Opening hours',
     place: 'Place',
@@ -84,7 +84,8 @@ export const useTexts = defineTexts(
     deleteTitle: 'Delete {{name}}?',
     deleteWords:
       'The site is removed at once, and its id is not used again. Devices and billing rules of the application stay.',
-    deleteCount: '{{count}} devices stand here. They stay with the application, and stand nowhere afterwards.',
+    deleteCount:
+      '{{count}} {{count:device stands|devices stand}} here. After the deletion the application keeps what stood here, without a site.',
     devices: 'Devices',
     time: 'Time',
     type: 'Type',
