@@ -116,6 +116,8 @@ export interface Application {
   tokenLifetimeSeconds: number
   /** How many requests the application may make per second; null for no limit. */
   rateLimitPerSecond: number | null
+  /** Until when the secret before the last rotation works, with its tokens, beside the present one; null when none does. */
+  overlapUntil: string | null
   /** When the record was created. */
   createTime: string
 }
@@ -856,6 +858,10 @@ export interface DeviceUpdateRow {
   coordinates?: string | undefined
 }
 
+export interface EndPreviousApplicationSecretRequest {
+  appId?: string | null | undefined
+}
+
 export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | PlacementEvent | BillingRuleEvent | PriceChangeEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
@@ -1382,7 +1388,7 @@ export interface LogOutByProviderRequest {
 
 export type LogOutByProviderResult = Record<never, never>
 
-export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'view.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'application.previousSecretEnded' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'view.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -3343,6 +3349,8 @@ export interface Methods {
   unfreezeApplication: Method<UnfreezeApplicationRequest, Application>
   /** Replaces the application’s secret and shows the new secret once. The old secret and its tokens stop working within 1 second, or after `overlapSeconds`; a still older secret ends immediately. An application that rotates its own secret should name `overlapSeconds`: otherwise the token of the request ends too, and a lost answer cannot be fetched again. */
   rotateApplicationSecret: Method<RotateApplicationSecretRequest, ApplicationWithSecret>
+  /** Ends the overlap of a rotation before its time: the previous secret and its tokens stop working within 1 second. Where no previous secret works, nothing changes. With `If-Match`, only the secret that the record showed is ended, not that of a rotation since. */
+  endPreviousApplicationSecret: Method<EndPreviousApplicationSecretRequest, Application>
   /** Answers one application. An application may ask for itself, and also gets the service’s settings that concern it. */
   getApplication: Method<GetApplicationQuery, GetApplicationResult>
   /** Pages through the applications, newest first; a developer sees those that they are a member of. */
@@ -3528,6 +3536,7 @@ export const operations = {
   freezeApplication: { method: 'POST', path: '/api/platform/v1/application/freeze' },
   unfreezeApplication: { method: 'POST', path: '/api/platform/v1/application/unfreeze' },
   rotateApplicationSecret: { method: 'POST', path: '/api/platform/v1/application/rotateSecret', isIdempotent: true },
+  endPreviousApplicationSecret: { method: 'POST', path: '/api/platform/v1/application/endPreviousSecret' },
   getApplication: { method: 'GET', path: '/api/platform/v1/application/detail' },
   pageApplications: { method: 'GET', path: '/api/platform/v1/application/page', isPage: true },
   saveDeviceModel: { method: 'POST', path: '/api/platform/v1/deviceModel/save', isIdempotent: true },
