@@ -269,6 +269,8 @@ export interface CallbackHealth {
   failingReason: string | null
   /** when the receiver last took one of the 5000 newest deliveries */
   lastSuccessTime: string | null
+  /** false: the receiver has not taken any delivery since the first configuration, so it may not be set up yet. True also where older deliveries are no longer kept. */
+  hasSucceeded: boolean
   /** The attempts of the last hour’s deliveries. */
   lastHour: AttemptCounts
   /** The attempts of the last 24 hours’ deliveries. */
@@ -277,6 +279,14 @@ export interface CallbackHealth {
   countedFrom: string | null
   /** how many events wait and have no delivery yet, counted up to 10000 */
   waitingEvents: number
+  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 10000 events of each of the newest stops; null for several applications. */
+  missedEvents: number | null
+  /** whether all events of these stops were looked at */
+  missedIsExact: boolean
+  /** the time of the oldest of these events */
+  missedFrom: string | null
+  /** the time of the newest of these events */
+  missedTo: string | null
   /** how many deliveries wait for another attempt, counted up to 5000 */
   waitingRetries: number
   /** the time of the oldest event that waits */
@@ -1590,6 +1600,14 @@ export type PageDeliveriesResult = DeliveryPage & {
   /** until when nothing is sent to the endpoint, because attempts have failed */
   heldUntil: string | null
   callbacks: CallbacksSwitch
+  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 10000 events of each of the newest stops; null for several applications. */
+  missedEvents: number | null
+  /** whether all events of these stops were looked at */
+  missedIsExact: boolean
+  /** the time of the oldest of these events */
+  missedFrom: string | null
+  /** the time of the newest of these events */
+  missedTo: string | null
 }
 
 export interface PageDeviceInventoryQuery {
@@ -2251,7 +2269,7 @@ export interface ReplayDeliveriesRequest {
   timeTo?: string | null | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | null | undefined
-  /** false: only deliveries that wait or are dead. */
+  /** false: only events that were not delivered: those whose delivery waits or is dead, and those without one that were made while the callback was stopped. */
   isDelivered?: boolean | null | undefined
 }
 
