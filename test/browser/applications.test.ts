@@ -223,7 +223,10 @@ describe('applications', () => {
     await page.getByText('Old secret', { exact: true }).waitFor({ state: 'detached' })
     expect((await detail(appId)).overlapUntil).toBeNull()
     await newToken(client, appId, second.data.appSecret ?? '')
-    const trail = await visit('/console/audit?type=application.previousSecretEnded', { role: 'admin', language: 'zh' })
+    const trail = await visit('/console/events?tab=audit&type=application.previousSecretEnded', {
+      role: 'admin',
+      language: 'zh',
+    })
     await trail.page.getByText('停用应用旧密钥').first().waitFor()
     expect(visited.faults.filter((fault) => !fault.includes('412'))).toEqual([])
   })

@@ -115,7 +115,8 @@ export const useTexts = defineTexts(
     notGiven: 'Not given',
     stoppedTitle: 'The callback has been stopped since {{time}}.',
     stopReason: 'Reason: {{reason}}.',
-    stoppedText: 'Saving the configuration again lifts the stop. Events of the meantime can then be replayed.',
+    stoppedText:
+      'Saving the configuration again lifts the stop. Events made meanwhile are sent only when you send them, under “Health”.',
     rotateCallback: 'Rotate callback secret',
     rotateCallbackTitle: 'Rotate the callback secret of {{name}}?',
     rotateCallbackText:
@@ -283,7 +284,7 @@ export const useTexts = defineTexts(
     notGiven: '未填写',
     stoppedTitle: '回调自 {{time}} 起已停止。',
     stopReason: '原因：{{reason}}。',
-    stoppedText: '重新保存配置即可恢复，期间的事件可在恢复后重新投递。',
+    stoppedText: '重新保存配置即可恢复。期间产生的事件不会自动发送，可在恢复后于“健康状况”中发送。',
     rotateCallback: '轮换回调密钥',
     rotateCallbackTitle: '轮换 {{name}} 的回调密钥？',
     rotateCallbackText: '24 小时内回调同时使用新旧密钥签名，请在此期间换上新密钥。新密钥仅显示一次。',
