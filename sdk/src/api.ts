@@ -279,7 +279,7 @@ export interface CallbackHealth {
   countedFrom: string | null
   /** how many events wait and have no delivery yet, counted up to 10000 */
   waitingEvents: number
-  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 10000 events of each of the newest stops; null for several applications. */
+  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 2000 events of each of the newest stops; null for several applications. */
   missedEvents: number | null
   /** whether all events of these stops were looked at */
   missedIsExact: boolean
@@ -1600,7 +1600,7 @@ export type PageDeliveriesResult = DeliveryPage & {
   /** until when nothing is sent to the endpoint, because attempts have failed */
   heldUntil: string | null
   callbacks: CallbacksSwitch
-  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 10000 events of each of the newest stops; null for several applications. */
+  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 2000 events of each of the newest stops; null for several applications. */
   missedEvents: number | null
   /** whether all events of these stops were looked at */
   missedIsExact: boolean

@@ -71,7 +71,7 @@ const DeliveryRecord = named(
 export type DeliveryRecord = Static<typeof DeliveryRecord>
 
 /** How many events of one stop are looked at to find those that were not sent. */
-export const mostMissedLookedAt = 10_000
+export const mostMissedLookedAt = 2_000
 
 /** The events of a callback's stops. */
 export const Missed = {

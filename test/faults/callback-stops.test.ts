@@ -6,7 +6,7 @@ import { saveSite } from '../../src/sites/contract.ts'
 import { siteBody } from '../harness.ts'
 import { CallbackBed, type Endpoint, serialOf } from './callback-bed.ts'
 import { type Answer, answerWith } from './receiver.ts'
-import { becomes, becomesTrue, embeddedConnection, withSql } from './support.ts'
+import { anyMoment, becomes, becomesTrue, embeddedConnection, randomNumbers, seed, tell, withSql } from './support.ts'
 
 // Events that are made while a callback is stopped by a 410 have no delivery: what tells of them, and what sends them.
 
@@ -14,6 +14,8 @@ const bed = await CallbackBed.start()
 const { client, receiver } = bed
 afterAll(() => bed.stop(), 120_000)
 
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
 const always = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
 const healthOf = async ({ appId, token }: Endpoint) => (await client.call(getCallbackHealth, { appId }, { token })).data
 const pageOf = async ({ token }: Endpoint, query: object = {}) =>
@@ -39,6 +41,10 @@ async function newSwitch(members: Record<string, unknown> = {}) {
   const config = { appId: app.appId, operatorName: 'Operator', callbackUrl, ...members }
   return {
     app,
+    answers410(isGone: boolean): void {
+      state.isGone = isGone
+    },
+    save: () => client.call(saveThirdPartyConfig, config, { token: app.token }),
     /** Makes the receiver stop the endpoint by one event, and waits for the stop. Returns the event's serial. */
     async stop(): Promise<string> {
       state.isGone = true
@@ -180,5 +186,34 @@ describe.concurrent('events that are made while a callback is stopped', () => {
       ).size
     expect(await becomesTrue(() => ids() >= copies + 2, 60_000)).toBe(true)
     expect(await becomes([0, 0], async () => [(await healthOf(app)).missedEvents, await stopsOf(app)])).toEqual([0, 0])
+  }, 120_000)
+
+  test('are all told beside saves at any moment: each event has a delivery or is counted', async () => {
+    const { app, answers410, save, lift } = await newSwitch()
+    // Fewer rounds than stops are remembered.
+    for (let round = 0; round < 8; round++) {
+      answers410(true)
+      const creating = bed.createDevicesOf(app, 40)
+      await anyMoment(random, 400)
+      const saved = await save()
+      expect(saved.code, saved.text).toBe(0)
+      answers410(round % 2 === 0)
+      await creating
+    }
+    await lift()
+    expect(await becomes(0, async () => (await healthOf(app)).waitingEvents), said).toBe(0)
+    const missed = (await healthOf(app)).missedEvents ?? 0
+    const without = await withSql(embeddedConnection(bed.service.dataDir), async (sql) => {
+      const [row] = await sql`
+        select count(*)::int as n from event e where app_id = ${app.appId}
+          and not exists (select 1 from delivery d where d.app_id = e.app_id and d.id = e.id)`
+      return row?.n
+    })
+    expect(missed, said).toBe(without)
+    tell(`${missed} events were missed in 8 stops at most`)
+    await replay(app, { isDelivered: false })
+    expect(await becomes([0, 0], async () => [(await healthOf(app)).missedEvents, await stopsOf(app)]), said).toEqual([
+      0, 0,
+    ])
   }, 120_000)
 })
