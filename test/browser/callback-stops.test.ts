@@ -55,6 +55,9 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await page.getByRole('button', { name: /^All 1 that match/ }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('stopped: 3. They have no delivery, so no state').waitFor()
+  // The form says what it sends, by the state that is chosen.
+  await dialog.getByText('The events of this time that are in the state below').waitFor()
+  expect(await dialog.getByText('whether it was sent before or not').count()).toBe(0)
   await picture(page, 'deliveries-missed-left-out')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
 

@@ -81,7 +81,8 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
   const states = useStateChoices()
   const [form] = Form.useForm<Entered>()
   const initial: Entered = { range: [read(from), read(to)], status }
-  const range = rangeOf(Form.useWatch((values: Entered) => values, form) ?? initial)
+  const entered = Form.useWatch((values: Entered) => values, form) ?? initial
+  const range = rangeOf(entered)
   const [sent, setSent] = useState<Range>()
 
   if (replay.data !== undefined && sent !== undefined) {
@@ -106,7 +107,7 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
         error={replay.error}
         fieldNames={{ timeFrom: common('from'), timeTo: common('to') }}
       />
-      <p>{t('rangeText')}</p>
+      <p>{t(entered.status ? 'rangeTextOfState' : 'rangeText')}</p>
       <Form.Item
         name="range"
         label={t('range')}

@@ -53,6 +53,8 @@ export const useTexts = defineTexts(
     replayRange: 'Send a time range again',
     rangeText:
       'Every event of this time that the callback subscribes to is sent again, in order, whether it was sent before or not. Receivers recognise an event that they already have by its webhook-id.',
+    rangeTextOfState:
+      'The events of this time that are in the state below, and that the callback subscribes to, are sent again, in order. Receivers recognise an event that they already have by its webhook-id.',
     rangeStatusText:
       'With a state, only events whose delivery is in it. Not delivered: those to try again, dead ones, and events made while the callback was stopped.',
     range: 'Time range',
@@ -127,6 +129,8 @@ export const useTexts = defineTexts(
     replayRange: '按时间范围重新投递',
     rangeText:
       '此时间范围内回调所需的每个事件将按顺序重新发送，无论之前是否发送过。接收方可凭 webhook-id 识别已收到的事件。',
+    rangeTextOfState:
+      '此时间范围内处于下方状态、且回调所需的事件将按顺序重新发送。接收方可凭 webhook-id 识别已收到的事件。',
     rangeStatusText:
       '选择状态后，仅重新投递处于该状态的事件。未送达包括等待重试和已失败的投递，以及回调停止期间产生的事件。',
     range: '时间范围',
