@@ -74,7 +74,7 @@ const isOfOperators = (tag: string) => document['x-tagGroups'][1]?.tags.includes
 
 /** Operations that remove or stop something that later requests need. */
 const takesAway =
-  /^(delete|revoke|rotate|reset|unbind|forceUnbind|transfer|freeze|cancel|handOver|takeApplicationOffline)/
+  /^(delete|revoke|rotate|reset|unbind|forceUnbind|transfer|freeze|cancel|end|handOver|takeApplicationOffline)/
 
 /** Where the service takes one of several parameters, the one that is switched on. */
 const oneOf: Record<string, string> = {

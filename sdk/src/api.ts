@@ -116,6 +116,8 @@ export interface Application {
   tokenLifetimeSeconds: number
   /** How many requests the application may make per second; null for no limit. */
   rateLimitPerSecond: number | null
+  /** Until when the secret before the last rotation works, with its tokens, beside the present one; null when none does. */
+  overlapUntil: string | null
   /** When the record was created. */
   createTime: string
 }
@@ -267,6 +269,8 @@ export interface CallbackHealth {
   failingReason: string | null
   /** when the receiver last took one of the 5000 newest deliveries */
   lastSuccessTime: string | null
+  /** false: the receiver has not taken any delivery since the first configuration, so it may not be set up yet. True also where older deliveries are no longer kept. */
+  hasSucceeded: boolean
   /** The attempts of the last hour’s deliveries. */
   lastHour: AttemptCounts
   /** The attempts of the last 24 hours’ deliveries. */
@@ -275,6 +279,14 @@ export interface CallbackHealth {
   countedFrom: string | null
   /** how many events wait and have no delivery yet, counted up to 10000 */
   waitingEvents: number
+  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 2000 events of each of the newest stops; null for several applications. */
+  missedEvents: number | null
+  /** whether all events of these stops were looked at */
+  missedIsExact: boolean
+  /** the time of the oldest of these events */
+  missedFrom: string | null
+  /** the time of the newest of these events */
+  missedTo: string | null
   /** how many deliveries wait for another attempt, counted up to 5000 */
   waitingRetries: number
   /** the time of the oldest event that waits */
@@ -862,6 +874,10 @@ export interface DeviceUpdateRow {
   coordinates?: string | undefined
 }
 
+export interface EndPreviousApplicationSecretRequest {
+  appId?: string | null | undefined
+}
+
 export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | PlacementEvent | BillingRuleEvent | PriceChangeEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
@@ -1388,7 +1404,7 @@ export interface LogOutByProviderRequest {
 
 export type LogOutByProviderResult = Record<never, never>
 
-export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'view.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'application.previousSecretEnded' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'view.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -1590,6 +1606,14 @@ export type PageDeliveriesResult = DeliveryPage & {
   /** until when nothing is sent to the endpoint, because attempts have failed */
   heldUntil: string | null
   callbacks: CallbacksSwitch
+  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 2000 events of each of the newest stops; null for several applications. */
+  missedEvents: number | null
+  /** whether all events of these stops were looked at */
+  missedIsExact: boolean
+  /** the time of the oldest of these events */
+  missedFrom: string | null
+  /** the time of the newest of these events */
+  missedTo: string | null
 }
 
 export interface PageDeviceInventoryQuery {
@@ -2262,7 +2286,7 @@ export interface ReplayDeliveriesRequest {
   timeTo?: string | null | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | null | undefined
-  /** false: only deliveries that wait or are dead. */
+  /** false: only events that were not delivered: those whose delivery waits or is dead, and those without one that were made while the callback was stopped. */
   isDelivered?: boolean | null | undefined
 }
 
@@ -3360,6 +3384,8 @@ export interface Methods {
   unfreezeApplication: Method<UnfreezeApplicationRequest, Application>
   /** Replaces the application’s secret and shows the new secret once. The old secret and its tokens stop working within 1 second, or after `overlapSeconds`; a still older secret ends immediately. An application that rotates its own secret should name `overlapSeconds`: otherwise the token of the request ends too, and a lost answer cannot be fetched again. */
   rotateApplicationSecret: Method<RotateApplicationSecretRequest, ApplicationWithSecret>
+  /** Ends the overlap of a rotation before its time: the previous secret and its tokens stop working within 1 second. Where no previous secret works, nothing changes. With `If-Match`, only the secret that the record showed is ended, not that of a rotation since. */
+  endPreviousApplicationSecret: Method<EndPreviousApplicationSecretRequest, Application>
   /** Answers one application. An application may ask for itself, and also gets the service’s settings that concern it. */
   getApplication: Method<GetApplicationQuery, GetApplicationResult>
   /** Pages through the applications, newest first; a developer sees those that they are a member of. */
@@ -3547,6 +3573,7 @@ export const operations = {
   freezeApplication: { method: 'POST', path: '/api/platform/v1/application/freeze' },
   unfreezeApplication: { method: 'POST', path: '/api/platform/v1/application/unfreeze' },
   rotateApplicationSecret: { method: 'POST', path: '/api/platform/v1/application/rotateSecret', isIdempotent: true },
+  endPreviousApplicationSecret: { method: 'POST', path: '/api/platform/v1/application/endPreviousSecret' },
   getApplication: { method: 'GET', path: '/api/platform/v1/application/detail' },
   pageApplications: { method: 'GET', path: '/api/platform/v1/application/page', isPage: true },
   saveDeviceModel: { method: 'POST', path: '/api/platform/v1/deviceModel/save', isIdempotent: true },

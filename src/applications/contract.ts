@@ -51,6 +51,12 @@ export const ApplicationRecord = named(
     frozenReason: nullable(Type.String()),
     tokenLifetimeSeconds: Type.Integer(),
     rateLimitPerSecond: nullable(Type.Integer()),
+    overlapUntil: nullable(
+      described(
+        moment,
+        'Until when the secret before the last rotation works, with its tokens, beside the present one; null when none does.',
+      ),
+    ),
     createTime: moment,
   }),
 )
@@ -166,6 +172,23 @@ export const rotateApplicationSecret = operation({
   }),
   data: ApplicationWithSecret,
   idempotent: true,
+})
+
+export const endPreviousApplicationSecret = operation({
+  id: 'endPreviousApplicationSecret',
+  group: 'applications',
+  summary:
+    'Ends the overlap of a rotation before its time: the previous secret and its tokens stop working within 1 second. Where no previous secret works, nothing changes. With `If-Match`, only the secret that the record showed is ended, not that of a rotation since.',
+  method: 'POST',
+  path: `${folder}/endPreviousSecret`,
+  asksProof: true,
+  ...ofOne,
+  callers: ['application', 'operator'],
+  ...ofMembers,
+  body: Type.Object({ appId: ownAppId }),
+  data: ApplicationRecord,
+  tagged: true,
+  conditional: true,
 })
 
 /** Settings that integrators need to know; operators get them from `getSettings`. */

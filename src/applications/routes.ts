@@ -29,6 +29,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
   const { timeZone, presenceSeconds, inventoryPolicy, coordinates: coordinateSystem } = config
   const service = { timeZone, presenceSeconds, inventoryPolicy, coordinateSystem }
   const show = (application: store.Application) => store.showApplication(application, showMoment)
+  const tagOf = (application: store.Application) => store.tagOf(application, showMoment)
 
   const logEvent = (
     tx: Statements,
@@ -95,13 +96,13 @@ export function applicationRoutes(parts: Parts): Handler[] {
       }
       const application = await transaction(sql, async (tx) => {
         const before = await store.requireLockedApplication(tx, body.appId)
-        requireMatch(header('if-match'), etagOf(show(before)))
+        requireMatch(header('if-match'), tagOf(before))
         const after = await store.updateApplication(tx, body.appId, change)
-        if (etagOf(show(after)) !== etagOf(show(before))) await logEvent(tx, 'application.updated', actor, show(after))
+        if (tagOf(after) !== tagOf(before)) await logEvent(tx, 'application.updated', actor, show(after))
         return after
       })
       await callers.noteChange(body.appId)
-      return tagged(show(application))
+      return tagged(show(application), tagOf(application))
     }),
 
     handle(contract.takeApplicationOnline, ({ body, actor }) =>
@@ -144,9 +145,25 @@ export function applicationRoutes(parts: Parts): Handler[] {
       return answer
     }),
 
+    handle(contract.endPreviousApplicationSecret, async ({ caller, body, actor, header, sourceAddress }) => {
+      const appId = applicationOf(caller, body.appId)
+      const application = await transaction(sql, async (tx) => {
+        await lockApplicationFor(tx, caller, appId)
+        const before = await store.requireApplication(tx, appId)
+        requireMatch(header('if-match'), tagOf(before))
+        if (!before.hasPreviousSecret) return before
+        const after = await store.endPreviousSecret(tx, appId)
+        await logEvent(tx, 'application.previousSecretEnded', actor, show(after), sourceAddress())
+        return after
+      })
+      await callers.noteChange(appId)
+      return tagged(show(application), tagOf(application))
+    }),
+
     read(contract.getApplication, async ({ sql, caller, query }) => {
-      const record = show(await store.requireApplication(sql, applicationOf(caller, query.appId)))
-      return tagged(caller.kind === 'application' ? { ...record, ...service } : record, etagOf(record))
+      const application = await store.requireApplication(sql, applicationOf(caller, query.appId))
+      const record = show(application)
+      return tagged(caller.kind === 'application' ? { ...record, ...service } : record, tagOf(application))
     }),
 
     read(contract.pageApplications, ({ sql, caller, query }) =>

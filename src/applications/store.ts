@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import { insertApplicationLock, lockApplication } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { ofApplications, type PageKey, type PageQuery, readPage, readSort, type SortQuery } from '../database/page.ts'
+import { etagOf } from '../http/etag.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
@@ -15,8 +16,15 @@ export interface Application {
   frozenReason: string | null
   tokenLifetimeSeconds: number
   rateLimitPerSecond: number | null
+  /** When the overlap of the last rotation ends or ended; null for a rotation without one. */
+  previousSecretEnd: Date | null
+  /** Whether the previous secret works, by the database's clock. */
+  hasPreviousSecret: boolean
   createdAt: Date
 }
+
+/** The members that have a column of their own. */
+type Stored = Omit<Application, 'hasPreviousSecret'>
 
 /** The column of each member of an application. */
 const columnOf = {
@@ -27,17 +35,30 @@ const columnOf = {
   frozenReason: 'frozen_reason',
   tokenLifetimeSeconds: 'token_lifetime_seconds',
   rateLimitPerSecond: 'rate_limit_per_second',
+  previousSecretEnd: 'previous_secret_until',
   createdAt: 'created_at',
-} as const satisfies Record<keyof Application, string>
-const columnsSql = Object.values(columnOf).join(', ')
+} as const satisfies Record<keyof Stored, string>
+/** Not for `returning`: on Citus that takes no expression with the time in it. */
+const columnsSql = `${Object.values(columnOf).join(', ')},
+  coalesce(previous_secret_until > statement_timestamp(), false) as has_previous_secret`
 
 function toApplication(row: Row): Application {
-  return Object.fromEntries(Object.entries(columnOf).map(([member, column]) => [member, row[column]])) as Application
+  const stored = Object.fromEntries(Object.entries(columnOf).map(([member, column]) => [member, row[column]]))
+  return { ...(stored as unknown as Stored), hasPreviousSecret: row.has_previous_secret }
 }
 
 export function showApplication(application: Application, showMoment: ShowMoment): ApplicationRecord {
-  const { createdAt, ...members } = application
-  return { ...members, createTime: showMoment(createdAt) }
+  const { createdAt, previousSecretEnd, hasPreviousSecret, ...members } = application
+  return {
+    ...members,
+    overlapUntil: hasPreviousSecret && previousSecretEnd !== null ? showMoment(previousSecretEnd) : null,
+    createTime: showMoment(createdAt),
+  }
+}
+
+/** The entity tag of an application. Each rotation with an overlap changes it; the end of an overlap by time does not. */
+export function tagOf(application: Application, showMoment: ShowMoment): string {
+  return etagOf({ ...showApplication(application, showMoment), overlapUntil: application.previousSecretEnd })
 }
 
 /** Locks the application and returns it as its last writer left it. Throws 10004. */
@@ -68,17 +89,16 @@ export interface NewApplication {
 }
 
 export async function insertApplication(tx: Statements, application: NewApplication): Promise<Application> {
-  const [row] = await tx`
+  await tx`
     insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, rate_limit_per_second,
       created_at)
     values (${application.appId}, ${application.appName}, ${application.secretHash},
-      ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, now())
-    returning ${tx.unsafe(columnsSql)}`
+      ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, now())`
   await insertApplicationLock(tx, application.appId)
-  return toApplication(row as Row)
+  return requireApplication(tx, application.appId)
 }
 
-export type ApplicationChange = Partial<Omit<Application, 'appId' | 'createdAt'>>
+export type ApplicationChange = Partial<Omit<Stored, 'appId' | 'previousSecretEnd' | 'createdAt'>>
 
 /** Changes an application, which must exist. */
 export async function updateApplication(
@@ -87,13 +107,14 @@ export async function updateApplication(
   change: ApplicationChange,
 ): Promise<Application> {
   const members = Object.keys(change) as (keyof ApplicationChange)[]
-  if (members.length === 0) return requireApplication(tx, appId)
   const assignments = members.map((member, index) => `${columnOf[member]} = $${index + 2}`)
-  const [row] = await tx.unsafe(
-    `update application set ${assignments.join(', ')} where app_id = $1 returning ${columnsSql}`,
-    [appId, ...members.map((member) => change[member] ?? null)],
-  )
-  return toApplication(row as Row)
+  if (members.length > 0) {
+    await tx.unsafe(`update application set ${assignments.join(', ')} where app_id = $1`, [
+      appId,
+      ...members.map((member) => change[member] ?? null),
+    ])
+  }
+  return requireApplication(tx, appId)
 }
 
 /**
@@ -106,12 +127,18 @@ export async function replaceSecret(
   secretHash: string,
   overlapSeconds: number,
 ): Promise<Application> {
-  const [row] = await tx`
+  await tx`
     update application set secret_hash = ${secretHash}, token_generation = token_generation + 1,
       previous_secret_hash = ${overlapSeconds > 0 ? tx`secret_hash` : null},
       previous_secret_until = ${overlapSeconds > 0 ? tx`statement_timestamp() + make_interval(secs => ${overlapSeconds})` : null}
-    where app_id = ${appId} returning ${tx.unsafe(columnsSql)}`
-  return toApplication(row as Row)
+    where app_id = ${appId}`
+  return requireApplication(tx, appId)
+}
+
+/** Ends the previous secret and its tokens. One row changes, as in `replaceSecret`. */
+export async function endPreviousSecret(tx: Statements, appId: string): Promise<Application> {
+  await tx`update application set previous_secret_hash = null, previous_secret_until = null where app_id = ${appId}`
+  return requireApplication(tx, appId)
 }
 
 export interface ApplicationFilter extends PageQuery, SortQuery<(typeof applicationSorts)[number]> {

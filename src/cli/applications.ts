@@ -106,6 +106,11 @@ export function applicationCommands(program: CliCommand, context: Context): void
       context.result(record, `${sheetOf(record)}\n${sheet({ appSecret: record.appSecret })}`)
       context.remark('The secret is shown only now. Store it where the application reads it.')
     })
+  change(
+    'end-old-secret',
+    'Ends the overlap of a rotation: the old secret and its tokens stop working within a second.',
+    (client, appId) => client.endPreviousApplicationSecret({ appId }),
+  )
 }
 
 function onlineStatus({ onlineStatus }: Application): string {
@@ -118,12 +123,14 @@ function status({ status }: Application): string {
 
 function sheetOf(application: Application): string {
   const { appId, appName, frozenReason, tokenLifetimeSeconds, rateLimitPerSecond, createTime } = application
+  const { overlapUntil } = application
   return sheet({
     appId,
     name: appName,
     online: onlineStatus(application),
     status: status(application),
     ...(frozenReason !== null && { reason: frozenReason }),
+    ...(overlapUntil !== null && { 'old secret': `works until ${overlapUntil}` }),
     tokens: `${tokenLifetimeSeconds} s`,
     'rate limit': rateLimitPerSecond === null ? 'none' : `${rateLimitPerSecond} a second`,
     created: createTime,

@@ -9,11 +9,13 @@ interface ReplayOptions extends CallerOptions {
   id?: number
   from?: string
   to?: string
-  status?: NonNullable<ReplayDeliveriesRequest['status']>
+  status?: NonNullable<ReplayDeliveriesRequest['status']> | typeof undelivered
 }
 
 /** The states of a delivery in the order of their numbers, from 1. */
 const statuses = ['waiting', 'delivered', 'dead']
+/** What waits, is dead, or was made while the callback was stopped. */
+const undelivered = 'undelivered'
 
 /** The commands for callbacks that were sent. */
 export function deliveryCommands(program: CliCommand, context: Context): void {
@@ -27,8 +29,11 @@ export function deliveryCommands(program: CliCommand, context: Context): void {
     .option('--from <time>', 'the range’s first second, "yyyy-MM-dd HH:mm:ss" in the service’s time zone, or RFC 3339')
     .option('--to <time>', 'the range’s last second')
     .addOption(
-      new Option('--status <status>', 'only deliveries of the range in this state')
-        .choices(statuses)
+      new Option(
+        '--status <status>',
+        'only deliveries of the range in this state; undelivered: those that wait or are dead, and events made while the callback was stopped',
+      )
+        .choices([...statuses, undelivered])
         .argParser(readStatus),
     )
     .example('delivery replay --app 0f4a1b9c2d3e4f5a6b7c --id 1795422025367000')
@@ -46,14 +51,21 @@ async function replayDeliveries(options: ReplayOptions, context: Context): Promi
     throw new UsageError('name a delivery with --id, or a time range with --from and --to')
   }
   const { client, appId } = callerOfOne(options, context)
-  const outcome = await client.replayDeliveries({ appId, id, timeFrom: from, timeTo: to, status })
+  const outcome = await client.replayDeliveries({
+    appId,
+    id,
+    timeFrom: from,
+    timeTo: to,
+    ...(status === undelivered ? { isDelivered: false } : { status }),
+  })
   const { replayed } = outcome
   context.result(outcome, `${replayed} ${replayed === 1 ? 'delivery' : 'deliveries'} will be sent again.`)
 }
 
 /** A state by its word, or by its number in the API. */
-function readStatus(given: string): number {
+function readStatus(given: string): number | typeof undelivered {
+  if (given === undelivered) return undelivered
   const status = statuses.indexOf(given) + 1 || Number(given)
   if (statuses[status - 1] !== undefined) return status
-  throw new InvalidArgumentError(`It must be one of ${statuses.join(', ')}.`)
+  throw new InvalidArgumentError(`It must be one of ${[...statuses, undelivered].join(', ')}.`)
 }

@@ -27,6 +27,7 @@ export const applicationTables = [
   'state_change',
   'idempotency_key',
   'callback_endpoint',
+  'callback_stop',
   'delivery',
   'refusal',
 ]

@@ -70,6 +70,21 @@ const DeliveryRecord = named(
 )
 export type DeliveryRecord = Static<typeof DeliveryRecord>
 
+/** How many events of one stop are looked at to find those that were not sent. */
+export const mostMissedLookedAt = 2_000
+
+/** The events of a callback's stops. */
+export const Missed = {
+  missedEvents: nullable(
+    Type.Integer({
+      description: `How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first ${mostMissedLookedAt} events of each of the newest stops; null for several applications.`,
+    }),
+  ),
+  missedIsExact: Type.Boolean({ description: 'whether all events of these stops were looked at' }),
+  missedFrom: nullable(Type.String({ description: 'the time of the oldest of these events' })),
+  missedTo: nullable(Type.String({ description: 'the time of the newest of these events' })),
+}
+
 /** The backlog of one application; null for several. */
 const Waiting = {
   waitingEvents: nullable(
@@ -107,7 +122,7 @@ export const pageDeliveries = operation({
     eventId: optional(integer()),
     ...timeRange,
   }),
-  data: extended(pageOf(DeliveryRecord), Waiting),
+  data: extended(pageOf(DeliveryRecord), { ...Waiting, ...Missed }),
   refusals: ['applicationNotFound'],
 })
 
@@ -137,7 +152,12 @@ export const replayDeliveries = operation({
     id: optional(integer()),
     ...timeRange,
     status,
-    isDelivered: optional(Type.Boolean({ description: 'false: only deliveries that wait or are dead.' })),
+    isDelivered: optional(
+      Type.Boolean({
+        description:
+          'false: only events that were not delivered: those whose delivery waits or is dead, and those without one that were made while the callback was stopped.',
+      }),
+    ),
   }),
   data: Type.Object({ replayed: Type.Integer({ description: 'how many deliveries will be sent again' }) }),
   refusals: ['applicationNotFound', 'callbackMissing', 'deliveryNotFound', 'tooManyRequests'],

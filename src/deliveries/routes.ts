@@ -29,6 +29,7 @@ import { deliveryPages } from './pages.ts'
 import { type ActorAndAddress, replay, requireNoReplay } from './replay.ts'
 import { askedStatuses, judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
+import { findMissed } from './stops/store.ts'
 import * as store from './store.ts'
 
 const testData = JSON.stringify({ message: 'This is a test of your callback.' })
@@ -43,7 +44,7 @@ interface Parts {
   /** Decrypts the callback secrets, which are stored sealed. */
   secrets: SecretBox
   metrics: Metrics
-  config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'privateCallbacks'>
+  config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'deliveryDays' | 'privateCallbacks'>
   showMoment: ShowMoment
   readTimeRange: ReadTimeRange
 }
@@ -127,7 +128,12 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     read(pageDeliveries, async ({ sql, caller, query }) => {
       const { appIds, page } = await readPage(sql, caller, query)
       const waiting = await store.findWaiting(sql, appIds, showMoment)
-      return { ...page, ...waiting, callbacks: await store.callbacksNow(sql, config.callbacks) }
+      const [appId, ...others] = appIds ?? []
+      const missed =
+        appId === undefined || others.length > 0
+          ? { missedEvents: null, missedIsExact: true, missedFrom: null, missedTo: null }
+          : await findMissed(sql, appId, readTimeRange(query), showMoment)
+      return { ...page, ...waiting, ...missed, callbacks: await store.callbacksNow(sql, config.callbacks) }
     }),
 
     read(getDelivery, async ({ sql, caller, query }) => {
@@ -137,7 +143,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
 
     read(getCallbackHealth, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return readCallbackHealth(sql, appId, config.callbacks, showMoment)
+      return readCallbackHealth(sql, appId, config, showMoment)
     }),
 
     handle(

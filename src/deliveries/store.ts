@@ -9,6 +9,7 @@ import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { type DeliveryRecord, pageDeliveries, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
+import { deleteOldStops, eventsOfStops, noteStop, trimStops } from './stops/store.ts'
 
 const mostWaitingCounted = 10_000
 /** Counts of all applications stop here. */
@@ -191,11 +192,12 @@ export async function insertTest(sql: Statements, delivery: Delivery, payload: s
  * replayed.
  */
 export async function syncEndpoint(tx: Statements, appId: string, hasCallback: boolean): Promise<void> {
+  const [newest] = await tx<[{ id: number }]>`select last_event_id as id from event_head where app_id = ${appId}`
+  await noteStop(tx, appId, newest.id)
   if (!hasCallback) {
     await tx`delete from callback_endpoint where app_id = ${appId}`
     return
   }
-  const [newest] = await tx<[{ id: number }]>`select last_event_id as id from event_head where app_id = ${appId}`
   await tx`
     insert into callback_endpoint as e (app_id, through_event_id) values (${appId}, ${newest.id})
     on conflict (app_id) do update set
@@ -284,16 +286,25 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
   return counted.count
 }
 
+/** Whether a range includes events without a delivery: those that a stopped callback was not sent. */
+const hasMissed = ({ statuses: asked }: ReplayRange) =>
+  asked?.includes(statuses.delivered) === false && asked.length > 1
+
 /** The events of a range whose types the callback asks for now. */
-function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId, statuses: asked }: ReplayRange) {
+function eventsOf(tx: Statements, appId: string, range: ReplayRange) {
+  const { from, before, firstId, lastId, statuses: asked } = range
   // Literals, so that even a generic plan can use the partial index of undelivered rows.
   const inStatus = asked?.map((status) => `d.status = ${status}`).join(' or ') || 'false'
   const delivered = tx`
     join delivery d on d.app_id = ${appId} and d.id = v.id and (${tx.unsafe(inStatus)})`
+  const missed = tx`
+    union all
+    select * from (${eventsOfStops(tx, appId, firstId, lastId)}) missed where time >= ${from} and time < ${before}`
   return tx`
     select c.app_id, v.id, v.type, v.time from third_party_config c join (select * from ${tx.unsafe(historySql)}) v using (app_id) ${asked === null ? tx`` : delivered}
     where c.app_id = ${appId} and v.app_id = ${appId} and v.type = any(c.callback_events)
-      and v.id between ${firstId} and ${lastId} and v.time >= ${from} and v.time < ${before}`
+      and v.id between ${firstId} and ${lastId} and v.time >= ${from} and v.time < ${before}
+    ${hasMissed(range) ? missed : tx``}`
 }
 
 /**
@@ -311,7 +322,7 @@ async function replayStep(tx: Statements, appId: string, range: ReplayRange): Pr
   const step = await tx<{ id: number }[]>`
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
     select app_id, id, type, ${statuses.waiting}, 0, now(), time, now(), '[]'
-    from (${eventsOf(tx, appId, range)} order by v.id limit ${stepEvents}) as step
+    from (select * from (${eventsOf(tx, appId, range)}) of_range order by id limit ${stepEvents}) as step
     on conflict (app_id, id) do update set ${tx.unsafe(setDueSql('excluded.next_attempt_at'))}
     returning id`
   const nextId = step.length < stepEvents ? null : Math.max(...step.map(({ id }) => id)) + 1
@@ -321,6 +332,7 @@ async function replayStep(tx: Statements, appId: string, range: ReplayRange): Pr
     update callback_endpoint set due_at = '-infinity', replay_next_id = ${nextId},
       replay_last_id = ${lastId}, replay_from = ${from}, replay_before = ${before}, replay_status = ${others.length > 0 ? undelivered : status}
     where app_id = ${appId}`
+  await trimStops(tx, appId)
   noteEvents(tx, [appId])
 }
 
@@ -422,7 +434,7 @@ export async function millisecondsSinceTest(sql: Sql, appId: string): Promise<nu
 }
 
 /**
- * Prunes at most `limit` deliveries older than `days`; a delivery that still waits is pruned only when it is overdue by
+ * Prunes at most `limit` deliveries older than `days`, and stops that were lifted before then; a delivery that still waits is pruned only when it is overdue by
  * `days`.
  */
 export async function deleteOldDeliveries(sql: Statements, limit: number, days: number): Promise<number> {
@@ -431,6 +443,7 @@ export async function deleteOldDeliveries(sql: Statements, limit: number, days: 
   const applications = await sql`
     select l.app_id from application_lock l
     where exists (select 1 from delivery d where d.app_id = l.app_id and ${isOld}) limit ${limit}`
+  await deleteOldStops(sql, days)
   let deleted = 0
   for (const { app_id } of applications) {
     const { count } = await sql`

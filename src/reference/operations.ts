@@ -108,6 +108,7 @@ export const operations = [
   applications.freezeApplication,
   applications.unfreezeApplication,
   applications.rotateApplicationSecret,
+  applications.endPreviousApplicationSecret,
   applications.getApplication,
   applications.pageApplications,
   deviceModels.saveDeviceModel,

@@ -157,6 +157,7 @@ export const platformEventWords = {
   'application.created': { en: 'Application created', zh: '新建应用' },
   'application.updated': { en: 'Application changed', zh: '修改应用' },
   'application.secretRotated': { en: 'Application secret rotated', zh: '轮换应用密钥' },
+  'application.previousSecretEnded': { en: 'Old application secret ended', zh: '停用应用旧密钥' },
   'deviceModel.saved': { en: 'Device model saved', zh: '保存设备型号' },
   'deviceModel.deleted': { en: 'Device model deleted', zh: '删除设备型号' },
   'deviceInventory.imported': { en: 'Inventory imported', zh: '导入库存' },

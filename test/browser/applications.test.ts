@@ -4,6 +4,7 @@ import {
   freezeApplication,
   getApplication,
   pageApplications,
+  rotateApplicationSecret,
   updateApplication,
 } from '../../src/applications/contract.ts'
 import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
@@ -177,6 +178,57 @@ describe('applications', () => {
     expect(await newToken(client, appId, secret)).not.toBe('')
     await expect(newToken(client, appId, appSecret)).rejects.toThrow('10030')
     expect(faults).toEqual([])
+  })
+
+  browserTest('show until when the old secret works after a rotation, and end it earlier', async () => {
+    const name = newName()
+    const { appId, appSecret } = await newApplication(client, { appName: name })
+    const visited = await visit(pageOf(appId), { role: 'operator' })
+    const { page } = visited
+    await page.getByRole('heading', { level: 1, name }).waitFor()
+    expect(await page.getByText('Old secret', { exact: true }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('for 1 day').check()
+    await dialog.getByRole('textbox').fill(name)
+    await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    const { overlapUntil } = await detail(appId)
+    await page.getByText(`It works beside the new one until ${overlapUntil}`).waitFor()
+    await expectSound(visited, name)
+    await picture(page, 'application-old-secret')
+    await page.setViewportSize(narrow)
+    await picture(page, 'application-old-secret-phone')
+    await page.setViewportSize({ width: 1280, height: 800 })
+
+    // Another rotation meanwhile: its old secret is not the one that the dialog named.
+    await page.getByRole('button', { name: 'End it now' }).click()
+    await dialog.getByText(`works until ${overlapUntil}`).waitFor()
+    await picture(page, 'application-end-old-secret')
+    const second = await client.operate(rotateApplicationSecret, { appId, overlapSeconds: 7200 })
+    await dialog.getByRole('button', { name: 'End it now' }).click()
+    await dialog.getByRole('alert').getByText('Code 10009').waitFor()
+    expect((await detail(appId)).overlapUntil).toBe(second.data.overlapUntil)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await expect(newToken(client, appId, appSecret)).rejects.toThrow('10030')
+
+    await page.reload()
+    await page.getByText(`until ${second.data.overlapUntil}`).waitFor()
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await dialog.getByText(`lasts until ${second.data.overlapUntil}`).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'End it now' }).click()
+    await dialog.getByText('stop working within a second').waitFor()
+    await dialog.getByRole('button', { name: 'End it now' }).click()
+    await page.getByText('Old secret', { exact: true }).waitFor({ state: 'detached' })
+    expect((await detail(appId)).overlapUntil).toBeNull()
+    await newToken(client, appId, second.data.appSecret ?? '')
+    const trail = await visit('/console/events?tab=audit&type=application.previousSecretEnded', {
+      role: 'admin',
+      language: 'zh',
+    })
+    await trail.page.getByText('停用应用旧密钥').first().waitFor()
+    expect(visited.faults.filter((fault) => !fault.includes('412'))).toEqual([])
   })
 
   longBrowserTest(

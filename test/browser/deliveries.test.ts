@@ -86,6 +86,19 @@ describe('deliveries', () => {
     await page.getByRole('button', { name: 'Clear the filters' }).click()
     await page.getByRole('row', { name: 'Site created' }).first().waitFor()
     expect(new URL(page.url()).searchParams.get('appId')).toBe(appId)
+    // The receiver has never taken anything, as right after it was configured: that is no failure yet.
+    await page.goto(`${client.url}/console/applications/${appId}/callback`)
+    await page.getByTestId('callback-state').getByText('Nothing taken yet').waitFor()
+    await page.getByText('before the receiver has the secret to verify it').waitFor()
+    await expectSoundInBothShades(visited, 'test', 'callback-unanswered')
+    // Those of all applications are not the newest first, and the list says so.
+    const order = page.getByText('In the order of the applications')
+    expect(await order.count()).toBe(0)
+    await page.goto(`${client.url}/console/deliveries`)
+    await order.waitFor()
+    await picture(page, 'deliveries-of-all')
+    await page.goto(`${client.url}/console/price-changes`)
+    await order.waitFor()
   })
 
   longBrowserTest('are sent again: one, a time range', async () => {

@@ -1,5 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
-import { rotateApplicationSecret, takeApplicationOffline, updateApplication } from '../../src/applications/contract.ts'
+import {
+  endPreviousApplicationSecret,
+  rotateApplicationSecret,
+  takeApplicationOffline,
+  updateApplication,
+} from '../../src/applications/contract.ts'
 import {
   getThirdPartyConfig,
   rotateCallbackSecret,
@@ -219,6 +224,7 @@ async function liveOneLife(client: Client): Promise<void> {
     client_id: appId,
     client_secret: appSecret,
   })
+  await operate(endPreviousApplicationSecret, { appId })
   await operate(takeApplicationOffline, { appId })
   await operate(saveThirdPartyConfig, { appId, operatorName: 'Test operator' })
 }

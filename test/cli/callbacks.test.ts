@@ -260,6 +260,8 @@ test('delivery replay sends one delivery again, or those of a time range in a st
   const range = ['--from', '2020-01-01 00:00:00', '--to', '2099-12-31 23:59:59']
   const dead = await replay(...range, '--status', 'dead', '--json')
   expect({ ...dead, stdout: JSON.parse(dead.stdout) }).toEqual({ code: 0, stdout: { replayed: 0 }, stderr: '' })
+  const missed = await replay(...range, '--status', 'undelivered', '--json')
+  expect({ ...missed, stdout: JSON.parse(missed.stdout) }).toEqual({ code: 0, stdout: { replayed: 0 }, stderr: '' })
   // As the application itself.
   const own = { FORECOURT_URL: bed.client.url, APP_ID: app.appId, APP_SECRET: app.appSecret }
   const all = await forecourt(['delivery', 'replay', ...range, '--status', '2', '--json'], own)

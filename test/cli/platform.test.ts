@@ -47,6 +47,18 @@ test('an application’s life: made ready to work, offline, frozen, given a new 
   const rotated = await asJson(['app', 'rotate-secret', appId])
   expect(rotated.appSecret).not.toBe(appSecret)
   await newToken(client, appId, rotated.appSecret)
+
+  const fresh = await asJson(['app', 'rotate-secret', appId, '--overlap', '600'])
+  const { overlapUntil } = await asJson(['app', 'show', appId])
+  expect(overlapUntil).toMatch(/^\d{4}-/)
+  expect((await forecourt(['app', 'show', appId], settings)).stdout).toContain(
+    `old secret  works until ${overlapUntil}\n`,
+  )
+  await newToken(client, appId, rotated.appSecret)
+  expect(await asJson(['app', 'end-old-secret', appId])).toMatchObject({ overlapUntil: null })
+  await expect(newToken(client, appId, rotated.appSecret)).rejects.toThrow('10030')
+  await newToken(client, appId, fresh.appSecret)
+  expect((await forecourt(['app', 'end-old-secret', appId], settings)).stdout).not.toContain('old secret')
 })
 
 test('accounts and keys are made, listed and removed, and their secrets shown once', async () => {

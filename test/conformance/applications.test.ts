@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import {
   createApplication,
+  endPreviousApplicationSecret,
   freezeApplication,
   getApplication,
   pageApplications,
@@ -31,6 +32,7 @@ const recordMembers = [
   'createTime',
   'frozenReason',
   'onlineStatus',
+  'overlapUntil',
   'rateLimitPerSecond',
   'status',
   'tokenLifetimeSeconds',
@@ -50,6 +52,7 @@ test('createApplication makes an application that is online and normal, with the
     frozenReason: null,
     tokenLifetimeSeconds: 7200,
     rateLimitPerSecond: 1000,
+    overlapUntil: null,
     thirdPartyConfig: null,
   })
   expect(appId).toMatch(/^\S{1,64}$/)
@@ -281,6 +284,7 @@ for (const operation of [
   freezeApplication,
   unfreezeApplication,
   rotateApplicationSecret,
+  endPreviousApplicationSecret,
   getApplication,
 ]) {
   const reason = operation.method === 'POST' ? { reason: 'test' } : {}

@@ -14,9 +14,14 @@ const nothing = {
   failingSince: null,
   failingReason: null,
   lastSuccessTime: null,
+  hasSucceeded: false,
   lastHour: { attempts: 0, failed: 0 },
   lastDay: { attempts: 0, failed: 0 },
   countedFrom: null,
+  missedEvents: 0,
+  missedIsExact: true,
+  missedFrom: null,
+  missedTo: null,
   waitingEvents: 0,
   waitingRetries: 0,
   waitingSince: null,
@@ -45,7 +50,7 @@ test('a callback that nobody answers is failing or held, and says what of', asyn
   }
   const { lastHour, lastDay, failures } = health
   expect(['failing', 'held']).toContain(health.state)
-  expect([health.waitingEvents, health.dead, health.lastSuccessTime]).toEqual([0, 0, null])
+  expect([health.waitingEvents, health.dead, health.lastSuccessTime, health.hasSucceeded]).toEqual([0, 0, null, false])
   expect(health.waitingSince).toBe(failures.map(({ timeFrom }) => timeFrom).sort()[0] ?? '')
   expect(lastHour.attempts).toBeGreaterThanOrEqual(3)
   expect([lastHour.failed, lastDay]).toEqual([lastHour.attempts, lastHour])

@@ -218,6 +218,7 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),
   rotateApplicationSecret: () => ({ appId }),
+  endPreviousApplicationSecret: () => ({ appId }),
   importDeviceInventory: async () => ({ entries: [{ ...fresh(), ...(await model) }] }),
   createOperator: () => ({ name: newSerial('example') }),
   createOperatorKey: () => ({ name: newSerial('example') }),

@@ -1,8 +1,19 @@
 import { expect, test } from 'bun:test'
-import { rotateApplicationSecret } from '../../src/applications/contract.ts'
+import {
+  endPreviousApplicationSecret,
+  freezeApplication,
+  getApplication,
+  pageApplications,
+  rotateApplicationSecret,
+  takeApplicationOffline,
+  updateApplication,
+} from '../../src/applications/contract.ts'
 import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
+import { getSettings } from '../../src/people/sessions/contract.ts'
+import { momentFormat } from '../../src/vocabulary/moments.ts'
+import { becomes } from '../faults/support.ts'
 import { newApplication, newToken, shownSecret } from '../harness.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, newIdleApplication, withinOneSecond } from './support.ts'
 
@@ -149,4 +160,127 @@ test('an application rotates its own secret, and may not rotate another’s', as
   expectRefusal(await client.call(rotateApplicationSecret, {}, { token }), 'tokenInvalid')
   await expectNoToken(app.appId, fresh)
   expect((await tryToken(await newToken(client, app.appId, last))).code).toBe(tokenWorks)
+})
+
+const end = (members: Record<string, unknown>, options = {}) =>
+  client.operate(endPreviousApplicationSecret, members, options)
+const detail = async (appId: string) => expectSuccess(await client.operate(getApplication, { appId }))
+const endsOf = async (subject: string) =>
+  expectSuccess(await client.operate(pageAudit, { subject, type: 'application.previousSecretEnded' })).list
+
+test('the record tells until when the previous secret works, and null once none does', async () => {
+  const { appId } = await newIdleApplication()
+  expect((await detail(appId)).overlapUntil).toBeNull()
+  const { timeZone } = expectSuccess(await client.operate(getSettings, {}))
+  const show = momentFormat(timeZone)
+  const [earliest, rotated, latest] = [
+    show(new Date(Date.now() + 599_000)),
+    expectSuccess(await client.operate(rotateApplicationSecret, { appId, overlapSeconds: 600 })),
+    show(new Date(Date.now() + 601_000)),
+  ]
+  const until = rotated.overlapUntil as string
+  expect(until >= earliest && until <= latest, until).toBe(true)
+  // Every operation that answers the record tells it, and so does the audit trail.
+  expect(await detail(appId)).toMatchObject({ overlapUntil: until })
+  const { list } = expectSuccess(await client.operate(pageApplications, { appName: rotated.appName }))
+  expect(list.find((row) => row.appId === appId)?.overlapUntil).toBe(until)
+  for (const answer of [
+    await client.operate(updateApplication, { appId, appName: 'other' }),
+    await client.operate(takeApplicationOffline, { appId }),
+  ]) {
+    expect(expectSuccess(answer).overlapUntil).toBe(until)
+  }
+  const trail = await client.operate(pageAudit, { subject: appId, type: 'application.secretRotated' })
+  expect(expectSuccess(trail).list[0]?.data).toMatchObject({ overlapUntil: until })
+  await rotate(appId, { overlapSeconds: 1 })
+  expect(await becomes(null, async () => (await detail(appId)).overlapUntil, 3000)).toBeNull()
+  await rotate(appId, { overlapSeconds: 600 })
+  await rotate(appId)
+  expect((await detail(appId)).overlapUntil).toBeNull()
+})
+
+test('endPreviousSecret ends the previous secret and its tokens at once, and leaves the present one and its tokens', async () => {
+  const { appId, appSecret, token } = await newApplication(client)
+  const fresh = await rotate(appId, { overlapSeconds: 600 })
+  const [byOld, byNew] = [await newToken(client, appId, appSecret), await newToken(client, appId, fresh)]
+  const ended = expectSuccess(await end({ appId }))
+  expect(ended).toEqual(await detail(appId))
+  expect(ended.overlapUntil).toBeNull()
+  for (const one of [token, byOld]) expectRefusal(await withinOneSecond(() => tryToken(one), 10002), 'tokenInvalid')
+  await expectNoToken(appId, appSecret)
+  expect((await tryToken(byNew)).code).toBe(tokenWorks)
+  expect((await tryToken(await newToken(client, appId, fresh))).code).toBe(tokenWorks)
+  // What has ended does not come back with the next overlap.
+  const third = await rotate(appId, { overlapSeconds: 600 })
+  expectRefusal(await tryToken(byOld), 'tokenInvalid')
+  expect((await tryToken(byNew)).code).toBe(tokenWorks)
+  await newToken(client, appId, third)
+  await expectNoToken(appId, appSecret)
+})
+
+test('endPreviousSecret writes one event, and changes nothing where no previous secret works', async () => {
+  const { appId } = await newIdleApplication()
+  const before = await detail(appId)
+  expect(expectSuccess(await end({ appId }))).toEqual(before)
+  await rotate(appId, { overlapSeconds: 1 })
+  expect(await becomes(null, async () => (await detail(appId)).overlapUntil, 3000)).toBeNull()
+  expectSuccess(await end({ appId }))
+  expect(await endsOf(appId)).toEqual([])
+  await rotate(appId, { overlapSeconds: 600 })
+  for (const _ of [1, 2]) expect(expectSuccess(await end({ appId })).overlapUntil).toBeNull()
+  const [event, ...more] = await endsOf(appId)
+  expect(more).toEqual([])
+  expect(event).toMatchObject({ subject: appId, data: await detail(appId) })
+  expect(event?.address).toBeString()
+})
+
+test('endPreviousSecret with If-Match ends only the secret of the rotation that was looked at', async () => {
+  const { appId } = await newIdleApplication()
+  const second = await rotate(appId, { overlapSeconds: 600 })
+  const seen = (await client.operate(getApplication, { appId })).headers.get('etag') ?? ''
+  await rotate(appId, { overlapSeconds: 600 })
+  const headers = { 'if-match': seen }
+  expectRefusal(await end({ appId }, { headers }), 'preconditionFailed')
+  await newToken(client, appId, second)
+  const now = (await client.operate(getApplication, { appId })).headers.get('etag') ?? ''
+  const ended = await end({ appId }, { headers: { 'if-match': now } })
+  expectSuccess(ended)
+  await expectNoToken(appId, second)
+  expect(ended.headers.get('etag')).toBe((await client.operate(getApplication, { appId })).headers.get('etag'))
+})
+
+test('the end of an overlap by time is no change that an edit runs into', async () => {
+  const { appId } = await newIdleApplication()
+  await rotate(appId, { overlapSeconds: 1 })
+  const opened = (await client.operate(getApplication, { appId })).headers.get('etag') ?? ''
+  expect(await becomes(null, async () => (await detail(appId)).overlapUntil, 3000)).toBeNull()
+  const headers = { 'if-match': opened }
+  expectSuccess(await client.operate(updateApplication, { appId, appName: 'edited' }, { headers }))
+})
+
+test('an application ends its own previous secret, and not another’s; operators also that of a frozen one', async () => {
+  const app = await newApplication(client)
+  const other = await newApplication(client)
+  await rotate(other.appId, { overlapSeconds: 600 })
+  const fresh = await rotate(app.appId, { overlapSeconds: 600 })
+  const token = await newToken(client, app.appId, fresh)
+  expectRefusal(await client.call(endPreviousApplicationSecret, { appId: other.appId }, { token }), 'notPermitted')
+  expect((await tryToken(other.token)).code).toBe(tokenWorks)
+  const ended = await client.call(endPreviousApplicationSecret, {}, { token })
+  expect(expectSuccess(ended)).toMatchObject({ appId: app.appId, overlapUntil: null })
+  expectRefusal(await withinOneSecond(() => tryToken(app.token), 10002), 'tokenInvalid')
+  expect((await tryToken(token)).code).toBe(tokenWorks)
+  expect((await endsOf(app.appId)).map(({ actor }) => actor)).toEqual([`application:${app.appId}`])
+  expectFaults(await end({}), ['appId'])
+  await rotate(app.appId, { overlapSeconds: 600 })
+  expectSuccess(await client.operate(freezeApplication, { appId: app.appId, reason: 'leak' }))
+  expectRefusal(await client.call(endPreviousApplicationSecret, {}, { token }), 'applicationFrozen')
+  expect(expectSuccess(await end({ appId: app.appId }))).toMatchObject({ status: 2, overlapUntil: null })
+})
+
+test('a token by which an application ends the secret that obtained it ends too', async () => {
+  const { appId, token } = await newApplication(client)
+  await rotate(appId, { overlapSeconds: 600 })
+  expectSuccess(await client.call(endPreviousApplicationSecret, {}, { token }))
+  expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
 })

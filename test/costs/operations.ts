@@ -1,4 +1,4 @@
-import { takeApplicationOnline } from '../../src/applications/contract.ts'
+import { rotateApplicationSecret, takeApplicationOnline } from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { mostLookedAt } from '../../src/deliveries/health/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
@@ -201,6 +201,11 @@ export const measured: Record<string, Measured> = {
   freezeApplication: asOperator(async ({ client }) => ({ appId: await otherApplication(client), reason: 'unpaid' })),
   unfreezeApplication: asOperator(async ({ client }) => ({ appId: await otherApplication(client) })),
   rotateApplicationSecret: asOperator(async ({ client }) => ({ appId: await otherApplication(client) })),
+  endPreviousApplicationSecret: asOperator(async ({ client }) => {
+    const appId = await otherApplication(client)
+    await made(client.operate(rotateApplicationSecret, { appId, overlapSeconds: 600 }))
+    return { appId }
+  }),
   getApplication: own(none),
   pageApplications: counting(asOperator(none)),
   saveDeviceModel: asOperator(() => ({ serialPrefix: newSerial('COST'), modelName: 'Model' })),

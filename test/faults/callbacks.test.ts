@@ -77,6 +77,7 @@ describe.concurrent('a callback', () => {
     const delivering = await health()
     expect(delivering).toMatchObject({ heldUntil: null, failingSince: null, failingReason: null })
     expect(delivering.lastSuccessTime).not.toBeNull()
+    expect([failing.hasSucceeded, delivering.hasSucceeded]).toEqual([true, true])
     expect(delivering.lastHour.attempts).toBeGreaterThan(delivering.lastHour.failed)
     receiver.url(app.path, answerWith(410))
     await bed.createDeviceOf(app)

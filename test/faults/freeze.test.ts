@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import {
+  endPreviousApplicationSecret,
+  freezeApplication,
+  rotateApplicationSecret,
+  unfreezeApplication,
+} from '../../src/applications/contract.ts'
 import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import {
@@ -51,6 +56,8 @@ interface Change {
   refused: number
   /** Whether the change waits for running writes of the application. */
   isOrdered: boolean
+  /** Runs before the application's token is used. */
+  prepare?: (appId: string) => Promise<Answer<unknown>>
   change: (app: TestApplication) => Promise<Answer<unknown>>
 }
 
@@ -66,6 +73,13 @@ const changes: Change[] = [
     refused: 10002,
     isOrdered: true,
     change: ({ appId }) => a.operate(rotateApplicationSecret, { appId }),
+  },
+  {
+    what: 'the end of an overlap that is asked for',
+    refused: 10002,
+    isOrdered: true,
+    prepare: (appId) => a.operate(rotateApplicationSecret, { appId, overlapSeconds: 604_800 }),
+    change: ({ appId }) => a.operate(endPreviousApplicationSecret, { appId }),
   },
   {
     what: 'a revocation',
@@ -108,9 +122,15 @@ function belongings(appId: string): Promise<string> {
   })
 }
 
-describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => {
+describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, change }) => {
+  const newApp = async (overrides?: Record<string, unknown>) => {
+    const app = await newApplication(a, overrides)
+    expect((await prepare?.(app.appId))?.code ?? 0).toBe(0)
+    return app
+  }
+
   test('nothing that was admitted before and waits is written', async () => {
-    const app = await newApplication(a)
+    const app = await newApp()
     const { appId, token } = app
     const call = async <Data>(client: Client, operation: { path: string }, body: object, key?: string) =>
       client.call<never, never, never>(operation as Operation<never, never, never>, body, {
@@ -174,7 +194,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
   }, 60_000)
 
   test('a batch that is refused as a whole keeps no key, and one that another carries on keeps its own', async () => {
-    const app = await newApplication(a)
+    const app = await newApp()
     const { appId, token } = app
     const bodies = ['sent', 'corrected'].map((siteName) => ({
       appId,
@@ -209,7 +229,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
 
   test('a replay that waits sets nothing waiting', async () => {
     const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'https://callbacks.example.com/' }
-    const app = await newApplication(a, { thirdPartyConfig })
+    const app = await newApp({ thirdPartyConfig })
     const { appId, token } = app
     const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
     const sent = await database.run((sql) =>
@@ -227,7 +247,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
   }, 60_000)
 
   test('what is read is not told to a request that waited meanwhile', async () => {
-    const app = await newApplication(a)
+    const app = await newApp()
     const { appId, token } = app
     const read = () => Promise.all([a, b].map((client) => client.call(pageSites, { appId }, { token })))
     expect((await read()).map(({ code }) => code)).toEqual([0, 0])
@@ -248,7 +268,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
   }, 60_000)
 
   test('batches that were under way bind nothing more', async () => {
-    const app = await newApplication(a)
+    const app = await newApp()
     const { appId, token } = app
     const batches = atScale(16, 40)
     const count = () =>

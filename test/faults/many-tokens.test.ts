@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import {
+  endPreviousApplicationSecret,
+  freezeApplication,
+  getApplication,
+  rotateApplicationSecret,
+  unfreezeApplication,
+} from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { Client, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
@@ -33,7 +39,7 @@ async function took(change: () => Promise<{ code: number; text: string }>): Prom
 }
 
 longTest(
-  'however many tokens there are, a rotation and a freeze take what they take with one',
+  'however many tokens there are, a rotation, the end of its overlap and a freeze take what they take with one',
   async () => {
     const apps = [await newApplication(each(0)), await newApplication(each(0))] as [TestApplication, TestApplication]
     const many = atScale(100_000, 1_500_000)
@@ -58,6 +64,8 @@ longTest(
         times[kind].push(await took(() => each(0).operate(freezeApplication, { appId, reason: 'test' })))
         times[kind].push(await took(() => each(0).operate(unfreezeApplication, { appId })))
         times[kind].push(await took(() => each(0).operate(rotateApplicationSecret, { appId })))
+        await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 600 })
+        times[kind].push(await took(() => each(0).operate(endPreviousApplicationSecret, { appId })))
       }
     }
     tell(`with one token: ${distribution(times.one)}; with ${many}: ${distribution(times.many)}`)
@@ -144,3 +152,82 @@ test('every process honours the end of an overlap, and an issue beside a rotatio
   expect(new Set(await Promise.all(byOld.map((token, index) => ask(each(index), token))))).toEqual(new Set([10002]))
   for (const client of clients) expect(await ask(client, fresh)).toBe(0)
 }, 60_000)
+
+/** Sends requests for tokens by one secret to both processes until it is stopped. Returns the tokens that they get. */
+function issuing(appId: string, appSecret: string) {
+  const tokens: string[] = []
+  const codes = new Set<number>()
+  const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+  const running = load(
+    async (loop) => {
+      const { code, data } = await each(loop).call(issueToken, credentials)
+      codes.add(code)
+      if (code === 0) tokens.push(data.accessToken)
+    },
+    { loops: 4, pauseMs: 20 },
+  )
+  return { tokens, codes, stop: () => running.stop() }
+}
+
+const answersOf = async (tokens: readonly string[]) =>
+  new Set(await Promise.all(tokens.flatMap((token) => clients.map((client) => ask(client, token)))))
+
+test('of requests for tokens by the old secret beside the end of its overlap, none leaves a token that works', async () => {
+  const { appId, appSecret, token } = await newApplication(each(0))
+  const { data } = await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 604_800 })
+  const fresh = await newToken(each(1), appId, shownSecret(data.appSecret))
+  const byOld = issuing(appId, appSecret)
+  expect(await becomesTrue(() => byOld.tokens.length > 10)).toBe(true)
+  expect(await answersOf([token, fresh, byOld.tokens[0] as string])).toEqual(new Set([0]))
+  expect((await each(0).operate(endPreviousApplicationSecret, { appId })).code).toBe(0)
+  const endedAt = performance.now()
+  for (const one of [token, byOld.tokens[0] as string]) {
+    expect(await ask(each(0), one), 'by the process that was told').toBe(10002)
+    const isGone = async () => (await ask(each(1), one)) === 10002
+    expect(await becomesTrue(isGone, 1000), 'by the other process within 1 s').toBe(true)
+  }
+  expect(await becomesTrue(() => byOld.codes.has(10030))).toBe(true)
+  const before = byOld.tokens.length
+  await becomesTrue(() => performance.now() > endedAt + 1200)
+  expect(byOld.tokens.length, 'no token by it').toBe(before)
+  await byOld.stop()
+  expect([...byOld.codes].sort()).toEqual([0, 10030])
+  expect(await answersOf([token, ...byOld.tokens])).toEqual(new Set([10002]))
+  expect(await answersOf([fresh])).toEqual(new Set([0]))
+}, 60_000)
+
+test('an end of an overlap beside a rotation ends the one previous secret or the other, and the record tells which', async () => {
+  const kept = { yes: 0, no: 0 }
+  for (let round = 0; round < atScale(6, 40); round++) {
+    const app = await newApplication(each(0))
+    const { appId } = app
+    const rotate = async (by: number) =>
+      shownSecret((await each(by).operate(rotateApplicationSecret, { appId, overlapSeconds: 600 })).data.appSecret)
+    const second = await rotate(0)
+    const bySecond = issuing(appId, second)
+    const byFirst = issuing(appId, app.appSecret)
+    expect(await becomesTrue(() => bySecond.tokens.length > 2 && byFirst.tokens.length > 2)).toBe(true)
+    const end = () => each(round).operate(endPreviousApplicationSecret, { appId })
+    const [third, ended] = await Promise.all(round % 4 < 2 ? [rotate(1), end()] : [end().then(() => rotate(1)), end()])
+    expect(ended.code).toBe(0)
+    const seen = new Set<number>()
+    for (const lane of [bySecond, byFirst]) await lane.stop()
+    const { overlapUntil } = (await each(1).operate(getApplication, { appId })).data
+    kept[overlapUntil === null ? 'no' : 'yes']++
+    const isSettled = async () => {
+      seen.clear()
+      for (const code of await answersOf([app.token, ...byFirst.tokens])) seen.add(code)
+      return seen.size === 1 && seen.has(10002)
+    }
+    expect(await becomesTrue(isSettled, 2000), 'the first secret has ended in any order').toBe(true)
+    const ofSecond = async () => [...(await answersOf(bySecond.tokens))].join()
+    const wanted = overlapUntil === null ? '10002' : '0'
+    expect(await becomesTrue(async () => (await ofSecond()) === wanted, 2000), 'the second, as the record says').toBe(
+      true,
+    )
+    const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: second }
+    expect((await each(0).call(issueToken, credentials)).code).toBe(overlapUntil === null ? 10030 : 0)
+    expect(await answersOf([await newToken(each(1), appId, third)])).toEqual(new Set([0]))
+  }
+  tell(`the secret before the rotation still worked in ${kept.yes} of ${kept.yes + kept.no} rounds`)
+}, 180_000)

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { freezeApplication, rotateApplicationSecret } from '../../src/applications/contract.ts'
+import {
+  endPreviousApplicationSecret,
+  freezeApplication,
+  rotateApplicationSecret,
+} from '../../src/applications/contract.ts'
 import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
 import { createAct } from '../../src/bulk/acts/contract.ts'
 import { forceUnbindDevice, transferDevice, transferDevices } from '../../src/devices/ownership/contract.ts'
@@ -60,7 +64,7 @@ describe('a proof', () => {
     expect(await act()).toBe(10001)
     expect(await becomes(10035, act, proofMs + rememberedMs)).toBe(10035)
     const dangerous = [
-      ...[rotateApplicationSecret, rotateCallbackSecret, freezeApplication],
+      ...[rotateApplicationSecret, endPreviousApplicationSecret, rotateCallbackSecret, freezeApplication],
       ...[createOperator, updateOperator, deleteOperator, resetOperator, createOperatorKey, deleteOperatorKey],
       handOverOperatorKey,
       ...[startTotp, saveTotp, deleteTotp, renewRecoveryCodes, resetSecondFactors],

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import {
+  endPreviousApplicationSecret,
+  freezeApplication,
+  rotateApplicationSecret,
+  unfreezeApplication,
+} from '../../src/applications/contract.ts'
 import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
@@ -47,7 +52,15 @@ afterAll(() => place.clear(), 60_000)
 const ask = (client: Client, app: TestApplication) =>
   client.call(getThirdPartyConfig, { appId: app.appId }, { token: app.token })
 
-const changes: { what: string; refused: number; change: (app: TestApplication) => Promise<unknown> }[] = [
+interface Change {
+  what: string
+  refused: number
+  /** Runs before the application's token is used. */
+  prepare?: (app: TestApplication) => Promise<unknown>
+  change: (app: TestApplication) => Promise<unknown>
+}
+
+const changes: Change[] = [
   {
     what: 'a frozen application',
     refused: 10005,
@@ -63,11 +76,18 @@ const changes: { what: string; refused: number; change: (app: TestApplication) =
     refused: 10002,
     change: ({ appId }) => a.operate(rotateApplicationSecret, { appId }),
   },
+  {
+    what: 'an ended previous secret',
+    refused: 10002,
+    prepare: ({ appId }) => a.operate(rotateApplicationSecret, { appId, overlapSeconds: 604_800 }),
+    change: ({ appId }) => a.operate(endPreviousApplicationSecret, { appId }),
+  },
 ]
 
-describe.each(changes)('$what', ({ what, refused, change }) => {
+describe.each(changes)('$what', (each) => {
+  const { what } = each
   test('is refused at once by the process that was told, and within 1 second by the other', async () => {
-    const took = await Promise.all(Array.from({ length: atScale(2, 10) }, () => changeUnderUse(refused, change)))
+    const took = await Promise.all(Array.from({ length: atScale(2, 10) }, () => changeUnderUse(each)))
     tell(`${what}: admitted by the other process for ${distribution(took)} after the answer`)
     expect(Math.max(...took), 'how long it was admitted, in ms').toBeLessThan(1000)
   }, 120_000)
@@ -77,8 +97,9 @@ describe.each(changes)('$what', ({ what, refused, change }) => {
  * Changes an application through process A while process B gets its requests. Returns for how many ms B still admitted
  * them.
  */
-async function changeUnderUse(refused: number, change: (app: TestApplication) => Promise<unknown>): Promise<number> {
+async function changeUnderUse({ refused, prepare, change }: Change): Promise<number> {
   const app = await newApplication(a)
+  await prepare?.(app)
   // Both processes have the token in memory before the change, and B gets requests all the time.
   expect((await ask(a, app)).code).toBe(0)
   expect((await ask(b, app)).code).toBe(0)

@@ -26,6 +26,7 @@ function shownApplication({ appId, name, isOnline, createdAt }: ModelApplication
     frozenReason: null,
     tokenLifetimeSeconds: 7200,
     rateLimitPerSecond: null,
+    overlapUntil: null,
   }
   return (told) => ({ ...record, createTime: settled(createdAt, (told as ApplicationRecord | null)?.createTime) })
 }

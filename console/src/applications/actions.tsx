@@ -52,7 +52,7 @@ export function Actions({ application }: { application: ApplicationRecord }) {
           {t(action)}
         </Button>
       ))}
-      <Question action={chosen} name={name} t={t} run={run} onClose={() => setChosen(undefined)} />
+      <Question action={chosen} application={application} t={t} run={run} onClose={() => setChosen(undefined)} />
       <SecretOnce
         title={t('newSecretTitle', { name })}
         secrets={secret === undefined ? undefined : { [t('appSecret')]: secret }}
@@ -90,13 +90,14 @@ function useRuns(appId: string) {
 
 interface QuestionProps {
   action: Action | undefined
-  name: string
+  application: ApplicationRecord
   t: Texts
   run: (reason: string, overlapSeconds: number) => Promise<void>
   onClose: () => void
 }
 
-function Question({ action, name, t, run, onClose }: QuestionProps) {
+function Question({ action, application, t, run, onClose }: QuestionProps) {
+  const { appName: name, overlapUntil: until } = application
   // Keeps the content of the dialog while the dialog closes.
   const [last, setLast] = useState<Action>('rotate')
   const [overlapSeconds, setOverlapSeconds] = useState(0)
@@ -120,6 +121,7 @@ function Question({ action, name, t, run, onClose }: QuestionProps) {
       onClose={close}
     >
       <p>{t(`${shown}Text`)}</p>
+      {shown === 'rotate' && until !== null && <p>{t('rotateEndsOlder', { until })}</p>}
       {shown === 'rotate' && (
         <Form layout="vertical">
           <Form.Item label={t('overlap')} extra={t(overlapSeconds === 0 ? 'overlapNone' : 'overlapSome')}>

@@ -14,6 +14,7 @@ import { useCommon } from '../ui/texts.ts'
 import { ApplicationFields, applicationValues, useFieldNames } from './fields.tsx'
 import { Holdings } from './holdings.tsx'
 import { FrozenState } from './list.tsx'
+import { OldSecret } from './old-secret.tsx'
 import { durationWords, useTexts } from './texts.ts'
 
 export function OverviewTab({ application }: { application: ApplicationRecord }) {
@@ -21,14 +22,17 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
   const common = useCommon()
   const may = useMay()
   const [isEditing, setEditing] = useState(false)
-  const { appId, appName, status, frozenReason, onlineStatus, tokenLifetimeSeconds, rateLimitPerSecond, createTime } =
-    application
+  const { appId, appName, status, frozenReason, onlineStatus, overlapUntil: until, createTime } = application
+  const { tokenLifetimeSeconds, rateLimitPerSecond } = application
   const items = [
     ['appName', t('appName'), appName],
     ['appId', t('appId'), <Hinted key="appId" text={<Copyable text={appId} />} hint={t('appIdHint')} />],
     ['onlineStatus', t('onlineStatus'), <OnlineState key="onlineStatus" status={onlineStatus} />],
     ['status', t('status'), <FrozenState key="status" application={application} />],
     ...(status === 2 ? [['frozenReason', t('frozenReason'), frozenReason]] : []),
+    ...(until === null
+      ? []
+      : [['oldSecret', t('oldSecret'), <OldSecret key="oldSecret" application={application} until={until} />]]),
     [
       'tokenLifetimeSeconds',
       t('tokenLifetime'),

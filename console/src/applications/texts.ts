@@ -72,7 +72,19 @@ export const useTexts = defineTexts(
     overlap_604800: 'for 7 days',
     overlapNone:
       'It and all its tokens stop working at once, and so does the application until the new secret is in place.',
-    overlapSome: 'So do its tokens. After a leak, choose “not at all”.',
+    overlapSome:
+      'So do its tokens. The overview of the application shows until when, and can end it earlier. After a leak, choose “not at all”.',
+    rotateEndsOlder:
+      'A rotation has an overlap that lasts until {{until}}: the secret before it stops working at once now, with its tokens.',
+    oldSecret: 'Old secret',
+    oldSecretUntil: 'It works beside the new one until {{until}}, and so do its tokens.',
+    endOldSecret: 'End it now',
+    endOldSecretTitle: 'End the old secret of {{name}} now?',
+    endOldSecretText:
+      'The old secret and every token that it obtained stop working within a second. Whoever still uses it is locked out until the new secret is in place there. This cannot be taken back.',
+    endOldSecretKept: 'The new secret and its tokens go on. Otherwise the old one works until {{until}}.',
+    oldSecretOver: 'The old secret has stopped working already.',
+    oldSecretEnded: 'The old secret of {{name}} has ended.',
     isOnline: '{{name}} is online.',
     isOffline: '{{name}} is offline.',
     isFrozen: '{{name}} is frozen.',
@@ -103,7 +115,8 @@ export const useTexts = defineTexts(
     notGiven: 'Not given',
     stoppedTitle: 'The callback has been stopped since {{time}}.',
     stopReason: 'Reason: {{reason}}.',
-    stoppedText: 'Saving the configuration again lifts the stop. Events of the meantime can then be replayed.',
+    stoppedText:
+      'Saving the configuration again lifts the stop. Events made meanwhile are sent only when you send them, under “Health”.',
     rotateCallback: 'Rotate callback secret',
     rotateCallbackTitle: 'Rotate the callback secret of {{name}}?',
     rotateCallbackText:
@@ -232,7 +245,17 @@ export const useTexts = defineTexts(
     overlap_86400: '1 天',
     overlap_604800: '7 天',
     overlapNone: '旧密钥及其全部令牌立即失效；在换上新密钥之前，该应用无法工作。',
-    overlapSome: '旧密钥的令牌同样继续有效。如密钥已泄露，请选择“立即失效”。',
+    overlapSome: '旧密钥的令牌同样继续有效。应用概览会显示截止时间，也可提前停用。如密钥已泄露，请选择“立即失效”。',
+    rotateEndsOlder: '上次轮换的重叠期持续到 {{until}}：其旧密钥及令牌将随本次轮换立即失效。',
+    oldSecret: '旧密钥',
+    oldSecretUntil: '旧密钥及其令牌与新密钥同时有效，直到 {{until}}。',
+    endOldSecret: '立即停用',
+    endOldSecretTitle: '立即停用 {{name}} 的旧密钥？',
+    endOldSecretText:
+      '旧密钥及用它获取的全部令牌将在一秒内失效。仍在使用旧密钥的系统在换上新密钥之前无法工作。此操作无法撤销。',
+    endOldSecretKept: '新密钥及其令牌不受影响。如不停用，旧密钥有效至 {{until}}。',
+    oldSecretOver: '旧密钥已经失效。',
+    oldSecretEnded: '{{name}} 的旧密钥已停用。',
     isOnline: '{{name}} 已上线。',
     isOffline: '{{name}} 已下线。',
     isFrozen: '{{name}} 已冻结。',
@@ -261,7 +284,7 @@ export const useTexts = defineTexts(
     notGiven: '未填写',
     stoppedTitle: '回调自 {{time}} 起已停止。',
     stopReason: '原因：{{reason}}。',
-    stoppedText: '重新保存配置即可恢复，期间的事件可在恢复后重新投递。',
+    stoppedText: '重新保存配置即可恢复。期间产生的事件不会自动发送，可在恢复后于“健康状况”中发送。',
     rotateCallback: '轮换回调密钥',
     rotateCallbackTitle: '轮换 {{name}} 的回调密钥？',
     rotateCallbackText: '24 小时内回调同时使用新旧密钥签名，请在此期间换上新密钥。新密钥仅显示一次。',

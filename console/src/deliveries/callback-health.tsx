@@ -15,6 +15,7 @@ import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useAttemptWords } from './attempt-words.ts'
 import { eventsOnly, undelivered } from './filter.ts'
+import { MissedEvents } from './missed.tsx'
 import { useTexts as useDeliveryTexts } from './texts.ts'
 
 const ReplayRange = lazy(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
@@ -26,6 +27,11 @@ const useTexts = defineTexts(
     off: 'No callback',
     delivering: 'Delivering',
     failing: 'Failing',
+    unanswered: 'Nothing taken yet',
+    unansweredText:
+      'The receiver has not taken a delivery yet. A new callback gets its first event when the configuration is saved, before the receiver has the secret to verify it. Each delivery is tried 10 times over some 3 days, so it arrives once the receiver is ready.',
+    triedSince: 'Tried since',
+    noneYet: 'None yet',
     held: 'Held after failures',
     stopped: 'Stopped by the receiver (410)',
     paused: 'Paused by the service',
@@ -58,6 +64,11 @@ const useTexts = defineTexts(
     off: '没有回调',
     delivering: '正常投递',
     failing: '正在失败',
+    unanswered: '尚未成功接收',
+    unansweredText:
+      '接收方尚未成功接收任何投递。新回调在保存配置时即发送首个事件，此时接收方可能还没有用于验签的密钥。每条投递在约 3 天内尝试 10 次，接收方就绪后即可送达。',
+    triedSince: '开始尝试于',
+    noneYet: '尚无',
     held: '多次失败，暂缓发送',
     stopped: '接收方已停止（410）',
     paused: '服务已暂停回调',
@@ -90,6 +101,7 @@ const tones = {
   off: 'idle',
   delivering: 'good',
   failing: 'warn',
+  unanswered: 'busy',
   held: 'bad',
   stopped: 'bad',
   paused: 'warn',
@@ -100,7 +112,7 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
   const t = useTexts()
   const deliveries = useDeliveryTexts()
   const may = useMay()
-  const [isReplaying, setReplaying] = useState(false)
+  const [replaying, setReplaying] = useState<'range' | 'missed'>()
   const { data, error, refetch } = useRead(getCallbackHealth, { appId }, { refetchInterval: 10_000 })
   return (
     <section className="card">
@@ -108,10 +120,17 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
         <h2 style={{ margin: 0 }}>{t('title')}</h2>
         <span className="spacer" />
         {may(replayDeliveries) && data !== undefined && data.state !== 'off' && (
-          <Button onClick={() => setReplaying(true)}>{deliveries('replayRange')}</Button>
+          <Button onClick={() => setReplaying('range')}>{deliveries('replayRange')}</Button>
         )}
       </div>
       {error !== null && <RefusalAlert error={error} retry={() => void refetch()} />}
+      {data !== undefined && (
+        <MissedEvents
+          missed={data}
+          isStopped={data.state === 'stopped'}
+          onSend={may(replayDeliveries) && data.state !== 'off' ? () => setReplaying('missed') : undefined}
+        />
+      )}
       {data === undefined ? error === null && <Loading /> : <Health health={data} />}
       <p style={{ margin: '12px 0 0' }}>
         <Link to={paths.deliveries({ appId })}>{t('all')}</Link>
@@ -119,12 +138,11 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
       <Suspense fallback={null}>
         <ReplayRange
           appId={appId}
-          isOpen={isReplaying}
-          from={data?.failingSince ?? ''}
-          to=""
-          toNow={data?.failingSince != null}
-          status=""
-          onClose={() => setReplaying(false)}
+          isOpen={replaying !== undefined}
+          {...(replaying === 'missed'
+            ? { from: data?.missedFrom ?? '', to: data?.missedTo ?? '', toNow: false, status: undelivered }
+            : { from: data?.failingSince ?? '', to: '', toNow: data?.failingSince != null, status: '' })}
+          onClose={() => setReplaying(undefined)}
         />
       </Suspense>
     </section>
@@ -143,6 +161,9 @@ function Health({ health }: { health: CallbackHealth }) {
         styles={{ label: { whiteSpace: 'nowrap' } }}
         items={useItems(health)}
       />
+      {stateOf(health) === 'unanswered' && (
+        <Alert type="info" showIcon role="status" style={{ marginTop: 12 }} title={t('unansweredText')} />
+      )}
       {countedFrom !== null && (
         <Alert
           type="info"
@@ -157,11 +178,17 @@ function Health({ health }: { health: CallbackHealth }) {
   )
 }
 
+/** A receiver that fails and has never taken a delivery is not set up yet: that is no failure of its service. */
+function stateOf({ state, hasSucceeded }: CallbackHealth): keyof typeof tones {
+  return !hasSucceeded && (state === 'failing' || state === 'held') ? 'unanswered' : state
+}
+
 function useItems(health: CallbackHealth) {
   const t = useTexts()
   const common = useCommon()
   const words = useAttemptWords()
-  const { state, heldUntil, failingSince, failingReason, lastSuccessTime, dead } = health
+  const { heldUntil, failingSince, failingReason, lastSuccessTime, dead } = health
+  const state = stateOf(health)
   const { waitingEvents, waitingRetries, waitingSince } = health
   const items: [string, ReactNode][] = [
     [
@@ -172,16 +199,20 @@ function useItems(health: CallbackHealth) {
     ],
     [
       'lastSuccess',
-      lastSuccessTime ?? <span className="faint">{t('noSuccess', { count: grouped(mostLookedAt) })}</span>,
+      lastSuccessTime ?? (
+        <span className="faint">
+          {health.hasSucceeded ? t('noSuccess', { count: grouped(mostLookedAt) }) : t('noneYet')}
+        </span>
+      ),
     ],
     ...(heldUntil === null ? [] : [['heldUntil', heldUntil] as [string, ReactNode]]),
     ...(failingSince === null
       ? []
       : [
-          ['failingSince', `${failingSince} · ${failingReason === null ? '' : words(failingReason)}`] as [
-            string,
-            ReactNode,
-          ],
+          [
+            state === 'unanswered' ? 'triedSince' : 'failingSince',
+            failingReason === null ? failingSince : `${failingSince} · ${words(failingReason)}`,
+          ] as [string, ReactNode],
         ]),
     ['lastHour', <Rate key="hour" counts={health.lastHour} />],
     ['lastDay', <Rate key="day" counts={health.lastDay} />],

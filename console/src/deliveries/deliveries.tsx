@@ -16,7 +16,7 @@ import { useSelection } from '../ui/selection.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useAttemptWords } from './attempt-words.ts'
 import { DeliveryDrawer } from './drawer.tsx'
-import { eventsOnly, statusAsked } from './filter.ts'
+import { eventsOnly, statusAsked, undelivered } from './filter.ts'
 import { type Chosen, ReplaySelection } from './selection.tsx'
 import { DeliveryState, useStateChoices } from './state.tsx'
 import { useTexts } from './texts.ts'
@@ -33,13 +33,14 @@ const beginning = '2020-01-01 00:00:00'
 export function Page() {
   const t = useTexts()
   const may = useMay()
-  const [rangeOpen, openRange] = useState<'chosen' | 'all'>()
+  const [rangeOpen, openRange] = useState<'chosen' | 'all' | { from: string; to: string }>()
   const { values } = useFilters(filterNames)
   const { appId, timeFrom, timeTo } = values
   const mayReplay = may(replayDeliveries)
   // The form begins with the page's filters. For everything that they match, the range has no bounds but the present
   // moment.
   const range = rangeOpen === 'all' ? { from: timeFrom || beginning, to: timeTo } : { from: timeFrom, to: timeTo }
+  const ofStop = typeof rangeOpen === 'object' ? { ...rangeOpen, status: undelivered } : {}
   return (
     <PageFrame
       title={t('title')}
@@ -48,6 +49,15 @@ export function Page() {
     >
       <section className="card">
         <Filters />
+        {appId !== '' && (
+          <Waiting
+            appId={appId}
+            timeFrom={timeFrom}
+            timeTo={timeTo}
+            onSend={mayReplay ? (from, to) => openRange({ from, to }) : undefined}
+          />
+        )}
+        {appId === '' && <p className="faint">{t('orderAcross')}</p>}
         <Deliveries key={appId} appId={appId} mayReplay={mayReplay} replayAll={() => openRange('all')} />
       </section>
       {mayReplay && (
@@ -58,6 +68,7 @@ export function Page() {
             {...range}
             toNow={rangeOpen === 'all' && timeTo === ''}
             status={values.status}
+            {...ofStop}
             onClose={() => openRange(undefined)}
           />
         </Suspense>
@@ -116,7 +127,6 @@ function Deliveries({ appId, mayReplay, replayAll }: DeliveriesProps) {
   const hindrance = isOfRange ? undefined : t('allOfRangeOnly')
   return (
     <>
-      {appId !== '' && <Waiting appId={appId} />}
       <Records
         name="deliveries"
         operation={pageDeliveries}

@@ -9,6 +9,7 @@ import { grouped } from '../ui/number.ts'
 import { shownMoment, useRangePresets } from '../ui/range-filter.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { eventsOnly, statusAsked } from './filter.ts'
+import { missedCount } from './missed.tsx'
 import { ReplayRefusal } from './refusal.tsx'
 import { useStateChoices } from './state.tsx'
 import { useTexts } from './texts.ts'
@@ -80,7 +81,8 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
   const states = useStateChoices()
   const [form] = Form.useForm<Entered>()
   const initial: Entered = { range: [read(from), read(to)], status }
-  const range = rangeOf(Form.useWatch((values: Entered) => values, form) ?? initial)
+  const entered = Form.useWatch((values: Entered) => values, form) ?? initial
+  const range = rangeOf(entered)
   const [sent, setSent] = useState<Range>()
 
   if (replay.data !== undefined && sent !== undefined) {
@@ -105,7 +107,7 @@ function RangeFields({ appId, from, to, status, onClose }: Omit<FormProps, 'toNo
         error={replay.error}
         fieldNames={{ timeFrom: common('from'), timeTo: common('to') }}
       />
-      <p>{t('rangeText')}</p>
+      <p>{t(entered.status ? 'rangeTextOfState' : 'rangeText')}</p>
       <Form.Item
         name="range"
         label={t('range')}
@@ -153,21 +155,30 @@ function useCount({ appId, range: { isUndelivered, ...range } }: RangeProps, ref
     { appId, ...range, ...(isUndelivered && { isDelivered: 'false' }), type: eventsOnly, pageSize: 1 },
     refetchInterval === undefined ? {} : { refetchInterval },
   )
-  return data && (data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+`)
+  const count = data && (data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+`)
+  return { count, missed: data }
 }
 
-/** Shows how many deliveries the range has now. */
+/** Shows how many deliveries the range has now, and how many events of the callback's stops. */
 function Fitting(fitting: RangeProps) {
   const t = useTexts()
-  const count = useCount(fitting)
-  return <p role="status">{count === undefined ? '…' : t('rangeFits', { count })}</p>
+  const { count, missed } = useCount(fitting)
+  const { status } = fitting.range
+  return (
+    <div role="status" style={{ marginBottom: 16 }}>
+      <div>{count === undefined ? '…' : t('rangeFits', { count })}</div>
+      {(missed?.missedEvents ?? 0) > 0 && missed !== undefined && (
+        <div>{t(status === null ? 'rangeMissed' : 'rangeMissedLeftOut', { count: missedCount(missed) })}</div>
+      )}
+    </div>
+  )
 }
 
 /** How many will be sent again, and how many of the range still wait. */
 function Outcome({ count, onClose, ...sent }: RangeProps & { count: number; onClose: () => void }) {
   const t = useTexts()
   const common = useCommon()
-  const waiting = useCount({ ...sent, range: { ...sent.range, status: 1, isUndelivered: false } }, 2_000)
+  const { count: waiting } = useCount({ ...sent, range: { ...sent.range, status: 1, isUndelivered: false } }, 2_000)
   return (
     <>
       <Alert

@@ -27,6 +27,13 @@ export const useTexts = defineTexts(
       'Callbacks are paused, by this service’s settings or since a restore: nothing is sent. What happens meanwhile is sent afterwards.',
     held: 'The receiver fails, so nothing is sent to it until {{time}}.',
     waitingEvents: 'Events not tried yet, and so not listed: {{count}}, the oldest since {{time}}.',
+    missed: 'Events made while the callback was stopped (410), and not sent: {{count}}, from {{from}} to {{to}}.',
+    missedText: 'They have no delivery, so they are not listed, and they are sent only when you send them.',
+    missedStopped:
+      'They have no delivery, so they are not listed. Saving the configuration lifts the stop; then you can send them here.',
+    missedSend: 'Send these events',
+    orderAcross:
+      'In the order of the applications, and for each the newest event first. Choose an application to see its newest deliveries alone.',
     noneYet: 'Nothing has been sent to a callback yet.',
     detailsOf: '{{type}}, {{time}}: details of delivery {{id}}',
     delivery: 'Delivery {{id}}',
@@ -46,13 +53,18 @@ export const useTexts = defineTexts(
     replayRange: 'Send a time range again',
     rangeText:
       'Every event of this time that the callback subscribes to is sent again, in order, whether it was sent before or not. Receivers recognise an event that they already have by its webhook-id.',
+    rangeTextOfState:
+      'The events of this time that are in the state below, and that the callback subscribes to, are sent again, in order. Receivers recognise an event that they already have by its webhook-id.',
     rangeStatusText:
-      'With a state, only events whose delivery is in it. Not delivered: those to try again and dead ones.',
+      'With a state, only events whose delivery is in it. Not delivered: those to try again, dead ones, and events made while the callback was stopped.',
     range: 'Time range',
     rangeNeeded: 'Both a beginning and an end are needed.',
     rangeStatus: 'Only deliveries that are',
     anyStatus: 'In any state',
     rangeFits: 'Deliveries in this range now: {{count}}.',
+    rangeMissed: 'Events made while the callback was stopped: {{count}}. They have no delivery, and are sent too.',
+    rangeMissedLeftOut:
+      'Events made while the callback was stopped: {{count}}. They have no delivery, so no state: with “In any state” or “Not delivered” they are sent too.',
     rangeWaiting: 'Waiting in this range: {{count}}.',
     allOfRangeOnly: 'Only a time range and a state can be sent again as a whole: clear the other filters.',
     rangeDone: '{{count}} will be sent again.',
@@ -93,6 +105,11 @@ export const useTexts = defineTexts(
     paused: '回调已暂停（由本服务的设置，或因恢复备份）：不会发送任何内容。期间发生的事件将在恢复后发送。',
     held: '接收方多次失败，将在 {{time}} 之后再次尝试。',
     waitingEvents: '{{count}} 个事件尚未首次投递，因此不在列表中，最早的始于 {{time}}。',
+    missed: '回调停止期间（410）产生、尚未发送的事件：{{count}} 个，从 {{from}} 到 {{to}}。',
+    missedText: '这些事件没有投递记录，因此不在列表中；只有手动发送才会发出。',
+    missedStopped: '这些事件没有投递记录，因此不在列表中。重新保存配置即可恢复回调，之后可在此发送。',
+    missedSend: '发送这些事件',
+    orderAcross: '按应用排列，同一应用内最新的事件在前。选择一个应用即可查看其最新投递。',
     noneYet: '尚未投递任何内容。',
     detailsOf: '{{type}}，{{time}}：投递 {{id}} 的详情',
     delivery: '投递 {{id}}',
@@ -112,12 +129,18 @@ export const useTexts = defineTexts(
     replayRange: '按时间范围重新投递',
     rangeText:
       '此时间范围内回调所需的每个事件将按顺序重新发送，无论之前是否发送过。接收方可凭 webhook-id 识别已收到的事件。',
-    rangeStatusText: '选择状态后，仅重新投递处于该状态的事件。未送达包括等待重试和已失败的投递。',
+    rangeTextOfState:
+      '此时间范围内处于下方状态、且回调所需的事件将按顺序重新发送。接收方可凭 webhook-id 识别已收到的事件。',
+    rangeStatusText:
+      '选择状态后，仅重新投递处于该状态的事件。未送达包括等待重试和已失败的投递，以及回调停止期间产生的事件。',
     range: '时间范围',
     rangeNeeded: '请填写开始和结束时间。',
     rangeStatus: '仅限状态',
     anyStatus: '任意状态',
     rangeFits: '此时间段内现有投递：{{count}} 条。',
+    rangeMissed: '回调停止期间产生的事件：{{count}} 个，没有投递记录，将一并发送。',
+    rangeMissedLeftOut:
+      '回调停止期间产生的事件：{{count}} 个，没有投递记录，因此不属于任何状态：选择“任意状态”或“未送达”时会一并发送。',
     rangeWaiting: '此时间段内等待中：{{count}} 条。',
     allOfRangeOnly: '只能按时间段和状态整体重新发送：请清除其他筛选条件。',
     rangeDone: '将重新发送 {{count}} 条。',

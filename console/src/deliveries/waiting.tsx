@@ -1,21 +1,38 @@
 import { Alert } from 'antd'
 import { pageDeliveries } from '../../../src/deliveries/contract.ts'
+import { getCallbackHealth } from '../../../src/deliveries/health/contract.ts'
 import { useRead } from '../api.ts'
 import { grouped } from '../ui/number.ts'
+import { MissedEvents } from './missed.tsx'
 import { useTexts } from './texts.ts'
 
-/** The backlog of an application's callback, if it is not empty. */
-export function Waiting({ appId }: { appId: string }) {
+interface WaitingProps {
+  appId: string
+  /** The time whose missed events are told; empty for no bound. */
+  timeFrom: string
+  timeTo: string
+  /** Opens the form that sends the events from the one time to the other. */
+  onSend: ((from: string, to: string) => void) | undefined
+}
+
+/** What an application's list of deliveries lacks: events that wait, and events of the callback's stops. */
+export function Waiting({ appId, timeFrom, timeTo, onSend }: WaitingProps) {
   const t = useTexts()
-  const { data } = useRead(pageDeliveries, { appId, pageSize: 1 }, { refetchInterval: 10_000 })
+  const input = { appId, timeFrom, timeTo, pageSize: 1 }
+  const { data } = useRead(pageDeliveries, input, { refetchInterval: 10_000, keepsPrevious: true })
+  const hasMissed = (data?.missedEvents ?? 0) > 0
+  const { data: health } = useRead(getCallbackHealth, { appId }, { enabled: hasMissed, refetchInterval: 10_000 })
   if (data === undefined || data.waitingEvents === null) return null
   const { waitingEvents, waitingSince, heldUntil, callbacks } = data
+  const { missedFrom, missedTo } = data
   const count = grouped(waitingEvents)
+  const send = onSend && missedFrom !== null && missedTo !== null ? () => onSend(missedFrom, missedTo) : undefined
   return (
     <>
       {callbacks === 'paused' && <Paused />}
       {heldUntil !== null && <Line type="warning" text={t('held', { time: heldUntil })} />}
       {waitingSince !== null && <Line type="info" text={t('waitingEvents', { count, time: waitingSince })} />}
+      <MissedEvents missed={data} isStopped={health?.state === 'stopped'} onSend={send} />
     </>
   )
 }

@@ -70,6 +70,7 @@ export const memberWords: Record<string, Words> = {
   reason: w('reason', '原因'),
   frozenReason: w('reason of the freeze', '冻结原因'),
   tokenLifetimeSeconds: w('seconds that a token lasts', '令牌有效期（秒）'),
+  overlapUntil: w('the old secret works until', '旧密钥有效至'),
   rateLimitPerSecond: w('requests a second', '每秒请求上限'),
   operatorName: w('operator', '运营商名称'),
   operatorId: w('id of the operator', '运营商 ID'),

@@ -60,6 +60,7 @@ export function Page() {
             onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
           />
         </FilterBar>
+        {appId === '' && <p className="faint">{t('orderAcross')}</p>}
         <Records
           name="price-changes"
           operation={pagePriceChanges}

@@ -4,6 +4,8 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts(
   {
     title: 'Price changes',
+    orderAcross:
+      'In the order of the applications, and for each the latest moment first. Choose an application to see its price changes alone.',
     none: 'No price change yet. One begins at a billing rule (“Prices from…”) or in the list of sites (“Other rules from…”).',
     toRules: 'Billing rules',
     line: 'Prices in the course of time',
@@ -83,6 +85,7 @@ export const useTexts = defineTexts(
   },
   {
     title: '调价',
+    orderAcross: '按应用排列，同一应用内生效时间最晚的在前。选择一个应用即可只看其调价。',
     none: '还没有调价。可在计费规则中（“定时调价”）或站点列表中（“定时更换规则”）发起。',
     toRules: '计费规则',
     line: '价格时间线',

@@ -46,6 +46,7 @@ export const operationWords: Record<string, Words> = {
   freezeApplication: { en: 'Freeze an application', zh: '冻结应用' },
   unfreezeApplication: { en: 'Unfreeze an application', zh: '解冻应用' },
   rotateApplicationSecret: { en: 'Rotate the application secret', zh: '轮换应用密钥' },
+  endPreviousApplicationSecret: { en: 'End the old application secret', zh: '停用应用旧密钥' },
   saveDeviceModel: { en: 'Save a device model', zh: '保存设备型号' },
   deleteDeviceModel: { en: 'Delete a device model', zh: '删除设备型号' },
   importDeviceInventory: { en: 'Import inventory', zh: '导入库存' },

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../../vocabulary/operation.ts'
 import { appId, callbacksSwitch, described, moment, named, nullable, textOneOf } from '../../vocabulary/values.ts'
+import { Missed } from '../contract.ts'
 
 /**
  * An application's health is computed from this many of its newest deliveries, and from as many waiting and dead ones.
@@ -103,6 +104,10 @@ export const CallbackHealth = named(
     lastSuccessTime: nullable(
       Type.String({ description: `when the receiver last took one of the ${mostLookedAt} newest deliveries` }),
     ),
+    hasSucceeded: Type.Boolean({
+      description:
+        'false: the receiver has not taken any delivery since the first configuration, so it may not be set up yet. True also where older deliveries are no longer kept.',
+    }),
     lastHour: described(Attempts, 'The attempts of the last hour’s deliveries.'),
     lastDay: described(Attempts, 'The attempts of the last 24 hours’ deliveries.'),
     countedFrom: nullable(
@@ -113,6 +118,7 @@ export const CallbackHealth = named(
     waitingEvents: Type.Integer({
       description: 'how many events wait and have no delivery yet, counted up to 10000',
     }),
+    ...Missed,
     waitingRetries: Type.Integer({
       description: `how many deliveries wait for another attempt, counted up to ${mostLookedAt}`,
     }),

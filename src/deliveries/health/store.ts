@@ -1,6 +1,9 @@
+import type { Config } from '../../config.ts'
 import type { Sql } from '../../database/open.ts'
+import type { EventType } from '../../vocabulary/event-types.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { statuses } from '../rules.ts'
+import { findMissed } from '../stops/store.ts'
 import { callbacksNow, findWaiting, isOfEventSql, ofEventsSql } from '../store.ts'
 import { attemptErrorOf, type CallbackHealth, mostFailures, mostLookedAt } from './contract.ts'
 
@@ -99,6 +102,18 @@ async function groupFailures(sql: Sql, appId: string, showMoment: ShowMoment) {
   }
 }
 
+/**
+ * Whether deliveries may have been removed since the application's first configuration: then it is not known whether
+ * the receiver ever took one.
+ */
+async function mayLackDeliveries(sql: Sql, appId: string, deliveryDays: number): Promise<boolean> {
+  const type: EventType = 'thirdPartyConfig.saved'
+  const [first] = await sql`
+    select time < now() - ${deliveryDays} * interval '1 day' as is_old from event
+    where app_id = ${appId} and type = ${type} order by id limit 1`
+  return first === undefined || first.is_old
+}
+
 /** The event time of the first delivery that waits for another attempt. */
 async function oldestRetry(sql: Sql, appId: string): Promise<Date | null> {
   const [row] = await sql.unsafe(
@@ -111,7 +126,7 @@ async function oldestRetry(sql: Sql, appId: string): Promise<Date | null> {
 export async function readCallbackHealth(
   sql: Sql,
   appId: string,
-  setting: 'on' | 'paused',
+  { callbacks: setting, deliveryDays }: Pick<Config, 'callbacks' | 'deliveryDays'>,
   showMoment: ShowMoment,
 ): Promise<CallbackHealth> {
   const endpoint = await findEndpoint(sql, appId)
@@ -119,8 +134,13 @@ export async function readCallbackHealth(
   const attempts = await countAttempts(sql, appId, showMoment)
   const undelivered = await groupFailures(sql, appId, showMoment)
   const { waitingEvents, waitingSince } = await findWaiting(sql, [appId], showMoment)
+  const missed = await findMissed(sql, appId, { from: null, before: null }, showMoment)
   const retrySince = await oldestRetry(sql, appId)
   const { heldUntil, failingSince, failingReason } = endpoint
+  // As many undelivered ones as are counted may hide a success before them.
+  const isKnown = undelivered.waitingRetries + undelivered.dead < mostLookedAt
+  const hasSucceeded =
+    attempts.lastSuccessTime !== null || !isKnown || (await mayLackDeliveries(sql, appId, deliveryDays))
   const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
   return {
     appId,
@@ -129,8 +149,10 @@ export async function readCallbackHealth(
     heldUntil: show(heldUntil),
     failingSince: show(failingSince),
     failingReason,
+    hasSucceeded: endpoint.hasUrl && hasSucceeded,
     ...attempts,
     ...undelivered,
+    ...missed,
     waitingEvents: waitingEvents ?? 0,
     // A delivery that waits for another attempt is older than an event that waits for its first.
     waitingSince: show(retrySince) ?? waitingSince,

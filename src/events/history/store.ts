@@ -38,8 +38,15 @@ export function historyOfSql(types: readonly string[] | null): string {
  * SQL: the first events of an application after an id, in order. Each table is read by its own index of ids, even where
  * the planner misjudges the number of rows.
  */
-export const eventsAfterSql = (appId: string, id: string, limit: string): string => {
-  const first = `where app_id = ${appId} and id > ${id} order by id limit ${limit}`
+export const eventsAfterSql = (appId: string, id: string, limit: string): string =>
+  firstEventsSql(`app_id = ${appId} and id > ${id}`, limit)
+
+/** SQL: as `eventsAfterSql`, up to another id. */
+export const eventsBetweenSql = (appId: string, after: string, through: string, limit: string): string =>
+  firstEventsSql(`app_id = ${appId} and id > ${after} and id <= ${through}`, limit)
+
+function firstEventsSql(condition: string, limit: string): string {
+  const first = `where ${condition} order by id limit ${limit}`
   return `(
       (${eventsSql} ${first})
       union all

@@ -1,0 +1,91 @@
+import { afterAll, expect } from 'bun:test'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
+import { CallbackBed } from '../faults/callback-bed.ts'
+import { type Answer, answerWith } from '../faults/receiver.ts'
+import { becomes } from '../faults/support.ts'
+import { browserTest, expectSound, narrow, picture, visit } from './support.ts'
+
+// A receiver that answers 410 stops its callback: what the console tells of the events of that time, and how it sends
+// them. With a service of its own, whose callbacks reach this machine.
+
+let bed: CallbackBed | undefined
+afterAll(() => bed?.stop(), 60_000)
+
+browserTest('events of a stopped callback are told on its page and in the list, and sent in one act', async () => {
+  bed ??= await CallbackBed.start()
+  const { client, receiver } = bed
+  let isGone = false
+  const answer: Answer = (received, response, socket) => answerWith(isGone ? 410 : 200)(received, response, socket)
+  const app = await bed.newEndpoint(answer)
+  const { appId, token } = app
+  const health = async () => (await client.call(getCallbackHealth, { appId }, { token })).data
+  isGone = true
+  await bed.createDeviceOf(app)
+  expect(await becomes('stopped', async () => (await health()).state)).toBe('stopped')
+  await bed.createDevicesOf(app, 3)
+  const { missedFrom, missedTo } = await health()
+  const callback = `/console/applications/${appId}/callback`
+  const visited = await visit(callback, { role: 'operator', through: client })
+  const { page } = visited
+  const sentence = `Events made while the callback was stopped (410), and not sent: 3, from ${missedFrom} to ${missedTo}.`
+  await page.getByText(sentence).waitFor()
+  await page.getByText('Saving the configuration lifts the stop; then').waitFor()
+  expect(await page.getByRole('button', { name: 'Send these events' }).count()).toBe(0)
+  await picture(page, 'callback-stopped')
+
+  isGone = false
+  const callbackUrl = receiver.url(app.path, answer)
+  await client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', callbackUrl }, { token })
+  expect(await becomes('delivering', async () => (await health()).state)).toBe('delivering')
+  await page.reload()
+  await page.getByText(sentence).waitFor()
+  await page.getByRole('button', { name: 'Send these events' }).waitFor()
+  await picture(page, 'callback-missed')
+
+  // The list of what is not delivered has only deliveries, and says so; so does the form.
+  await page.goto(`${client.url}/console/deliveries?appId=${appId}&status=undelivered`)
+  await page.getByText(sentence).waitFor()
+  await expectSound(visited, 'Deliveries')
+  await picture(page, 'deliveries-missed')
+  await page.goto(`${client.url}/console/deliveries?appId=${appId}&timeTo=2020-01-01+00%3A00%3A00`)
+  await page.getByText('Nothing fits these filters.').waitFor()
+  expect(await page.getByText('Events made while the callback').count()).toBe(0)
+  await page.goto(`${client.url}/console/deliveries?appId=${appId}&status=3`)
+  await page.getByRole('button', { name: /^All 1 that match/ }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('stopped: 3. They have no delivery, so no state').waitFor()
+  // The form says what it sends, by the state that is chosen.
+  await dialog.getByText('The events of this time that are in the state below').waitFor()
+  expect(await dialog.getByText('whether it was sent before or not').count()).toBe(0)
+  await picture(page, 'deliveries-missed-left-out')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+  await page.getByRole('button', { name: 'Send these events' }).click()
+  await dialog.getByText('stopped: 3. They have no delivery, and are sent too.').waitFor()
+  await picture(page, 'deliveries-missed-range')
+  const before = receiver.at(app.path).length
+  await dialog.getByRole('button', { name: 'Send again' }).click()
+  await dialog.getByText(/^[34] will be sent again\.$/).waitFor()
+  expect((await receiver.waitFor(app.path, before + 3)).length).toBeGreaterThanOrEqual(before + 3)
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  await page.getByText(sentence).waitFor({ state: 'detached' })
+  expect(visited.faults).toEqual([])
+})
+
+browserTest('events of a stopped callback fit a phone, in Chinese', async () => {
+  bed ??= await CallbackBed.start()
+  const app = await bed.newEndpoint(answerWith(410))
+  await bed.createDevicesOf(app, 1)
+  const { client } = bed
+  const health = async () => (await client.operate(getCallbackHealth, { appId: app.appId })).data
+  expect(await becomes('stopped', async () => (await health()).state)).toBe('stopped')
+  await bed.createDevicesOf(app, 2)
+  const path = `/console/deliveries?appId=${app.appId}`
+  const visited = await visit(path, { role: 'operator', language: 'zh', viewport: narrow, through: client })
+  await visited.page.getByText('回调停止期间（410）产生、尚未发送的事件：2 个').waitFor()
+  await visited.page.getByText('重新保存配置即可恢复回调，之后可在此发送。').waitFor()
+  expect(await visited.page.getByRole('button', { name: '发送这些事件' }).count()).toBe(0)
+  await expectSound(visited, '回调投递')
+  await picture(visited.page, 'deliveries-missed-phone')
+})
