@@ -275,7 +275,7 @@ export interface CallbackHealth {
   lastHour: AttemptCounts
   /** The attempts of the last 24 hours’ deliveries. */
   lastDay: AttemptCounts
-  /** when the oldest delivery was begun that `lastHour` and `lastDay` count, if the last day has more than 5000; else null */
+  /** `lastHour` and `lastDay` count only the deliveries begun since this time; null if the last day has fewer than 5000 deliveries */
   countedFrom: string | null
   /** how many events wait and have no delivery yet, counted up to 10000 */
   waitingEvents: number

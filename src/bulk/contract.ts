@@ -220,7 +220,7 @@ function exportRecord(kind: ExportKind): TObject {
 
 type Query = NonNullable<(typeof exportPages)[ExportKind]['query']>
 
-/** The filters of a kind: what its page operation takes but for the page and its order. */
+/** The filters of a kind: the members that its page operation takes, without those of paging and sorting. */
 export const exportFilters = (kind: ExportKind): TObject => {
   const { pageNo, pageSize, cursor, ...members } = (exportPages[kind].query as Query).properties
   const { sort, order, ...filters } = members as typeof members & { sort?: TSchema; order?: TSchema }

@@ -82,7 +82,10 @@ function creator(parts: RowParts): CreateDevices {
   }
 }
 
-/** The devices that a dry run treats as created. They have only the members that an update can change. */
+/**
+ * The devices that a dry run treats as created. They have only the members of a registration, which are enough to
+ * predict an update.
+ */
 const madeDevices = (made: ReadonlyMap<string, DeviceRow>, appId: string) =>
   [...made].map(([serial, row]) => [serial, membersOf({ ...row, appId }, new Date()) as Device] as const)
 

@@ -60,7 +60,7 @@ export async function readMatches(sql: Sql, write: (tx: Statements) => Scan, lim
   return found
 }
 
-/** Composes a part of a statement as text, for a text that adds its values one by one. */
+/** Makes a fragment of a statement from the text that `write` composes; `write` passes each value to `add`. */
 export function fragmentOf(
   sql: Statements,
   write: (add: (value: string | number | Date) => string) => string,

@@ -38,8 +38,8 @@ const lockRetryMs = 3_000
 const outsideMarker = '-- outside a transaction\n'
 
 /**
- * The line of a file's head that lets it hold the writers of a large table, which a test forbids in every other file
- * (`test/migration-statements.ts`).
+ * The line in the head of a file that may block the writers of a large table. A test refuses every file that blocks
+ * them without this line (`test/migration-statements.ts`).
  */
 const holdsMarker = /^(?:--.*\n)*?-- holds the write path: (\S.*)/
 
@@ -76,7 +76,7 @@ export async function migrate(
     // A database that this run has created has no other writers yet.
     if (holds === undefined || isNew || version === announced) return
     announced = version
-    log.info({ file, reason: holds }, 'this migration holds the write path while it runs')
+    log.info({ file, reason: holds }, 'this migration blocks the write path while it runs')
   }
   for (;;) {
     const began = performance.now()

@@ -17,7 +17,7 @@ const longTimes = 4
 const aheadMs = 1000 * longTimes
 /** The longest rest before an owner's next read. Because of it, reads of over 300 ms get more than a quarter. */
 const mostRestMs = 1000
-/** For how long after another owner's request an owner does not count as alone. */
+/** When all requests have come from one owner for this long, that owner counts as alone, and needs no rests. */
 const companyMs = 1000
 /** How soon the next cancel follows, if a read has gone on to its next statement. */
 const endAgainMs = 20

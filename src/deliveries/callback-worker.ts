@@ -56,7 +56,7 @@ export class CallbackWorker {
   private readonly tools: SenderTools
   private looking: Promise<void> = Promise.resolve()
   private readonly rests = new Rests()
-  /** Applications for which this process has committed events since its last look. */
+  /** Applications whose endpoints the next look tries to claim, because they may have new events. */
   private withNewEvents = new Set<string>()
   /**
    * Applications whose endpoints were leased or locked at the last look; the next look for due endpoints tries them

@@ -55,7 +55,7 @@ export async function replay(
   })
 }
 
-/** The statuses of a range as its event holds them. */
+/** The statuses of a range, as the event `delivery.replayed` holds them. */
 function statusOf({ statuses: asked }: ReplayRange) {
   const [status = null, ...others] = asked ?? []
   return others.length > 0 ? { status: null, isDelivered: false } : { status }

@@ -153,7 +153,7 @@ export async function findWaiting(sql: Sql, appIds: readonly string[] | null, sh
     where e.app_id = ${appId} and c.app_id = ${appId} and e.stopped_at is null`
   if (endpoint === undefined) return { waitingEvents: 0, waitingSince: null, heldUntil: null }
   const { through_event_id: through, types, held_until: heldUntil } = endpoint
-  // A statement of its own, so that the planner knows the event after which the others wait.
+  // This is a separate statement, so that the planner knows the value of `through`, after which events wait.
   const [waiting] = await sql.unsafe<[{ count: number; since: Date | null }]>(
     `select count(*)::int as count, min(time) as since
     from ${eventsAfterSql('$1', '$2', String(mostWaitingCounted))} where type = any($3::text[])`,
@@ -314,7 +314,7 @@ function eventsOf(tx: Statements, appId: string, range: ReplayRange) {
 const stepEvents = 200
 /** How many replays under way a step tries, to find one that no other process has locked. */
 const mostTried = 10
-/** What the row of a replay under way holds for both statuses of what is not delivered. */
+/** The value of `replay_status` for a replay of both waiting and dead deliveries. */
 const undelivered = 0
 
 /** Makes the next events of a range due, and stores where the next step begins. The endpoint must be locked. */

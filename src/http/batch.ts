@@ -42,7 +42,7 @@ interface RowOutcome {
 /** The refusals of a caller that has lost its access. */
 const losses: ReadonlySet<RefusalName | undefined> = new Set(['tokenInvalid', 'applicationFrozen'])
 const isUnknown = ({ refused }: RowOutcome) => refused === 'unavailable'
-/** Whether the row has no outcome yet, so that a retry may still decide it. */
+/** Whether a retry may still decide the row: the service was unavailable for it, or the caller had lost its access. */
 const isUndecided = (outcome: RowOutcome) => isUnknown(outcome) || losses.has(outcome.refused)
 
 /**

@@ -101,7 +101,7 @@ export class SchemaPublisher {
     return { description, schema: value }
   }
 
-  /** Looks into a nullable schema; other components stay references. */
+  /** Returns the component in place of a reference to it, if the component is nullable; other references stay. */
   private resolved(published: Json): Json {
     const component = this.componentOf(published)
     const isNullable = JSON.stringify(component?.anyOf ?? component?.type ?? '').includes('"null"')

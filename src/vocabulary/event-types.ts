@@ -7,7 +7,10 @@ interface Words {
 interface EventWords extends Words {
   /** When an event of the type is written, as a sentence without its period: for the guides and the reference. */
   happens: Words
-  /** Its data is not the whole record of its noun: `webhooks` names another, and the console compares no records. */
+  /**
+   * The event's data is not the whole record of its noun: `webhooks` names the record that it is, and the console does
+   * not compare it with an earlier one.
+   */
   hasOwnData?: true
 }
 

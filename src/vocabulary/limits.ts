@@ -54,8 +54,8 @@ export const limits = {
    */
   jsonDepth: 32,
   /**
-   * Values. The members and elements of a JSON body, four times those of the largest import; protects the event loop.
-   * Beyond it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
+   * Values. The members and elements of a JSON body (the largest import of the inventory has about 60,000); protects the
+   * event loop. Beyond it: 400 10001. Tested by: test/faults/file-bombs.test.ts.
    */
   jsonValues: 100_000,
   /**

@@ -109,6 +109,7 @@ const data: Record<EventType | PlatformEventType, object[]> = {
   'application.created': of('Application'),
   'application.updated': of('Application'),
   'application.secretRotated': of('Application'),
+  'application.previousSecretEnded': of('Application'),
   'thirdPartyConfig.saved': config,
   'thirdPartyConfig.secretRotated': config,
   'deviceModel.saved': of('DeviceModel'),

@@ -63,7 +63,7 @@ test('history is carried over to its partitions within a minute for a million de
   const seconds = (performance.now() - began) / 1000
   tell(`${before?.rows} events of ${devices} devices in ${seconds.toFixed(1)} s`)
   expect(seconds).toBeLessThan(60)
-  expect(JSON.stringify(lines)).toContain('this migration holds the write path while it runs')
+  expect(JSON.stringify(lines)).toContain('this migration blocks the write path while it runs')
 
   const [after] = await sql.unsafe(`${digestSql} from (
       select app_id, id, time, actor, subject from event

@@ -217,7 +217,7 @@ describe('migrate', () => {
     await migrate(sql, open, folder, log)
     expect(lines[0]).toEqual([
       { file: '0003-held.sql', reason: 'all rows move' },
-      'this migration holds the write path while it runs',
+      'this migration blocks the write path while it runs',
     ])
     expect(words().slice(1)).toEqual(['migration applied', 'migration applied'])
   })

@@ -58,7 +58,10 @@ export function tagOf(parts: ConfigParts, config: ThirdPartyConfig): string {
   return etagOf({ ...showConfig(parts, config, null), callbackQuery: config.callbackQuery })
 }
 
-/** Seals a query; an unchanged or hidden one keeps its text. Throws 10001 for a hidden query of another address. */
+/**
+ * Seals a query. For an unchanged or a hidden query, returns the sealed text that is stored. Throws 10001 for a hidden
+ * query if none is stored for the address.
+ */
 function sealQuery(
   { secrets }: ConfigParts,
   appId: string,
@@ -128,7 +131,7 @@ export async function requireConfig(sql: Statements, appId: string): Promise<Thi
   return config
 }
 
-/** Faults that depend on the settings: a callback URL may be forbidden. `prefix` precedes the field's name. */
+/** The faults of the callback URL; some depend on the settings. `prefix` precedes the field's name. */
 export function configFaults(
   config: { callbackUrl?: string | null },
   { privateCallbacks }: Pick<Config, 'privateCallbacks'>,

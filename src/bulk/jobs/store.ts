@@ -169,7 +169,9 @@ export interface Job {
   unanalyzed: number
 }
 
-/** Takes a job that waits or whose process is gone, unless too many jobs run. Returns undefined if there is none. */
+/**
+ * Takes a job that waits or whose process is gone. Returns undefined if there is no such job, or if too many jobs run.
+ */
 export async function takeJob(sql: Sql): Promise<Job | undefined> {
   const [ready] = await sql`
     select 1 from import where status in (1, 2) and lease_until < now() limit 1`

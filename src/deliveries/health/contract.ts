@@ -112,7 +112,7 @@ export const CallbackHealth = named(
     lastDay: described(Attempts, 'The attempts of the last 24 hours’ deliveries.'),
     countedFrom: nullable(
       Type.String({
-        description: `when the oldest delivery was begun that \`lastHour\` and \`lastDay\` count, if the last day has more than ${mostLookedAt}; else null`,
+        description: `\`lastHour\` and \`lastDay\` count only the deliveries begun since this time; null if the last day has fewer than ${mostLookedAt} deliveries`,
       }),
     ),
     waitingEvents: Type.Integer({

@@ -142,8 +142,8 @@ async function readSortedKeys(
     await planByIndexOrder(tx)
     return rowsOf(run(tx, orderedKeysStatement(filter, request, order)))
   }
-  // Newer devices often have greater values. A sort that keeps the greatest rows would then insert nearly every row
-  // that it reads, and drop another one.
+  // Newer devices often have greater values. If a sort that keeps the greatest rows read the oldest devices first, it
+  // would insert nearly every row and drop another one. So the newest are read first.
   const isNewestFirst = sort.isDescending && request.offset >= deepRows && !isJoined(filter)
   if (isNewestFirst) await tx`select set_config('enable_sort', 'off', true)`
   return rowsOf(run(tx, orderedKeysStatement(filter, request, order, isNewestFirst)))

@@ -335,7 +335,7 @@ const distanceSql = (longitude: string, latitude: string) => `cross join lateral
         + cos(radians($3::float8)) * cos(radians(${latitude})) * sin(radians(${longitude} - $2::float8) / 2) ^ 2))) as meters
     ) as distance`
 
-/** The values from `$2` on: the point, the distance and the rectangle that holds all points within it. */
+/** The values from `$2` on: the point, the distance, and the rectangle that holds all points within that distance. */
 function pointValues(longitude: number, latitude: number, meters: number) {
   const { minLng, maxLng, minLat, maxLat } = boxAround(longitude, latitude, meters)
   return [longitude, latitude, meters, minLng, maxLng, minLat, maxLat]

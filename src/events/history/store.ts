@@ -83,7 +83,10 @@ export interface HistoryDays {
   stateEventDays: number
 }
 
-/** How many days expired history is kept for a callback that has not received it or will be retried. */
+/**
+ * A partition stays at most this many days longer than its days while a callback still waits for events in it. Rows of
+ * a default partition always stay that much longer.
+ */
 const heldDays = 7
 /**
  * A partition holds one of this many parts of its table's days, but at least one day. So rows stay at most one part
@@ -103,7 +106,8 @@ const stepTimeoutMs = 30_000
  */
 export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventDays }: HistoryDays): Promise<void> {
   await transaction(owner, async (tx) => {
-    // Two processes that start at once must not both replace the function.
+    // Two processes that start at once replace the function one after the other: if they did it at the same time, one
+    // would fail.
     await takeLock(tx, 'install history keeping')
     const [row] = await tx<[{ path: string }]>`select quote_ident(current_schema()) as path`
     await tx.unsafe(`

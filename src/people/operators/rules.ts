@@ -125,7 +125,7 @@ const lookalikes: Record<string, string> = {
 function isSequence(password: string): boolean {
   const codes = [...password].map((character) => character.codePointAt(0) ?? 0)
   const steps = codes.slice(1).map((code, index) => Math.abs(code - (codes[index] ?? 0)))
-  // A step of 9: 0 follows 9.
+  // A step of 9 counts too: in a sequence of digits, 0 follows 9.
   return steps.filter((step) => step <= 1 || step === 9).length >= steps.length * 0.75
 }
 

@@ -42,9 +42,9 @@ interface Parts extends SessionParts {
 export interface SealedFlow extends Flow {
   purpose: contract.Purpose
   returnTo: string | null
-  /** When it began, in seconds since 1970. */
+  /** When the flow began, in seconds since 1970. */
   startedAt: number
-  /** For `setUp`: the hash of the link's token. */
+  /** For `setUp`: the hash of the set-up link's token. */
   setUpHash: string | null
   /** For `link` and `confirm`: the session that began the flow. */
   sessionId: number | null

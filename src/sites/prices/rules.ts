@@ -49,7 +49,7 @@ export function heldBefore<Value>(
 /** A moment at the beginning of its second. */
 export const wholeSecond = (moment: Date) => new Date(Math.floor(moment.getTime() / 1000) * 1000)
 
-/** The one of some ascending periods that holds at a time of day, HH:mm:ss. */
+/** Finds the period in force at a time of day, HH:mm:ss, among periods in ascending order. */
 export const periodAt = <Period extends { startTime: string }>(
   periods: readonly Period[] | null,
   timeOfDay: string,
