@@ -7,7 +7,7 @@ const source = join(import.meta.dirname, 'src')
 const pageRoute = /page\('([^':*]*)', \(\) => import\('([^']+)'\)\)/g
 
 /**
- * Names in index.html the files of start.tsx, which main.ts imports later, and writes index.html once more for each page
+ * Names in index.html the files of start.tsx, which boot.ts imports later, and writes index.html once more for each page
  * that has an address of its own, with the page's files named in it: the browser asks for all of them at once.
  */
 export function pagePreloads(): Plugin {

@@ -14,7 +14,7 @@ const groups = [
   // The documents' pages load this too, so it may be in no file that draws the console.
   { name: 'load', test: /vite\/preload-helper/, priority: 6 },
   // It runs before the frame is loaded.
-  { name: 'main', test: /console\/src\/(main|early|language\/first)\.ts$/, priority: 5 },
+  { name: 'boot', test: /console\/src\/(boot|early|language\/first)\.ts$/, priority: 5 },
   {
     name: 'frame',
     test: /console\/src\/(shell|ui\/(page|rows|status|link-button|loading|application-name|actor))\.tsx?$/,
