@@ -487,6 +487,8 @@ export interface CreateImportQuery {
   mode?: 'create' | 'upsert' | undefined
   /** true: the import checks the rows and counts what would happen, but writes nothing. */
   dryRun?: 'true' | 'false' | undefined
+  /** Columns of a CSV file, with commas between, that are ignored although no import has them; one without a usable name is `column N`. */
+  ignoreColumns?: string | undefined
 }
 
 export interface CreateOperatorKeyRequest {
@@ -1049,6 +1051,8 @@ export interface GetImportResultQuery {
   id: number
   /** Only rows with this outcome. */
   outcome?: 'created' | 'updated' | 'existing' | 'refused' | undefined
+  /** true: the refused rows as they were sent, in the format of the file, with `refusedLine`, `refusedCode`, `refusedReason`. Correct them and send them again. */
+  rows?: 'true' | 'false' | undefined
 }
 
 export interface GetOperatorQuery {
@@ -1302,7 +1306,7 @@ export interface Import {
   bytes: number
   /** How many bytes of the file have been processed. */
   bytesRead: number
-  /** The columns of an export that the file has and an import cannot set: they were ignored. */
+  /** The columns of the file that were ignored: those of exports and of refused rows that an import cannot set, and those of `ignoreColumns`. */
   ignoredColumns: Array<string>
   /** Who acted: application:…, operator:… or operatorKey:…. */
   actor: string

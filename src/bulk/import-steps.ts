@@ -5,6 +5,7 @@ import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { createImport, type ImportKind, type ImportMode, rowsOf } from './contract.ts'
+import { FirstLines } from './first-lines.ts'
 import { wordsOfMissing } from './jobs/failure/contract.ts'
 import type { KeptOutcome } from './jobs/rules.ts'
 import { finishJob, type Job, type Progress, readLastEventIds, requireJob, settleRows } from './jobs/store.ts'
@@ -31,6 +32,8 @@ interface Parts extends RowParts {
 
 interface ReadRow {
   line: number
+  /** What was sent. */
+  cells: string[]
   key: string | number | null
   body: unknown
   refusal: Refusal | undefined
@@ -67,6 +70,8 @@ function rowDeciders(
 export function importSteps(parts: Parts): Steps {
   const { sql, showMoment } = parts
   const deciders = rowDeciders(parts)
+  /** Of the imports that this process runs. */
+  const firstLinesOf = new WeakMap<Job, FirstLines>()
 
   function composerOf({ kind, mode }: ImportJob, { isDryRun, appId, actor }: Job): Composer {
     if (kind === 'inventory' || appId === null) {
@@ -78,13 +83,18 @@ export function importSteps(parts: Parts): Steps {
 
   /** Writes rows and stores their outcomes in one transaction. Returns the number of the job's refused rows. */
   async function decide(job: Job, compose: Composer, rows: readonly ReadRow[], next: Omit<Progress, 'outcomes'>) {
+    const firstLines = firstLinesOf.get(job) ?? new FirstLines()
+    firstLinesOf.set(job, firstLines)
     const sound = rows.filter(({ refusal }) => refusal === undefined)
     const decideRows = await compose(sound.map(({ body }) => body))
     const [refused, lastEventIds] = await transaction(sql, async (tx) => {
       await requireAccessOf(tx, job, createImport)
       const decided = await decideRows(tx)
       const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
-      const outcomes = rows.map((row) => toKept(row, outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }))
+      const outcomes = rows.map((row): KeptOutcome => {
+        const outcome = outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }
+        return toKept(row, job.kind === 'devices' ? withFirstLine(row, outcome, firstLines) : outcome)
+      })
       const refused = await settleRows(tx, job, { outcomes, ...next })
       return [refused, await readLastEventIds(tx, job)] as const
     })
@@ -160,12 +170,12 @@ function readerOf({ kind, mode, format, columns }: ImportJob, noteIgnored: (colu
       if (readCells === undefined) body = readMembers(parseJson(Buffer.from(cells[0] ?? '')))
       else if (cells.length === width) body = readCells(cells)
       else throw wrongWidth(cells.length, width)
-      return { line, key: keyOf(kind, body), body: check(body), refusal: undefined }
+      return { line, cells, key: keyOf(kind, body), body: check(body), refusal: undefined }
     } catch (error) {
       const key = keyOf(kind, body)
-      if (error instanceof Refusal) return { line, key, body, refusal: error }
-      if (error instanceof JsonFault) return { line, key, body, refusal: rowFault(error.reason.en, error.reason.zh) }
-      throw error
+      if (error instanceof Refusal) return { line, cells, key, body, refusal: error }
+      if (!(error instanceof JsonFault)) throw error
+      return { line, cells, key, body, refusal: rowFault(error.reason.en, error.reason.zh) }
     }
   }
 }
@@ -174,7 +184,6 @@ function rowFault(en: string, zh: string): Refusal {
   return invalidRequest([{ field: 'row', reason: { en, zh } }])
 }
 
-/** A row with too many cells keeps one more than there are columns. */
 function wrongWidth(cells: number, columns: number): Refusal {
   return cells > columns
     ? rowFault(
@@ -191,8 +200,21 @@ function keyOf(kind: ImportJob['kind'], body: unknown): string | number | null {
   return typeof deviceNo === 'string' ? deviceNo.slice(0, 128) : null
 }
 
-function toKept({ line, key }: ReadRow, decided: RowOutcome): KeptOutcome {
+/**
+ * The outcome of a row of a device, with the line that has the same serial number if that is why it is refused. A row is
+ * noted before its transaction ends: if it is rolled back, the same rows are decided again.
+ */
+function withFirstLine({ line, key }: ReadRow, outcome: RowOutcome, firstLines: FirstLines): RowOutcome {
+  const serial = String(key)
+  if ('outcome' in outcome) firstLines.note(serial, line)
+  else if (outcome.refusal.refusal === 'deviceAlreadyYours') {
+    return { refusal: firstLines.explained(outcome.refusal, serial, line) }
+  }
+  return outcome
+}
+
+function toKept({ line, key, cells }: ReadRow, decided: RowOutcome): KeptOutcome {
   if ('outcome' in decided) return [line, decided.outcome, decided.key]
   const { refusal, errors } = decided.refusal
-  return [line, refusal, key, errors ?? null]
+  return [line, refusal, key, errors ?? null, cells]
 }
