@@ -37,6 +37,8 @@ export interface Act {
   finishTime: string | null
   /** Why the act failed; null if it did not fail. */
   error: string | null
+  /** `error` as data; null if the job did not fail, or a version before wrote `error`. */
+  failure: JobFailure | null
 }
 
 export interface ActFilter {
@@ -1316,6 +1318,8 @@ export interface Import {
   finishTime: string | null
   /** Why the import failed; null if it did not fail. */
   error: string | null
+  /** `error` as data; null if the job did not fail, or a version before wrote `error`. */
+  failure: JobFailure | null
 }
 
 export interface ImportDeviceInventoryRequest {
@@ -1374,6 +1378,19 @@ export interface IssueTokenResult {
   tokenType: 'Bearer'
   /** Seconds until the token ends. */
   expiresIn: number
+}
+
+export interface JobFailure {
+  /** Why the job failed. */
+  kind: 'accessLost' | 'rowsRefused' | 'attemptsFailed' | 'rowsLost'
+  /** The line of the file, the serial number or the site at which it stopped; null before its first row. */
+  place: string | null
+  /** For accessLost: the code with which its sender would be refused. */
+  code: number | null
+  /** How many rows were refused or lost, or how many attempts failed. */
+  count: number | null
+  /** For attemptsFailed: the last error’s name and code. */
+  cause: string | null
 }
 
 /** 1 entrance, 2 exit, 3 both, 4 door. */

@@ -25,6 +25,7 @@ import {
   textOneOf,
 } from '../vocabulary/values.ts'
 import { jobStatusValues, jobStatusWords } from './jobs/contract.ts'
+import { JobFailure } from './jobs/failure/contract.ts'
 
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
 
@@ -93,6 +94,7 @@ export const ImportRecord = named(
     createTime: moment,
     finishTime: nullable(Type.String({ description: 'When the import ended; null before.' })),
     error: nullable(Type.String({ description: 'Why the import failed; null if it did not fail.' })),
+    failure: nullable(JobFailure),
   }),
 )
 export type ImportRecord = Static<typeof ImportRecord>

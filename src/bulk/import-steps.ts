@@ -3,10 +3,12 @@ import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { createImport, type ImportKind, type ImportMode, rowsOf } from './contract.ts'
 import { FirstLines } from './first-lines.ts'
-import { wordsOfMissing } from './jobs/failure/contract.ts'
+import { rowsLost } from './jobs/failure/rules.ts'
+import { readResultBytes } from './jobs/outcomes/store.ts'
 import type { KeptOutcome } from './jobs/rules.ts'
 import { finishJob, type Job, type Progress, readLastEventIds, requireJob, settleRows } from './jobs/store.ts'
 import { requireAccessOf, type Steps } from './jobs/worker.ts'
@@ -37,6 +39,13 @@ interface ReadRow {
   key: string | number | null
   body: unknown
   refusal: Refusal | undefined
+}
+
+/** What the process that runs an import remembers of it. */
+interface Memory {
+  firstLines: FirstLines
+  /** How much of the refused rows is kept; after the job has changed hands, the size of all its outcomes. */
+  sentBytes: number
 }
 
 type Reader = (row: KeptRow) => ReadRow
@@ -70,8 +79,15 @@ function rowDeciders(
 export function importSteps(parts: Parts): Steps {
   const { sql, showMoment } = parts
   const deciders = rowDeciders(parts)
-  /** Of the imports that this process runs. */
-  const firstLinesOf = new WeakMap<Job, FirstLines>()
+  const memories = new WeakMap<Job, Memory>()
+
+  async function memoryOf(job: Job): Promise<Memory> {
+    const known = memories.get(job)
+    if (known !== undefined) return known
+    const memory = { firstLines: new FirstLines(), sentBytes: await readResultBytes(sql, job.id) }
+    memories.set(job, memory)
+    return memory
+  }
 
   function composerOf({ kind, mode }: ImportJob, { isDryRun, appId, actor }: Job): Composer {
     if (kind === 'inventory' || appId === null) {
@@ -83,8 +99,7 @@ export function importSteps(parts: Parts): Steps {
 
   /** Writes rows and stores their outcomes in one transaction. Returns the number of the job's refused rows. */
   async function decide(job: Job, compose: Composer, rows: readonly ReadRow[], next: Omit<Progress, 'outcomes'>) {
-    const firstLines = firstLinesOf.get(job) ?? new FirstLines()
-    firstLinesOf.set(job, firstLines)
+    const memory = await memoryOf(job)
     const sound = rows.filter(({ refusal }) => refusal === undefined)
     const decideRows = await compose(sound.map(({ body }) => body))
     const [refused, lastEventIds] = await transaction(sql, async (tx) => {
@@ -93,7 +108,7 @@ export function importSteps(parts: Parts): Steps {
       const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
       const outcomes = rows.map((row): KeptOutcome => {
         const outcome = outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }
-        return toKept(row, job.kind === 'devices' ? withFirstLine(row, outcome, firstLines) : outcome)
+        return toKept(row, job.kind === 'devices' ? withFirstLine(row, outcome, memory) : outcome, memory)
       })
       const refused = await settleRows(tx, job, { outcomes, ...next })
       return [refused, await readLastEventIds(tx, job)] as const
@@ -120,7 +135,7 @@ export function importSteps(parts: Parts): Steps {
         async decide(from, to) {
           const rows = piece.rows.slice(first + from, first + to).map(read)
           const [at] = rows
-          job.place = at === undefined ? null : `line ${at.line}`
+          job.place = at === undefined ? null : String(at.line)
           const ignoredColumns = JSON.stringify([...ignored])
           const next = { ...progressTo(own, piece, first + to), ignoredColumns }
           const refused = await decide(job, compose, rows, next)
@@ -137,7 +152,7 @@ export function importSteps(parts: Parts): Steps {
     async finish(job) {
       const { rows, created, updated, existing, refused } = await requireJob(sql, imports, null, job.id, showMoment)
       const missing = rows - created - updated - existing - refused
-      if (missing > 0) return wordsOfMissing(missing)
+      if (missing > 0) return rowsLost(missing)
       await transaction(sql, async (tx) => {
         if (job.kind === 'inventory' && !job.isDryRun) {
           const data = { importId: job.id, added: created + updated }
@@ -204,7 +219,7 @@ function keyOf(kind: ImportJob['kind'], body: unknown): string | number | null {
  * The outcome of a row of a device, with the line that has the same serial number if that is why it is refused. A row is
  * noted before its transaction ends: if it is rolled back, the same rows are decided again.
  */
-function withFirstLine({ line, key }: ReadRow, outcome: RowOutcome, firstLines: FirstLines): RowOutcome {
+function withFirstLine({ line, key }: ReadRow, outcome: RowOutcome, { firstLines }: Memory): RowOutcome {
   const serial = String(key)
   if ('outcome' in outcome) firstLines.note(serial, line)
   else if (outcome.refusal.refusal === 'deviceAlreadyYours') {
@@ -213,8 +228,9 @@ function withFirstLine({ line, key }: ReadRow, outcome: RowOutcome, firstLines: 
   return outcome
 }
 
-function toKept({ line, key, cells }: ReadRow, decided: RowOutcome): KeptOutcome {
+function toKept({ line, key, cells }: ReadRow, decided: RowOutcome, memory: Memory): KeptOutcome {
   if ('outcome' in decided) return [line, decided.outcome, decided.key]
   const { refusal, errors } = decided.refusal
-  return [line, refusal, key, errors ?? null, cells]
+  memory.sentBytes += Buffer.byteLength(cells.join())
+  return [line, refusal, key, errors ?? null, memory.sentBytes <= limits.importSentBytes ? cells : []]
 }

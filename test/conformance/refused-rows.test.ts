@@ -125,6 +125,21 @@ test('rows of one outcome alone can be asked for as lines; as rows there are the
   expect((await client.call(getImportResult, { id, rows: 'true' }, stranger)).code).toBe(70002)
 })
 
+test('of very many refused rows only the first are kept as they were sent', async () => {
+  const app = await newApplication(client)
+  const row = JSON.stringify({ tag: 'x'.repeat(60_000) })
+  const { id } = await imported(app, 'devices', `${row}\n`.repeat(300), ndjson)
+  const { text } = await refusedRows(app, id)
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ refusedLine }) => refusedLine)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1))
+  const kept = lines.filter(({ tag }) => tag !== undefined)
+  expect(kept.length).toBe(Math.floor((16 * 1024 * 1024) / row.length))
+  expect(lines.indexOf(kept.at(-1))).toBe(kept.length - 1)
+})
+
 test('a serial number twice in a file: the later row says which line had it first', async () => {
   const app = await newApplication(client)
   const twice = newSerial('RR')

@@ -1,6 +1,5 @@
 import { eventWords } from '../../../src/vocabulary/event-types.ts'
 import { attemptWords } from '../deliveries/failure-words.ts'
-import { jobFailureWords } from '../imports/failure-words.ts'
 import { compare } from '../ui/compare.ts'
 
 interface Words {
@@ -118,6 +117,7 @@ const memberWords: Record<string, Words> = {
   url: w('URL', '地址'),
   responseStatus: w('HTTP status', 'HTTP 状态码'),
   error: w('error', '错误'),
+  failure: w('reason of the failure', '失败原因'),
   replayed: w('sent again', '重新发送'),
   timeFrom: w('from', '开始'),
   timeTo: w('to', '结束'),
@@ -221,7 +221,6 @@ export function valueWord(noun: string, member: string, text: string | undefined
   if (known !== undefined) return known[language]
   if (member === 'callbackStopReason' || (member === 'error' && noun === 'delivery'))
     return attemptWords(text, language)
-  if (member === 'error') return jobFailureWords(text, language)
   if (!/^\[.*\]$/.test(text) || !listMembers.has(member)) return text
   const list = JSON.parse(text) as unknown[]
   const shown = list.map((item) => (eventWords as Record<string, Words>)[String(item)]?.[language] ?? String(item))

@@ -2,8 +2,8 @@ import type { Sql } from '../../database/open.ts'
 import { fileReply, type Reply } from '../../http/answer.ts'
 import { preferredLanguage } from '../../http/language.ts'
 import { mediaTypeOf } from '../contract.ts'
+import { readOutcomes } from './outcomes/store.ts'
 import { type KeptOutcome, type Outcome, outcomeOf, resultLine } from './rules.ts'
-import { readOutcomes } from './store.ts'
 
 export type ReadNext = <Answer>(read: (sql: Sql) => Promise<Answer>) => Promise<Answer>
 
