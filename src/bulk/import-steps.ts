@@ -15,6 +15,7 @@ import { requireAccessOf, type Steps } from './jobs/worker.ts'
 import { deviceUpserter, placementDeciders, predictedSites, siteUpserter, writtenSites } from './row-upserts.ts'
 import {
   type DecideRows,
+  type DeviceRow,
   decideInventory,
   devicePredictor,
   deviceWriter,
@@ -84,7 +85,8 @@ export function importSteps(parts: Parts): Steps {
   async function memoryOf(job: Job): Promise<Memory> {
     const known = memories.get(job)
     if (known !== undefined) return known
-    const memory = { firstLines: new FirstLines(), sentBytes: await readResultBytes(sql, job.id) }
+    const decides = job.isDryRun && importOf(job).mode === 'create'
+    const memory = { firstLines: new FirstLines(decides), sentBytes: await readResultBytes(sql, job.id) }
     memories.set(job, memory)
     return memory
   }
@@ -107,8 +109,11 @@ export function importSteps(parts: Parts): Steps {
       const decided = await decideRows(tx)
       const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
       const outcomes = rows.map((row): KeptOutcome => {
-        const outcome = outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }
-        return toKept(row, job.kind === 'devices' ? withFirstLine(row, outcome, memory) : outcome, memory)
+        const decided = outcomeOf.get(row)
+        if (decided === undefined) return toKept(row, { refusal: row.refusal as Refusal }, memory)
+        const isDevice = job.kind === 'devices'
+        const { firstLines } = memory
+        return toKept(row, isDevice ? firstLines.outcomeOf(row.body as DeviceRow, row.line, decided) : decided, memory)
       })
       const refused = await settleRows(tx, job, { outcomes, ...next })
       return [refused, await readLastEventIds(tx, job)] as const
@@ -213,19 +218,6 @@ function keyOf(kind: ImportJob['kind'], body: unknown): string | number | null {
   const { deviceNo, id } = (body ?? {}) as { deviceNo?: unknown; id?: unknown }
   if (kind === 'sites') return typeof id === 'number' && Number.isSafeInteger(id) ? id : null
   return typeof deviceNo === 'string' ? deviceNo.slice(0, 128) : null
-}
-
-/**
- * The outcome of a row of a device, with the line that has the same serial number if that is why it is refused. A row is
- * noted before its transaction ends: if it is rolled back, the same rows are decided again.
- */
-function withFirstLine({ line, key }: ReadRow, outcome: RowOutcome, { firstLines }: Memory): RowOutcome {
-  const serial = String(key)
-  if ('outcome' in outcome) firstLines.note(serial, line)
-  else if (outcome.refusal.refusal === 'deviceAlreadyYours') {
-    return { refusal: firstLines.explained(outcome.refusal, serial, line) }
-  }
-  return outcome
 }
 
 function toKept({ line, key, cells }: ReadRow, decided: RowOutcome, memory: Memory): KeptOutcome {

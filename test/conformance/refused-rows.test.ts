@@ -156,10 +156,23 @@ test('a serial number twice in a file: the later row says which line had it firs
 test('a dry run says which line of the file had a serial number first', async () => {
   const app = await newApplication(client)
   const twice = newSerial('RR')
-  const file = csvOf(columns, rowOf(twice), rowOf(twice, 'Other'), rowOf(twice))
-  const { lines } = await imported(app, 'devices', file, undefined, { dryRun: 'true' })
-  expect(outcomesOf(lines)).toEqual(['created', 20017, 'existing'])
-  expect(lines[1]?.errors?.[0]?.reason).toContain('line 2')
+  const others = Array.from({ length: 1_200 }, () => rowOf(newSerial('RR')))
+  const rows = [rowOf(twice), rowOf(twice, 'Other'), rowOf(twice), ...others, rowOf(twice, 'Third'), rowOf(twice)]
+  const dry = await imported(app, 'devices', csvOf(columns, ...rows), undefined, { dryRun: 'true' })
+  expect({ ...dry, lines: [] }).toMatchObject({ created: 1_201, existing: 2, refused: 2 })
+  expect(outcomesOf(dry.lines.filter(({ outcome }) => outcome !== 'created'))).toEqual([
+    20017,
+    'existing',
+    20017,
+    'existing',
+  ])
+  const refused = dry.lines.filter(({ code }) => code !== 0)
+  expect(refused.map(({ errors }) => errors?.[0]?.reason)).toEqual([
+    'is also in line 2 of this file, with other content',
+    'is also in line 2 of this file, with other content',
+  ])
+  const { lines } = await imported(app, 'devices', csvOf(columns, ...rows))
+  expect(outcomesOf(lines)).toEqual(outcomesOf(dry.lines))
 })
 
 test('columns that are nobody’s are left out when they are named', async () => {
