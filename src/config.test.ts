@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Config, findUnknownSettings, readConfig, type Setting, settings, settingsInForce } from './config.ts'
+import { type Config, findUnknownSettings, readConfig, settings, settingsInForce } from './config.ts'
+import type { Setting } from './runtime/setting-values.ts'
 
 // The reference of settings is made of these, so a documented default must be the one that is read.
 

@@ -37,6 +37,8 @@ export interface Act {
   finishTime: string | null
   /** Why the act failed; null if it did not fail. */
   error: string | null
+  /** `error` as data; null if the job did not fail, or a version before wrote `error`. */
+  failure: JobFailure | null
 }
 
 export interface ActFilter {
@@ -505,6 +507,8 @@ export interface CreateImportQuery {
   mode?: 'create' | 'upsert' | undefined
   /** true: the import checks the rows and counts what would happen, but writes nothing. */
   dryRun?: 'true' | 'false' | undefined
+  /** Columns of a CSV file, with commas between, that are ignored although no import has them; one without a usable name is `column N`. */
+  ignoreColumns?: string | undefined
 }
 
 export interface CreateOperatorKeyRequest {
@@ -1071,6 +1075,8 @@ export interface GetImportResultQuery {
   id: number
   /** Only rows with this outcome. */
   outcome?: 'created' | 'updated' | 'existing' | 'refused' | undefined
+  /** true: the refused rows as they were sent, in the format of the file, with `refusedLine`, `refusedCode`, `refusedReason`. Correct them and send them again. */
+  rows?: 'true' | 'false' | undefined
 }
 
 export interface GetOperatorQuery {
@@ -1324,7 +1330,7 @@ export interface Import {
   bytes: number
   /** How many bytes of the file have been processed. */
   bytesRead: number
-  /** The columns of an export that the file has and an import cannot set: they were ignored. */
+  /** The columns of the file that were ignored: those of exports and of refused rows that an import cannot set, and those of `ignoreColumns`. */
   ignoredColumns: Array<string>
   /** Who acted: application:…, operator:… or operatorKey:…. */
   actor: string
@@ -1334,6 +1340,8 @@ export interface Import {
   finishTime: string | null
   /** Why the import failed; null if it did not fail. */
   error: string | null
+  /** `error` as data; null if the job did not fail, or a version before wrote `error`. */
+  failure: JobFailure | null
 }
 
 export interface ImportDeviceInventoryRequest {
@@ -1392,6 +1400,19 @@ export interface IssueTokenResult {
   tokenType: 'Bearer'
   /** Seconds until the token ends. */
   expiresIn: number
+}
+
+export interface JobFailure {
+  /** Why the job failed. */
+  kind: 'accessLost' | 'rowsRefused' | 'attemptsFailed' | 'rowsLost'
+  /** The line of the file, the serial number or the site at which it stopped; null before its first row. */
+  place: string | null
+  /** For accessLost: the code with which its sender would be refused. */
+  code: number | null
+  /** How many rows were refused or lost, or how many attempts failed. */
+  count: number | null
+  /** For attemptsFailed: the last error’s name and code. */
+  cause: string | null
 }
 
 /** 1 entrance, 2 exit, 3 both, 4 door. */

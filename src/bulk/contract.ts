@@ -25,6 +25,7 @@ import {
   textOneOf,
 } from '../vocabulary/values.ts'
 import { jobStatusValues, jobStatusWords } from './jobs/contract.ts'
+import { JobFailure } from './jobs/failure/contract.ts'
 
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
 
@@ -86,12 +87,14 @@ export const ImportRecord = named(
     bytes: Type.Integer({ description: 'The size of the file in bytes.' }),
     bytesRead: Type.Integer({ description: 'How many bytes of the file have been processed.' }),
     ignoredColumns: Type.Array(Type.String({ examples: ['createTime'] }), {
-      description: 'The columns of an export that the file has and an import cannot set: they were ignored.',
+      description:
+        'The columns of the file that were ignored: those of exports and of refused rows that an import cannot set, and those of `ignoreColumns`.',
     }),
     actor: Type.String(),
     createTime: moment,
     finishTime: nullable(Type.String({ description: 'When the import ended; null before.' })),
     error: nullable(Type.String({ description: 'Why the import failed; null if it did not fail.' })),
+    failure: nullable(JobFailure),
   }),
 )
 export type ImportRecord = Static<typeof ImportRecord>
@@ -122,6 +125,13 @@ export const createImport = operation({
         ['true', 'false'],
         'true: the import checks the rows and counts what would happen, but writes nothing.',
       ),
+    ),
+    ignoreColumns: optional(
+      Type.String({
+        description:
+          'Columns of a CSV file, with commas between, that are ignored although no import has them; one without a usable name is `column N`.',
+        examples: ['remark,column 7'],
+      }),
     ),
   }),
   takes: [mediaTypes.csv, mediaTypes.ndjson],
@@ -174,6 +184,9 @@ export const cancelImport = operation({
   refusals: ['applicationNotFound', 'importNotFound', 'importRunning'],
 })
 
+/** The columns that refused rows have after those of their file. An import ignores them. */
+export const refusalColumns = ['refusedLine', 'refusedCode', 'refusedReason'] as const
+
 /** The outcomes of a row. */
 export const outcomes = ['created', 'updated', 'existing', 'refused'] as const
 export type ImportOutcome = (typeof outcomes)[number]
@@ -190,9 +203,15 @@ export const getImportResult = operation({
     appId: anyAppId,
     id,
     outcome: optional(textOneOf(outcomes, 'Only rows with this outcome.')),
+    rows: optional(
+      textOneOf(
+        ['true', 'false'],
+        `true: the refused rows as they were sent, in the format of the file, with ${refusalColumns.map((name) => `\`${name}\``).join(', ')}. Correct them and send them again.`,
+      ),
+    ),
   }),
   data: Type.Unknown(),
-  answers: [mediaTypes.ndjson],
+  answers: [mediaTypes.ndjson, mediaTypes.csv],
   refusals: ['applicationNotFound', 'importNotFound'],
 })
 
@@ -254,10 +273,11 @@ const isExported = (kind: ImportKind | ExportKind): kind is ExportKind => kind i
 /** The columns of a kind's export, if it has one. */
 export const exportedColumns = (kind: ImportKind): Column[] => (isExported(kind) ? exportColumns(kind) : [])
 
-/** The columns of a kind's export that its import cannot set, and ignores. */
+/** The columns of a kind's export and of refused rows that its import cannot set, and ignores. */
 export function ignoredColumns(kind: ImportKind, mode: ImportMode): string[] {
   const { properties } = rowsOf(kind, mode)
-  return exportedColumns(kind).flatMap(({ name }) => (Object.hasOwn(properties, name) ? [] : [name]))
+  const exported = exportedColumns(kind).flatMap(({ name }) => (Object.hasOwn(properties, name) ? [] : [name]))
+  return [...exported, ...refusalColumns]
 }
 
 const kinds = Object.keys(exportPages) as ExportKind[]

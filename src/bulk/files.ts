@@ -2,7 +2,7 @@ import gcoordModule from 'gcoord'
 import type { Config } from '../config.ts'
 import { readCoordinates } from '../vocabulary/values.ts'
 import { type ExportFormat, type ExportKind, exportColumns } from './contract.ts'
-import { defused } from './formulas.ts'
+import { byteOrderMark, csvLine } from './csv.ts'
 
 // The rows of exports as each format writes them.
 
@@ -35,21 +35,10 @@ function csvWriter(columns: ReturnType<typeof exportColumns>): FileWriter {
   const memberOf = (record: Record, path: readonly string[]) =>
     path.reduce<unknown>((value, member) => (value as Record | null)?.[member], record)
   return {
-    // Without a byte-order mark, spreadsheets read the file in the machine's own encoding.
-    head: `\ufeff${columns.map(({ name }) => name).join(',')}\r\n`,
-    rows: (records) =>
-      records.map((record) => `${columns.map(({ path }) => cellOf(memberOf(record, path))).join(',')}\r\n`).join(''),
+    head: `${byteOrderMark}${csvLine(columns.map(({ name }) => name))}`,
+    rows: (records) => records.map((record) => csvLine(columns.map(({ path }) => memberOf(record, path)))).join(''),
     tail: '',
   }
-}
-
-/** A cell by RFC 4180. A text that a spreadsheet would take for a formula has a quote before it. */
-function cellOf(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return String(value)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const cell = defused(text)
-  return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
 // The package's types describe an ES module, but Node and Bun load it as CommonJS.

@@ -3,15 +3,19 @@ import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { createImport, type ImportKind, type ImportMode, rowsOf } from './contract.ts'
-import { wordsOfMissing } from './jobs/failure/contract.ts'
+import { FirstLines } from './first-lines.ts'
+import { rowsLost } from './jobs/failure/rules.ts'
+import { readResultBytes } from './jobs/outcomes/store.ts'
 import type { KeptOutcome } from './jobs/rules.ts'
 import { finishJob, type Job, type Progress, readLastEventIds, requireJob, settleRows } from './jobs/store.ts'
 import { requireAccessOf, type Steps } from './jobs/worker.ts'
 import { deviceUpserter, placementDeciders, predictedSites, siteUpserter, writtenSites } from './row-upserts.ts'
 import {
   type DecideRows,
+  type DeviceRow,
   decideInventory,
   devicePredictor,
   deviceWriter,
@@ -31,9 +35,18 @@ interface Parts extends RowParts {
 
 interface ReadRow {
   line: number
+  /** What was sent. */
+  cells: string[]
   key: string | number | null
   body: unknown
   refusal: Refusal | undefined
+}
+
+/** What the process that runs an import remembers of it. */
+interface Memory {
+  firstLines: FirstLines
+  /** How much of the refused rows is kept; after the job has changed hands, the size of all its outcomes. */
+  sentBytes: number
 }
 
 type Reader = (row: KeptRow) => ReadRow
@@ -67,6 +80,16 @@ function rowDeciders(
 export function importSteps(parts: Parts): Steps {
   const { sql, showMoment } = parts
   const deciders = rowDeciders(parts)
+  const memories = new WeakMap<Job, Memory>()
+
+  async function memoryOf(job: Job): Promise<Memory> {
+    const known = memories.get(job)
+    if (known !== undefined) return known
+    const decides = job.isDryRun && importOf(job).mode === 'create'
+    const memory = { firstLines: new FirstLines(decides), sentBytes: await readResultBytes(sql, job.id) }
+    memories.set(job, memory)
+    return memory
+  }
 
   function composerOf({ kind, mode }: ImportJob, { isDryRun, appId, actor }: Job): Composer {
     if (kind === 'inventory' || appId === null) {
@@ -78,13 +101,20 @@ export function importSteps(parts: Parts): Steps {
 
   /** Writes rows and stores their outcomes in one transaction. Returns the number of the job's refused rows. */
   async function decide(job: Job, compose: Composer, rows: readonly ReadRow[], next: Omit<Progress, 'outcomes'>) {
+    const memory = await memoryOf(job)
     const sound = rows.filter(({ refusal }) => refusal === undefined)
     const decideRows = await compose(sound.map(({ body }) => body))
     const [refused, lastEventIds] = await transaction(sql, async (tx) => {
       await requireAccessOf(tx, job, createImport)
       const decided = await decideRows(tx)
       const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
-      const outcomes = rows.map((row) => toKept(row, outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }))
+      const outcomes = rows.map((row): KeptOutcome => {
+        const decided = outcomeOf.get(row)
+        if (decided === undefined) return toKept(row, { refusal: row.refusal as Refusal }, memory)
+        const isDevice = job.kind === 'devices'
+        const { firstLines } = memory
+        return toKept(row, isDevice ? firstLines.outcomeOf(row.body as DeviceRow, row.line, decided) : decided, memory)
+      })
       const refused = await settleRows(tx, job, { outcomes, ...next })
       return [refused, await readLastEventIds(tx, job)] as const
     })
@@ -110,7 +140,7 @@ export function importSteps(parts: Parts): Steps {
         async decide(from, to) {
           const rows = piece.rows.slice(first + from, first + to).map(read)
           const [at] = rows
-          job.place = at === undefined ? null : `line ${at.line}`
+          job.place = at === undefined ? null : String(at.line)
           const ignoredColumns = JSON.stringify([...ignored])
           const next = { ...progressTo(own, piece, first + to), ignoredColumns }
           const refused = await decide(job, compose, rows, next)
@@ -127,7 +157,7 @@ export function importSteps(parts: Parts): Steps {
     async finish(job) {
       const { rows, created, updated, existing, refused } = await requireJob(sql, imports, null, job.id, showMoment)
       const missing = rows - created - updated - existing - refused
-      if (missing > 0) return wordsOfMissing(missing)
+      if (missing > 0) return rowsLost(missing)
       await transaction(sql, async (tx) => {
         if (job.kind === 'inventory' && !job.isDryRun) {
           const data = { importId: job.id, added: created + updated }
@@ -160,12 +190,12 @@ function readerOf({ kind, mode, format, columns }: ImportJob, noteIgnored: (colu
       if (readCells === undefined) body = readMembers(parseJson(Buffer.from(cells[0] ?? '')))
       else if (cells.length === width) body = readCells(cells)
       else throw wrongWidth(cells.length, width)
-      return { line, key: keyOf(kind, body), body: check(body), refusal: undefined }
+      return { line, cells, key: keyOf(kind, body), body: check(body), refusal: undefined }
     } catch (error) {
       const key = keyOf(kind, body)
-      if (error instanceof Refusal) return { line, key, body, refusal: error }
-      if (error instanceof JsonFault) return { line, key, body, refusal: rowFault(error.reason.en, error.reason.zh) }
-      throw error
+      if (error instanceof Refusal) return { line, cells, key, body, refusal: error }
+      if (!(error instanceof JsonFault)) throw error
+      return { line, cells, key, body, refusal: rowFault(error.reason.en, error.reason.zh) }
     }
   }
 }
@@ -174,7 +204,6 @@ function rowFault(en: string, zh: string): Refusal {
   return invalidRequest([{ field: 'row', reason: { en, zh } }])
 }
 
-/** A row with too many cells keeps one more than there are columns. */
 function wrongWidth(cells: number, columns: number): Refusal {
   return cells > columns
     ? rowFault(
@@ -184,15 +213,16 @@ function wrongWidth(cells: number, columns: number): Refusal {
     : rowFault(`has ${cells} cells, but there are ${columns} columns`, `有 ${cells} 个单元格，而表头有 ${columns} 列`)
 }
 
-/** The serial number or the site’s id that a row names, faulty as the row may be. */
+/** The serial number or the site’s id that a row names, even if the row is faulty; null if it names none. */
 function keyOf(kind: ImportJob['kind'], body: unknown): string | number | null {
   const { deviceNo, id } = (body ?? {}) as { deviceNo?: unknown; id?: unknown }
   if (kind === 'sites') return typeof id === 'number' && Number.isSafeInteger(id) ? id : null
   return typeof deviceNo === 'string' ? deviceNo.slice(0, 128) : null
 }
 
-function toKept({ line, key }: ReadRow, decided: RowOutcome): KeptOutcome {
+function toKept({ line, key, cells }: ReadRow, decided: RowOutcome, memory: Memory): KeptOutcome {
   if ('outcome' in decided) return [line, decided.outcome, decided.key]
   const { refusal, errors } = decided.refusal
-  return [line, refusal, key, errors ?? null]
+  memory.sentBytes += Buffer.byteLength(cells.join())
+  return [line, refusal, key, errors ?? null, memory.sentBytes <= limits.importSentBytes ? cells : []]
 }

@@ -2,8 +2,11 @@ import { Parser } from 'csv-parse'
 import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import { type ImportFormat, ignoredColumns } from './contract.ts'
-import { columnFaults, type KeptRow, type RowKind } from './rules.ts'
+import { columnFaults, type KeptRow, type RowKind, shownColumn } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'
+
+/** A row with too many cells is refused. So many of them are kept, for whoever corrects the row. */
+const surplusCells = 20
 
 /** Rows, and how many bytes of the file were read up to their end. */
 export interface Piece {
@@ -20,11 +23,14 @@ export class RowFile {
   rows = 0
   private readonly kind: RowKind
   private readonly format: ImportFormat
+  /** Columns that are ignored because the caller says so. */
+  private readonly leftOut: ReadonlySet<string>
   private readonly file: AsyncIterable<Uint8Array> & { readonly size: number; readonly charset: string | null }
 
-  constructor(kind: RowKind, format: ImportFormat, file: RowFile['file']) {
+  constructor(kind: RowKind, format: ImportFormat, leftOut: ReadonlySet<string>, file: RowFile['file']) {
     this.kind = kind
     this.format = format
+    this.leftOut = leftOut
     this.file = file
   }
 
@@ -78,14 +84,13 @@ export class RowFile {
     for (let read = readRecord(parser); read !== null; read = readRecord(parser)) {
       const { record, info } = read
       if (this.columns !== null) {
-        // One surplus cell is enough to refuse a row.
-        yield [info.lines - linesWithin(record), ...record.slice(0, this.columns.length + 1)]
+        yield [info.lines - linesWithin(record), ...record.slice(0, this.columns.length + surplusCells)]
         continue
       }
-      const faults = columnFaults(this.kind, record)
+      const faults = columnFaults(this.kind, record, this.leftOut)
       if (faults.length > 0) throw invalidRequest(faults)
-      const ignored = new Set(ignoredColumns(this.kind.kind, this.kind.mode))
-      this.ignoredColumns = record.filter((column) => ignored.has(column))
+      const ignored = new Set([...ignoredColumns(this.kind.kind, this.kind.mode), ...this.leftOut])
+      this.ignoredColumns = [...new Set(record.map(shownColumn))].filter((column) => ignored.has(column))
       this.columns = record
     }
   }

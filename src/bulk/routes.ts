@@ -38,12 +38,14 @@ import {
   pageImports,
   pageOfKind,
 } from './contract.ts'
+import { byteOrderMark, csvLine } from './csv.ts'
 import { type FileWriter, fileWriter } from './files.ts'
 import { RowFile } from './intake.ts'
 import { resultReply } from './jobs/result.ts'
 import * as jobs from './jobs/store.ts'
+import { refusedRowsReply } from './refused-rows.ts'
 import { roomFor } from './room.ts'
-import { columnsOf } from './rules.ts'
+import { columnsOf, leftOutColumns } from './rules.ts'
 import * as store from './store.ts'
 
 interface Parts {
@@ -80,6 +82,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       if (isUnderWay) throw new Refusal('importRunning')
       await requireRoom(appId)
       const mode = given(query.mode) ?? 'create'
+      const leftOut = leftOutColumns({ kind, mode }, given(query.ignoreColumns))
       const draft = await store.insertDraft(sql, {
         appId,
         kind,
@@ -94,7 +97,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const renewing = setInterval(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
       let isSubmitted = false
       try {
-        const rows = new RowFile({ kind, mode }, format, file)
+        const rows = new RowFile({ kind, mode }, format, leftOut, file)
         await keepPieces(sql, draft, rows, () => requireRoom(appId))
         const { columns, ignoredColumns } = rows
         const taken = { columns, ignoredColumns, rows: rows.rows, bytes: file.size }
@@ -153,7 +156,11 @@ export function bulkRoutes(parts: Parts): Handler[] {
           showMoment,
         ),
       )
-      return resultReply({ id, kind, noun: 'import' }, given(query.outcome), header('accept-language'), readNext)
+      const outcome = given(query.outcome)
+      const languages = header('accept-language')
+      if (query.rows !== 'true') return resultReply({ id, kind, noun: 'import' }, outcome, languages, readNext)
+      if (outcome !== null && outcome !== 'refused') throw onlyRefusedRows()
+      return refusedRowsReply(id, languages, readNext)
     }),
 
     stream(
@@ -184,7 +191,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
     ),
 
     handle(getTemplate, async ({ query: { kind } }) =>
-      fileReply(`\ufeff${columnsOf(kind).join(',')}\r\n`, `${mediaTypeOf('csv')}; charset=utf-8`, `${kind}.csv`),
+      fileReply(`${byteOrderMark}${csvLine(columnsOf(kind))}`, `${mediaTypeOf('csv')}; charset=utf-8`, `${kind}.csv`),
     ),
   ]
 }
@@ -291,6 +298,11 @@ function readFilters(
   const read = filterReaders.get(kind) ?? validator(schema, 'query', undefined)
   filterReaders.set(kind, read)
   return read(filters)
+}
+
+function onlyRefusedRows(): Refusal {
+  const reason = { en: 'must be refused where rows is true', zh: 'rows 为 true 时只能是 refused' }
+  return invalidRequest([{ field: 'outcome', reason }])
 }
 
 function notOnTheMap(): Refusal {

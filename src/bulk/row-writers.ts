@@ -50,7 +50,7 @@ const accessWasChecked: readonly Caller[] = []
 export type DeviceRow = Omit<DeviceRegistration, 'appId'>
 
 /** The content of a row about its device; a device that exists already must have the same. */
-function contentOf(row: DeviceRow): string {
+export function contentOf(row: DeviceRow): string {
   const { deviceName, tag, provinceCode, cityCode, districtCode, detailAddress, coordinates } = row
   const codes = [given(provinceCode) ?? defaultProvinceCode, given(cityCode) ?? defaultCityCode, districtCode]
   return JSON.stringify([deviceName, given(tag), ...codes, given(detailAddress), coordinates])

@@ -151,6 +151,15 @@ export const importOf = ({ row }: Job): ImportJob => ({
   nextRow: row.next_row,
 })
 
+/** What rows that are told as they were sent need of their file. */
+export type SentFile = Pick<ImportJob, 'kind' | 'mode' | 'format' | 'columns'>
+
+/** A file whose import is known to be there. */
+export async function readSentFile(sql: Statements, importId: number): Promise<SentFile> {
+  const [row] = await sql<[Row]>`select kind, is_upsert, format, columns from import where id = ${importId}`
+  return { kind: row.kind, mode: modeOf(row), format: row.format, columns: row.columns && JSON.parse(row.columns) }
+}
+
 export interface StoredPiece {
   rows: KeptRow[]
   bytesRead: number

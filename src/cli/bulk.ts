@@ -16,6 +16,8 @@ interface ImportOptions {
   format?: 'csv' | 'ndjson'
   mode?: 'create' | 'upsert'
   dryRun?: true
+  ignoreColumns?: string
+  refused?: string
 }
 
 interface ExportOptions {
@@ -62,6 +64,8 @@ export function bulkCommands(program: CliCommand, context: Context): void {
         ).choices(['create', 'upsert']),
       )
       .option('--dry-run', 'says what would happen, and writes nothing')
+      .option('--ignore-columns <names>', 'columns of a CSV file to ignore, with commas between their names')
+      .addOption(refusedOption())
       .example(`import ${kind} ${kind}.csv${kind === 'inventory' ? '' : ' --app 0f4a1b9c2d3e4f5a6b7c'} --dry-run`)
       .action((file: string, options: ImportOptions) => importFile(kind, file, options, context))
   }
@@ -69,8 +73,12 @@ export function bulkCommands(program: CliCommand, context: Context): void {
     .command('wait')
     .description('Waits for an import that was sent before, and prints its outcome.')
     .argument('<id>', 'the import', wholeNumber(1))
+    .addOption(refusedOption())
     .example('import wait 12', 'after Ctrl-C')
-    .action((id: number) => watch(context, (signal) => waitFor(id, signal, context)))
+    .example('import wait 12 --refused refused.csv', 'to correct the refused rows and send them again')
+    .action((id: number, { refused }: Pick<ImportOptions, 'refused'>) =>
+      watch(context, (signal) => waitFor(id, refused, signal, context)),
+    )
   imports
     .command('cancel')
     .description('Ends an import that waits or runs. What it has written stays.')
@@ -103,6 +111,9 @@ export function bulkCommands(program: CliCommand, context: Context): void {
     .action((kind: ExportKind, options: ExportOptions) => exportFile(kind, options, context))
 }
 
+const refusedOption = () =>
+  new Option('--refused <file>', 'saves the refused rows, if any, as they were sent, each with the reason')
+
 async function importFile(
   kind: keyof typeof importKinds,
   file: string,
@@ -128,14 +139,15 @@ async function importFile(
         throw error
       }
     }
-    const rows = { kind, format, appId: options.app, mode: options.mode, dryRun: options.dryRun && ('true' as const) }
-    const begun = await client.createImport({ ...rows, file: streamOf(counted()) }, { signal }).catch((error) => {
+    const { app: appId, mode, ignoreColumns } = options
+    const query = { kind, format, appId, mode, ignoreColumns, dryRun: options.dryRun && ('true' as const) }
+    const begun = await client.createImport({ ...query, file: streamOf(counted()) }, { signal }).catch((error) => {
       if (fault !== undefined) throw unreadable(file, fault)
       if (!signal.aborted) throw error
       throw new UserError('The upload did not finish, and nothing was imported: send the file again.')
     })
     draw('sent', 1, 1)
-    await waitFor(begun.id, signal, context)
+    await waitFor(begun.id, options.refused, signal, context)
   })
 }
 
@@ -170,13 +182,18 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-/** Waits for an import and prints its outcome. */
-function waitFor(id: number, signal: AbortSignal, context: Context): Promise<void> {
+/** Waits for an import, saves its refused rows if a file for them is named, and prints its outcome. */
+function waitFor(id: number, refused: string | undefined, signal: AbortSignal, context: Context): Promise<void> {
   const client = context.client()
   return waitForJob<Import>(id, signal, context, {
     noun: 'import',
     get: () => client.getImport({ id }, { signal }),
     refusedRows: () => client.getImportResult({ id, outcome: 'refused' }, { signal }),
+    async saveRefused() {
+      if (refused === undefined) return
+      const { body } = await client.getImportResult({ id, rows: 'true' }, { signal })
+      await saveWhole(refused, body as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>)
+    },
     progress: ({ bytesRead, bytes }) => [bytesRead, bytes],
     sheetOf,
     onFailure: 'What was written stays: send the file again.',

@@ -54,7 +54,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     .command('erase')
     .summary('erases contacts and phone numbers of deleted sites')
     .description(
-      'Replaces contacts and phone numbers of deleted sites by *** in the event log and in the responses stored for retries, and records it in the audit trail (site.erased). Copies in callbacks, exports and backups are not changed.',
+      'Replaces contacts and phone numbers of deleted sites by *** in the event log and in the responses stored for retries, and records it in the audit trail (site.erased). Copies in callbacks, exports, backups and the refused rows of imports, which are kept for 7 days, are not changed.',
     )
     .option('--app <id>', 'of this application')
     .option('--site <id>', 'this site; needs --app')

@@ -41,6 +41,8 @@ interface JobWords<Of extends Job> {
   noun: 'import' | 'act'
   get(): Promise<Of>
   refusedRows(): Promise<{ rows<Row>(): AsyncIterable<Row> }>
+  /** Saves the refused rows, if the user wants that. */
+  saveRefused?(): Promise<void>
   /** How much of the job is done, and of how much. */
   progress(job: Of): [number, number]
   sheetOf(job: Of): string
@@ -57,6 +59,7 @@ export async function waitForJob<Of extends Job>(
 ): Promise<void> {
   const found = await untilEnded(id, signal, context, words)
   const refusals = found.refused > 0 ? await firstRefusals(words) : []
+  if (found.refused > 0) await words.saveRefused?.()
   const told = refusals.map(describe)
   const more = found.refused > told.length ? [`… and ${found.refused - told.length} more`] : []
   context.result({ ...found, refusals }, [words.sheetOf(found), ...told, ...more].join('\n'))

@@ -1,6 +1,6 @@
 import type { CliCommand } from './command.ts'
 import { type Context, exitCodes } from './context.ts'
-import type { Finding } from './doctor.ts'
+import type { Finding } from './finding.ts'
 
 export function serviceCommands(program: CliCommand, context: Context): void {
   program

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { preferredLanguage } from './language.ts'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
-import { isForTwoHosts, readOnly, requestIdOf } from './serve.ts'
+import { readOnly } from './route-table.ts'
+import { isForTwoHosts, requestIdOf } from './serve.ts'
 import { StaticAnswer } from './static-answer.ts'
 
 // Serves the files of the console's build. The console has no other access to the service than the public API.

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import Type, { type TSchema } from 'typebox'
 import { permitted } from '../callers/access-control.ts'
 import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
 import { requireStillActingFor } from '../callers/permissions.ts'
@@ -13,7 +12,6 @@ import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { invalidRequest, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import type { Admission } from '../vocabulary/roles.ts'
-import { onceKey } from '../vocabulary/values.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { compress, isLarge, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
@@ -22,7 +20,7 @@ import type { InFlight } from './in-flight.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
 import { RefusalLines } from './refusal-lines.ts'
-import { queryReader, type Validator, validator } from './validate.ts'
+import { type Route, routeTable, unknownTarget } from './route-table.ts'
 
 // From a request to its response, for every operation (decision 0017).
 // The service finds the route of a request, admits it (who calls, and may they), reads its body or file and its query,
@@ -40,7 +38,7 @@ export interface RefusedWrite {
   caller: Caller | undefined
   /** The body as it was sent, possibly faulty; undefined when it was not read. */
   body: unknown
-  /** The record that a refused row is about; null or absent for a whole request, whose body names it. */
+  /** The record that a refused row names, null if it names none; absent for a whole request, whose body names the record. */
   subject?: string | null
 }
 
@@ -64,13 +62,6 @@ export interface ServeOptions {
   bodyTimeoutMs: number
   /** Requests under way at once; past its limit, 50003. */
   inFlight: InFlight
-}
-
-interface Route {
-  handler: Handler
-  secrets: RequestKey['secrets']
-  readBody: Validator<unknown> | undefined
-  readQuery: ((query: string) => unknown) | undefined
 }
 
 /** A request on its way to its answer. */
@@ -199,46 +190,6 @@ export function isForTwoHosts(request: HttpRequest): boolean {
 
 function twoHosts(): Refusal {
   return invalidRequest([{ field: 'Host', reason: { en: 'is given twice', zh: '重复给出' } }])
-}
-
-function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route>> {
-  const routes = new Map<string, Map<string, Route>>()
-  for (const handler of handlers) {
-    const { method, path, id, body, query, data, takesAnyQuery } = handler.operation
-    const methods = routes.get(path) ?? new Map<string, Route>()
-    if (methods.has(method)) throw new Error(`${id}: ${method} ${path} is taken`)
-    methods.set(method, {
-      handler,
-      secrets: secretsOf(data),
-      readBody: body === undefined ? undefined : validator(body, 'body', handler.check),
-      // Probes, and pages outside the API, accept any query members.
-      readQuery: takesAnyQuery
-        ? (sent) => sent
-        : query !== undefined || path.startsWith('/api/')
-          ? queryReader(query ?? Type.Object({}))
-          : undefined,
-    })
-    routes.set(path, methods)
-  }
-  return routes
-}
-
-/** The paths of the members of a schema that are secrets, shown once. */
-function secretsOf(schema: TSchema): string[][] {
-  const {
-    properties,
-    anyOf,
-    [onceKey]: isSecret,
-  } = schema as {
-    properties?: Record<string, TSchema>
-    anyOf?: TSchema[]
-    [onceKey]?: true
-  }
-  if (isSecret) return [[]]
-  const members = Object.entries(properties ?? {}).flatMap(([member, memberSchema]) =>
-    secretsOf(memberSchema).map((path) => [member, ...path]),
-  )
-  return [...members, ...(anyOf ?? []).flatMap(secretsOf)]
 }
 
 /** Checks in the contract's order: the token, then the request, then what the operation itself decides. */
@@ -431,23 +382,4 @@ function asRefusal(
   }
   log.error({ requestId, operation, err: error }, 'internal error')
   return new Refusal('internalFault')
-}
-
-/** 405 for other methods on a path outside the API, which can only be read. */
-export function readOnly(request: HttpRequest): HttpAnswer {
-  return renderRefusal(wrongMethod('GET, HEAD'), preferredLanguage(request.header('accept-language')))
-}
-
-/** 404 for a path that no operation has, 405 for one whose operations have other methods. */
-function unknownTarget(methods: Map<string, Route> | undefined): Refusal {
-  if (methods === undefined) {
-    return invalidRequest([{ field: 'path', reason: { en: 'is not known', zh: '未知路径' } }], 404)
-  }
-  return wrongMethod([...methods.keys(), ...(methods.has('GET') ? ['HEAD'] : [])].join(', '))
-}
-
-function wrongMethod(allow: string): Refusal {
-  const refusal = invalidRequest([{ field: 'method', reason: { en: `must be ${allow}`, zh: `必须是 ${allow}` } }], 405)
-  refusal.headers.allow = allow
-  return refusal
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { Logger } from 'pino'
-import type { Network } from '../config.ts'
+import type { Network } from '../runtime/setting-values.ts'
 import type { HttpRequest } from './message.ts'
 
 /** Makes a list of networks, which can be asked whether it contains an address. */

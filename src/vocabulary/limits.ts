@@ -208,6 +208,16 @@ export const limits = {
    */
   importRefusedRows: 1_000_000,
   /**
+   * Serial numbers. Those of an import whose first line is remembered, to name it in the refusal of a later row with the
+   * same one; protects memory. Beyond it: the oldest are forgotten. Tested by: test/conformance/refused-rows.test.ts.
+   */
+  importKnownSerials: 100_000,
+  /**
+   * Bytes. The refused rows of an import that are kept as they were sent; protects the room for the application's files.
+   * Beyond it: of a row only the reason is kept. Tested by: test/conformance/refused-rows.test.ts.
+   */
+  importSentBytes: 16 * 1024 * 1024,
+  /**
    * Rows. The rows, matching or not, that one statement of an act reads; protects other writers and keeps the lease.
    * Beyond it: the next statement begins. Tested by: bench/bulk.ts.
    */

@@ -1,12 +1,14 @@
 import { expect } from 'bun:test'
+import { statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { getSite, saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { deviceBody, newApplication, newDataDir, siteBody, type TestApplication } from '../harness.ts'
 import {
   browserTest,
   client,
@@ -134,6 +136,84 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   expect(visited.faults).toEqual([])
 })
 
+browserTest('a foreign column is left out; refused rows are downloaded, corrected and sent again', async () => {
+  const app = await newApplication(client)
+  const [good, bad] = [newSerial(), newSerial()]
+  const rowOf = (serial: string, coordinates: string, name = '东门') => `${serial},${name},360102,${coordinates},x,y`
+  const lines = [rowOf(good, '"115.9,28.7"'), rowOf(bad, 'nowhere'), rowOf(good, '"115.9,28.7"', '西门')]
+  const file = `设备序列号,名称,区县编码,坐标,责任人,remarks2\n${lines.join('\n')}\n`
+  const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
+  const { page } = visited
+  const isBlocked = () => page.getByRole('button', { name: 'Import', exact: true }).isDisabled()
+  await chooseFile(page, Buffer.from(file))
+  await page.getByText('Unknown: 责任人, remarks2.').waitFor()
+  await page.getByLabel('责任人 is').click()
+  await page.getByTitle('(leave this column out)', { exact: true }).last().click()
+  await page.getByText('Unknown: remarks2.').waitFor()
+  expect(await isBlocked()).toBe(true)
+  await picture(page, 'import-leave-out')
+  await page.getByRole('button', { name: 'Leave them out' }).click()
+  await page.getByText('Left out: 责任人, remarks2.').waitFor()
+  await expectSound(visited, 'New import')
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Done', { exact: true }).waitFor()
+  await page.getByText('ignores them: 责任人, remarks2.').waitFor()
+  await page.getByText('is also in line 2 of this file, with other content').waitFor()
+  await expectSoundInBothShades(visited, /^Import \d+: Devices$/, 'import-refused-rows')
+  const sheet = await saved(page, () => page.getByRole('button', { name: 'Download the refused rows' }).click())
+  const head = 'deviceNo,deviceName,districtCode,coordinates,责任人,remarks2,refusedLine,refusedCode,refusedReason'
+  expect(sheet).toStartWith(`\ufeff${head}\r\n${bad},东门,360102,nowhere,x,y,3,10001,`)
+  expect(sheet.trimEnd().split('\r\n')).toHaveLength(3)
+
+  await leadTo(page, `/console/imports/new?kind=devices&appId=${app.appId}`)
+  await chooseFile(page, Buffer.from(sheet.replace('nowhere', '"115.9,28.7"')))
+  await page.getByText('ignores them: refusedLine, refusedCode, refusedReason.').waitFor()
+  await page.getByRole('button', { name: 'Leave them out' }).click()
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Done', { exact: true }).waitFor()
+  await page.getByTestId('figure-Created').getByText('1', { exact: true }).waitFor()
+  const { data } = await client.operate(pageDevices, { appId: app.appId, deviceNo: bad })
+  expect(data.list).toMatchObject([{ deviceName: '东门' }])
+  expect(visited.faults).toEqual([])
+})
+
+longBrowserTest('a column of a large file is left out while the page holds little of the file', async () => {
+  const app = await newApplication(client)
+  const prefix = newSerial()
+  const rest = `,Gate,360102,"115.9,28.7",${'x'.repeat(400)}`
+  const lines = Array.from({ length: 230_000 }, (_, index) => `${prefix}-${index}${rest}`)
+  const path = join(newDataDir(), 'large.csv')
+  writeFileSync(path, ['deviceNo,deviceName,districtCode,coordinates,remarks2', ...lines].join('\n'))
+  expect(statSync(path).size).toBeGreaterThan(100_000_000)
+  const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
+  const { page } = visited
+  const cdp = await page.context().newCDPSession(page)
+  const heap = async () => {
+    await cdp.send('HeapProfiler.collectGarbage')
+    const { usedSize, backingStorageSize = 0 } = (await cdp.send('Runtime.getHeapUsage')) as {
+      usedSize: number
+      backingStorageSize?: number
+    }
+    return usedSize + backingStorageSize
+  }
+  await page.getByText('Empty CSV').waitFor()
+  const before = await heap()
+  await page.locator('input[type=file]').setInputFiles(path)
+  await page.getByRole('button', { name: 'Leave them out' }).click()
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  let most = 0
+  for (let isSent = false; !isSent; ) {
+    most = Math.max(most, await heap())
+    isSent = /\/imports\/\d+/.test(page.url())
+  }
+  expect(most - before).toBeLessThan(20_000_000)
+  await page.getByRole('button', { name: 'Cancel the import' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the import' }).click()
+  await page.getByText('The import was cancelled.').waitFor()
+  await page.getByText('ignores them: remarks2.').waitFor()
+  expect(visited.faults).toEqual([])
+})
+
 longBrowserTest('imports are a viewer’s to read, also on a phone in Chinese', async () => {
   const app = await newApplication(client)
   const file = `deviceNo,deviceName,districtCode,coordinates\nA B,x,360102,nowhere\n`
@@ -151,6 +231,7 @@ longBrowserTest('imports are a viewer’s to read, also on a phone in Chinese', 
   await page.getByRole('link', { name: /^导入 \d+：设备$/ }).click()
   await page.getByText('已完成', { exact: true }).waitFor()
   await page.getByText('A B').waitFor()
+  await page.getByRole('button', { name: '下载被拒绝的行' }).waitFor()
   await expectSound(visited, /^导入 \d+：设备$/)
   await picture(page, 'import-phone')
 })

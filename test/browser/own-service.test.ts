@@ -1,6 +1,6 @@
 import { afterAll, describe, expect } from 'bun:test'
 import { join } from 'node:path'
-import { wordsOfFailure, wordsOfLoss } from '../../src/bulk/jobs/failure/contract.ts'
+import { accessLost, attemptsFailed, type ToldFailure } from '../../src/bulk/jobs/failure/rules.ts'
 import { failuresUntilHeld } from '../../src/deliveries/rules.ts'
 import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
@@ -115,13 +115,13 @@ describe('a service of its own', () => {
     const { appId, token } = await newApplication(through, { thirdPartyConfig })
     await through.call(saveSite, siteBody(appId), { token })
     const [lost, failed] = await withSql(embeddedConnection(service.dataDir), async (sql) => {
-      const job = (act: string | null, words: string) => sql<{ id: number }[]>`
-        insert into import (app_id, kind, format, act, filter, is_dry_run, status, actor, finished_at, error)
-        values (${appId}, 'devices', ${act === null ? 'csv' : null}, ${act}, '{"deviceNo":"SN","onlineStatus":2}', false, 4, 'operator:x#1', now(), ${words})
+      const job = (act: string | null, { words, failure }: ToldFailure) => sql<{ id: number }[]>`
+        insert into import (app_id, kind, format, act, filter, is_dry_run, status, actor, finished_at, error, failure)
+        values (${appId}, 'devices', ${act === null ? 'csv' : null}, ${act}, '{"deviceNo":"SN","onlineStatus":2}', false, 4, 'operator:x#1', now(), ${words}, ${JSON.stringify(failure)})
         returning id`
       const [[importing], [acting]] = [
-        await job(null, wordsOfLoss({ noun: 'import', id: 1, place: 'line 12' }, 'applicationFrozen')),
-        await job('unbind', wordsOfFailure({ noun: 'act', id: 2, place: 'SN-7' }, { name: 'PostgresError' })),
+        await job(null, accessLost({ noun: 'import', id: 1, place: '12' }, 'applicationFrozen')),
+        await job('unbind', attemptsFailed({ noun: 'act', id: 2, place: 'SN-7' }, { name: 'PostgresError' })),
       ]
       return [importing?.id, acting?.id]
     })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Finding } from '../../src/cli/doctor.ts'
+import type { Finding } from '../../src/cli/finding.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { connectionsOfProcess } from '../../src/database/pools.ts'
 import { getMetrics, getReadiness } from '../../src/service/contract.ts'

@@ -49,6 +49,32 @@ test('an import waits for its rows, tells which were refused and why, and ends w
   expect({ code: waited.code, ...JSON.parse(waited.stdout) }).toEqual({ code: 0, ...told })
 })
 
+test('refused rows are saved with their reasons, corrected, and sent again', async () => {
+  const [file, refused] = [join(folder, 'foreign.csv'), join(folder, 'refused.csv')]
+  const bad = newSerial()
+  const other = (await newApplication(client)).appId
+  writeFileSync(file, `${head},remark\n${rowOf(newSerial())},x\n${bad},East,360102,nowhere,y\n`)
+  const args = ['import', 'devices', file, '--app', other, '--refused', refused]
+  expect(await forecourt(args, settings)).toMatchObject({ code: 3, stderr: expect.stringContaining('remark') })
+  const told = await forecourt([...args, '--ignore-columns', 'remark', '--json'], settings)
+  expect({ code: told.code, ...JSON.parse(told.stdout) }).toMatchObject({ code: 4, created: 1, refused: 1 })
+  const text = readFileSync(refused, 'utf8')
+  expect(text).toMatch(
+    new RegExp(
+      `^\uFEFF${head},remark,refusedLine,refusedCode,refusedReason\r\n${bad},East,360102,nowhere,y,3,10001,.+\r\n$`,
+    ),
+  )
+  const { id } = JSON.parse(told.stdout)
+  const waited = join(folder, 'waited.csv')
+  expect((await forecourt(['import', 'wait', String(id), '--refused', waited], settings)).code).toBe(4)
+  expect(readFileSync(waited, 'utf8')).toBe(text)
+  writeFileSync(refused, text.replace('nowhere', '"115.9,28.6"'))
+  const sent = ['import', 'devices', refused, '--app', other, '--ignore-columns', 'remark', '--json']
+  const again = await forecourt([...sent, '--refused', join(folder, 'none.csv')], settings)
+  expect({ code: again.code, ...JSON.parse(again.stdout) }).toMatchObject({ code: 0, created: 1, refused: 0 })
+  expect(existsSync(join(folder, 'none.csv'))).toBe(false)
+})
+
 test('a row that is refused for no member of its own is told by what it is refused for', async () => {
   const other = await newApplication(client)
   const [bound = ''] = serials

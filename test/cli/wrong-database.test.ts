@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Finding } from '../../src/cli/doctor.ts'
+import type { Finding } from '../../src/cli/finding.ts'
 import { type OwnDatabase, Workplace, withSql } from '../faults/support.ts'
 import { runServiceToItsEnd, startService } from '../harness.ts'
 import { forecourt } from './support.ts'

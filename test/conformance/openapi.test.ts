@@ -246,6 +246,7 @@ const senders: Record<string, () => Promise<Record<string, string>> | Record<str
   confirmSession: ofSession,
   getSecondFactors: ofSession,
   saveView: ofSession,
+  pageOwnOperatorKeys: ofSession,
   pageViews: ofSession,
   deleteView: () => session,
   unlinkSignOn: ofSession,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { attemptWords } from '../../console/src/deliveries/failure-words.ts'
 import { sentencesOf } from '../../console/src/events/sentences.ts'
 import { jobFailureWords } from '../../console/src/imports/failure-words.ts'
-import { wordsOfFailure, wordsOfLoss, wordsOfMissing, wordsOfRefused } from '../../src/bulk/jobs/failure/contract.ts'
+import { accessLost, attemptsFailed, rowsLost, rowsRefused } from '../../src/bulk/jobs/failure/rules.ts'
 
 // Why a delivery, an import or a bulk act failed is kept in English, and told in the reader's language.
 
@@ -22,30 +22,47 @@ test.each([
   expect([attemptWords(error, 'en'), attemptWords(error, 'zh')]).toEqual([en, zh])
 })
 
-const job = { noun: 'import', id: 7, place: 'line 12' } as const
+const job = { noun: 'import', id: 7, place: '12' } as const
 const act = { noun: 'act', id: 8, place: 'AB-1' } as const
 const unbegun = { ...act, place: null }
 
 test.each([
   [
-    wordsOfLoss(job, 'applicationFrozen'),
+    job,
+    accessLost(job, 'applicationFrozen'),
     'It stopped at line 12, because whoever began it may not go on: the application is frozen (10005). Rows before it are done.',
     '在第 12 行停止：发起者不能再继续，应用已被冻结（10005）。之前的数据已处理。',
   ],
   [
-    wordsOfRefused(act),
+    act,
+    rowsRefused(act),
     'It stopped at AB-1, because 1000000 of its rows were refused: correct them and send them again.',
     '在 AB-1 处停止：已有 1000000 行被拒绝，请更正后重新提交。',
   ],
   [
-    wordsOfFailure(unbegun, { name: 'PostgresError', code: '53100' }),
+    unbegun,
+    attemptsFailed(unbegun, { name: 'PostgresError', code: '53100' }),
     'It stopped after 20 failed attempts (PostgresError 53100). The service’s log tells more under the id 8.',
     '已停止：连续 20 次尝试失败（PostgresError 53100）。详情见服务日志，编号 8。',
   ],
-  [wordsOfMissing(3), '3 rows of the file are lost: send it again.', '文件中有 3 行已丢失，请重新提交。'],
-  ['a text of a later version', 'a text of a later version', 'a text of a later version'],
-])('a job that failed as “%s” is told in both languages', (error, en, zh) => {
-  expect([jobFailureWords(error, 'en'), jobFailureWords(error, 'zh')]).toEqual([en, zh])
+  [job, rowsLost(3), '3 rows of the file are lost: send it again.', '文件中有 3 行已丢失，请重新提交。'],
+])('why %j failed is told in both languages', ({ noun, id }, { failure, words }, en, zh) => {
+  const told = { noun, id, failure, error: words }
+  expect([jobFailureWords(told, 'en'), jobFailureWords(told, 'zh')]).toEqual([en, zh])
+})
+
+test('each access that a job can lose has its words', () => {
+  for (const loss of ['applicationNotFound', 'applicationFrozen', 'tokenInvalid', 'notPermitted'] as const) {
+    const { failure, words } = accessLost(job, loss)
+    expect(jobFailureWords({ ...job, failure, error: words }, 'en')).not.toContain('access is lost')
+  }
+})
+
+test('of a job that failed before its reason was kept as data, the sentence is shown as it is', () => {
+  const sentence = 'The import stopped at line 12.'
+  expect(jobFailureWords({ ...job, failure: null, error: sentence }, 'zh')).toBe(sentence)
+  const later = { ...rowsLost(3).failure, kind: 'ofALaterVersion' as never }
+  expect(jobFailureWords({ ...job, failure: later, error: sentence }, 'zh')).toBe(sentence)
 })
 
 test('an event that holds the reason of a failure tells it in the reader’s language', () => {

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { columnFaults, importColumns, isIgnored } from '../../console/src/imports/columns.ts'
+import { columnFaults, importColumns, isIgnored, leftOut } from '../../console/src/imports/columns.ts'
 import { type FileStart, fileToSend, namesOf, readStart } from '../../console/src/imports/file-start.ts'
 import { type ResultRow, readRows, resultCsv } from '../../console/src/imports/result.ts'
-import { exportedColumns, type ImportKind, ignoredColumns, importRows } from '../../src/bulk/contract.ts'
+import {
+  exportedColumns,
+  type ImportKind,
+  ignoredColumns,
+  importRows,
+  refusalColumns,
+} from '../../src/bulk/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 
 const gb18030 = {
@@ -35,8 +41,8 @@ test('the columns of each kind are the members that the service takes, the neede
 test('the columns of an export that an import leaves as they are: the same as the service’s', () => {
   for (const kind of Object.keys(importColumns) as ImportKind[]) {
     for (const mode of ['create', 'upsert'] as const) {
-      const left = exportedColumns(kind).flatMap(({ name }) => (isIgnored({ kind, mode }, name) ? [name] : []))
-      expect(left).toEqual(ignoredColumns(kind, mode))
+      const names = [...exportedColumns(kind).map(({ name }) => name), ...refusalColumns]
+      expect(names.filter((name) => isIgnored({ kind, mode }, name))).toEqual(ignoredColumns(kind, mode))
     }
   }
 })
@@ -124,9 +130,34 @@ describe('the columns of a file', () => {
     const file = bytes('\ufeff"设备\n序列号",型号\r\nSN-1,东门\r\n')
     const start = (await readStart(file)) as FileStart
     expect(start.headings).toEqual(['设备\n序列号', '型号'])
-    expect(await fileToSend(file, start, ['deviceNo', 'modelName']).text()).toBe('deviceNo,modelName\r\nSN-1,东门\r\n')
+    const rows = { kind: 'inventory', mode: 'create' } as const
+    const { file: sent, ...query } = fileToSend(rows, file, start, ['deviceNo', 'modelName'])
+    expect([await sent.text(), query]).toEqual(['deviceNo,modelName\r\nSN-1,东门\r\n', {}])
     const known = bytes('deviceNo,modelName\nSN-1,Gate\n')
-    expect(fileToSend(known, (await readStart(known)) as FileStart, ['deviceNo', 'modelName'])).toBe(known)
+    expect(fileToSend(rows, known, (await readStart(known)) as FileStart, ['deviceNo', 'modelName']).file).toBe(known)
+  })
+
+  test('are left out by their headings, or by their places where a heading cannot be told from others', async () => {
+    const rows = { kind: 'inventory', mode: 'create' } as const
+    const file = bytes('sn,备注,"a,b",,deviceNo,型号\n1,2,3,4,5,6\n')
+    const start = (await readStart(file)) as FileStart
+    const names = namesOf(rows, start)
+    expect(names).toEqual([undefined, undefined, undefined, undefined, 'deviceNo', 'modelName'])
+    const chosen = ['deviceNo', leftOut, leftOut, leftOut, leftOut, 'modelName']
+    expect(columnFaults(rows, start.headings, chosen)).toEqual({ missing: [], twice: [], unknown: [], ignored: [] })
+    const { file: sent, ignoreColumns } = fileToSend(rows, file, start, chosen)
+    const left = '备注,column 3,column 4,column 5'
+    expect([await sent.text(), ignoreColumns]).toEqual([`deviceNo,${left},modelName\r\n1,2,3,4,5,6\n`, left])
+    // Many headings would make an address too long.
+    const many = Array.from({ length: 300 }, (_, index) => `多余的列 ${index}`)
+    const wide = bytes(`deviceNo,modelName,${many}\n`, '1,2\n')
+    const asked = fileToSend(rows, wide, (await readStart(wide)) as FileStart, [
+      'deviceNo',
+      'modelName',
+      ...many.map(() => leftOut),
+    ])
+    expect(asked.ignoreColumns?.split(',').slice(0, 2)).toEqual(['column 3', 'column 4'])
+    expect(encodeURIComponent(asked.ignoreColumns ?? '').length).toBeLessThan(8_000)
   })
 })
 

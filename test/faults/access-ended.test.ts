@@ -308,9 +308,10 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
     await holder.lose()
     const detail = async () => (await client.operate(getImport, { id })).data
     expect(await becomesTrue(async () => (await detail()).status > 2)).toBe(true)
-    const { status, created, rows, error } = await detail()
+    const { status, created, rows, error, failure } = await detail()
     expect([status, created < rows], error ?? '').toEqual([4, true])
     expect(error).toContain('has lost access')
+    expect(failure).toMatchObject({ kind: 'accessLost', code: expect.any(Number) })
     expect((await client.operate(pageDevices, { appId: holder.appId })).data.total).toBe(created)
   }, 60_000)
 
@@ -326,9 +327,10 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
     await holder.lose()
     const detail = async () => (await client.operate(getAct, { id: begun.data.id })).data
     expect(await becomesTrue(async () => (await detail()).status > 2)).toBe(true)
-    const { status, done, rows, error } = await detail()
+    const { status, done, rows, error, failure } = await detail()
     expect([status, done < rows], error ?? '').toEqual([4, true])
     expect(error).toContain('has lost access')
+    expect(failure).toMatchObject({ kind: 'accessLost', code: expect.any(Number) })
     expect((await client.operate(pageDevices, { appId: holder.appId, tag: 'acted' })).data.total).toBe(done)
   }, 60_000)
 

@@ -172,7 +172,8 @@ test('an import ends with its millionth refused row', async () => {
   const application = await newApplication(client)
   const { id } = (await send(client, application, '{}\n'.repeat(30_000))).data
   await database.run((sql) => sql`update import set refused = refused + 990_000 where id = ${id}`)
-  const { status, refused, error } = await ended(id)
+  const { status, refused, error, failure } = await ended(id)
   expect([status, refused]).toEqual([4, 1_000_000])
   expect(error).toMatch(/^The import stopped at line \d+, because 1000000 of its rows were refused: correct the file/)
+  expect(failure).toMatchObject({ kind: 'rowsRefused', count: 1_000_000 })
 }, 60_000)

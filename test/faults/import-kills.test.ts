@@ -169,7 +169,8 @@ test('an import that fails tells where and why, and of the database’s words no
   const failed = JSON.parse(stdout)
   const { id, error } = failed
   expect(error).toMatch(/ line 501 .* P0001\)/)
-  expect(failed).toMatchObject({ status: 4, created: 500 })
+  const failure = { kind: 'attemptsFailed', place: '501', code: null, count: 20, cause: 'PostgresError P0001' }
+  expect(failed).toMatchObject({ status: 4, created: 500, failure })
   expect(`${stdout}${stderr}`).not.toContain('13812345678')
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(error) })
   expect((await survivor.call(getImport, { id }, { token })).data.error).toBe(error)

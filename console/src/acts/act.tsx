@@ -60,7 +60,12 @@ export function Page() {
       {isUnderWay(act) && <Watch id={id} />}
       <section className="card">
         {act.error !== null && (
-          <Alert type="error" showIcon title={jobFailureWords(act.error, language)} style={{ marginBottom: 12 }} />
+          <Alert
+            type="error"
+            showIcon
+            title={jobFailureWords({ ...act, noun: 'act' }, language)}
+            style={{ marginBottom: 12 }}
+          />
         )}
         {isUnderWay(act) && <Progress aria-label={t('status')} percent={percentOf(act)} status="active" />}
         <About act={act} />

@@ -279,7 +279,12 @@ function ActProgress({ appId, id }: { appId: string; id: number }) {
         {isUnderWay(act) && <span className="faint">{t('runsWhileYouRead')}</span>}
       </p>
       {act.error !== null && (
-        <Alert type="error" showIcon title={jobFailureWords(act.error, language)} style={{ marginBottom: 12 }} />
+        <Alert
+          type="error"
+          showIcon
+          title={jobFailureWords({ ...act, noun: 'act' }, language)}
+          style={{ marginBottom: 12 }}
+        />
       )}
       <ActCounts act={act} />
       <p>

@@ -86,7 +86,8 @@ function differencesOf(type: string, before: unknown, after: unknown, language: 
     const member = steps.at(-1) ?? ''
     const noun = nounOf(type, steps, after)
     // A filter has the code of a division alone, without its name.
-    const isSilent = steps[0] === 'before' || (silentMembers.has(member) && steps[0] !== 'filter')
+    const isSilent =
+      ['before', 'failure'].includes(steps[0] ?? '') || (silentMembers.has(member) && steps[0] !== 'filter')
     const isEmpty = before === undefined && (is === undefined || is === 'null' || is === '' || is === '[]')
     if (!isChanged || isEmpty || isSilent || isSameMoney(member, was, is)) return []
     const spoken = steps.filter((step) => !silentSteps.has(step))

@@ -1,6 +1,5 @@
 import { eventWords } from '../../../src/vocabulary/event-types.ts'
 import { attemptWords } from '../deliveries/failure-words.ts'
-import { jobFailureWords } from '../imports/failure-words.ts'
 import { readUserAgent } from '../people/user-agent.ts'
 import { actorWords } from '../ui/actor-words.ts'
 import { type Words, w } from './words.ts'
@@ -140,7 +139,6 @@ export function valueWord(noun: string, member: string, text: string | undefined
 function textWord(noun: string, member: string, text: string, language: Language): string {
   if (member === 'callbackStopReason' || (member === 'error' && noun === 'delivery'))
     return attemptWords(text, language)
-  if (member === 'error') return jobFailureWords(text, language)
   if (actorMembers.has(member)) return actorWords(text, language) ?? nameOfActor(text, language)
   if (member === 'userAgent') return readUserAgent(text)
   if (!/^\[.*\]$/.test(text) || !listMembers.has(member)) return text

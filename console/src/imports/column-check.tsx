@@ -1,6 +1,6 @@
-import { Alert, Select } from 'antd'
+import { Alert, Button, Select } from 'antd'
 import { Rows, type RowsColumn } from '../ui/rows.tsx'
-import { columnFaults, columnsOf, isIgnored, type RowKind } from './columns.ts'
+import { columnFaults, columnsOf, isIgnored, leftOut, type RowKind } from './columns.ts'
 import type { FileStart } from './file-start.ts'
 import { useTexts } from './texts.ts'
 
@@ -44,10 +44,13 @@ export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnChe
             value={names[index] ?? null}
             {...(names[index] === undefined && { status: 'error' as const })}
             onChange={(name: string | undefined) => setNames(names.with(index, name ?? undefined))}
-            options={columnsOf(rows).map(({ name, isRequired }) => ({
-              value: name,
-              label: isRequired ? `${name} *` : name,
-            }))}
+            options={[
+              { value: leftOut, label: t('leaveOut') },
+              ...columnsOf(rows).map(({ name, isRequired }) => ({
+                value: name,
+                label: isRequired ? `${name} *` : name,
+              })),
+            ]}
           />
         ) : (
           columnsOf(rows).some(({ name }) => name === heading) && heading
@@ -61,7 +64,7 @@ export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnChe
   ]
   return (
     <div style={{ marginBottom: 16 }}>
-      <Faults rows={rows} start={start} names={names} />
+      <Faults rows={rows} start={start} names={names} setNames={setNames} isFixed={isFixed} />
       <Rows<FileColumn>
         label={t('columns')}
         isSmall
@@ -78,15 +81,22 @@ export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnChe
   )
 }
 
-function Faults({ rows, start, names }: Pick<ColumnCheckProps, 'rows' | 'start' | 'names'>) {
+function Faults({ rows, start, names, setNames, isFixed }: ColumnCheckProps) {
   const t = useTexts()
   const { missing, twice, unknown, ignored } = columnFaults(rows, start.headings, names)
   const isCsv = start.format === 'csv'
+  const left = start.headings.filter((_, index) => names[index] === leftOut)
+  const leaveAllOut = (
+    <Button size="small" disabled={isFixed} onClick={() => setNames(names.map((name) => name ?? leftOut))}>
+      {t('leaveAllOut')}
+    </Button>
+  )
   const checks: [tone: 'error' | 'warning' | 'info', key: Parameters<typeof t>[0], columns: string[]][] = [
     [isCsv ? 'error' : 'warning', isCsv ? 'missing' : 'missingNdjson', missing],
     ['error', 'twice', isCsv ? twice : []],
     [isCsv ? 'error' : 'warning', isCsv ? 'unknown' : 'ignored', unknown],
     ['info', 'notSet', ignored],
+    ['info', 'leavesOut', left],
   ]
   const found = checks.filter(([, , columns]) => columns.length > 0)
   const fits = found.every(([tone]) => tone === 'info')
@@ -97,6 +107,7 @@ function Faults({ rows, start, names }: Pick<ColumnCheckProps, 'rows' | 'start' 
       type={type}
       showIcon
       style={{ marginBottom: 12, overflowWrap: 'anywhere' }}
+      action={key === 'unknown' && leaveAllOut}
       title={t(key, { columns: columns.map((name) => (name === '' ? t('blank') : name)).join(', ') })}
     />
   ))

@@ -1,4 +1,4 @@
-import type { ImportKind, ImportMode } from '../../../src/bulk/contract.ts'
+import { type ImportKind, type ImportMode, refusalColumns } from '../../../src/bulk/contract.ts'
 import { draftColumns, isNeeded } from '../devices/row-faults.ts'
 import type { TextColumn } from '../devices/table-text.ts'
 
@@ -111,16 +111,21 @@ const exportedOnly: Record<ImportKind, readonly string[]> = {
   inventory: [],
 }
 
-/** Whether a column of the file is one of an export that an import cannot set. */
+/** Whether a column of the file is one of an export, or of refused rows, that an import cannot set. */
 export const isIgnored = (rows: RowKind, name: string | undefined) =>
-  name !== undefined && exportedOnly[rows.kind].includes(name) && !columnsOf(rows).some((one) => one.name === name)
+  name !== undefined &&
+  [...exportedOnly[rows.kind], ...refusalColumns].includes(name) &&
+  !columnsOf(rows).some((one) => one.name === name)
+
+/** The name of a column that the user leaves out. No column has it, because of its blank. */
+export const leftOut = 'left out'
 
 export interface ColumnFaults {
   /** Required columns that the file lacks. */
   missing: string[]
   /** Columns to which more than one column of the file is mapped. */
   twice: string[]
-  /** Headings that match no column. */
+  /** Headings that match no column and are not left out. */
   unknown: string[]
   /** Columns of an export that are ignored. */
   ignored: string[]
@@ -140,7 +145,10 @@ export function columnFaults(
     missing: needed.map(({ name }) => name).filter((name) => !names.includes(name)),
     twice: columns.map(({ name }) => name).filter((name) => names.indexOf(name) !== names.lastIndexOf(name)),
     unknown: headings.filter(
-      (_, index) => !columns.some(({ name }) => name === names[index]) && !isIgnored(rows, names[index]),
+      (_, index) =>
+        names[index] !== leftOut &&
+        !columns.some(({ name }) => name === names[index]) &&
+        !isIgnored(rows, names[index]),
     ),
     ignored: headings.filter((_, index) => isIgnored(rows, names[index])),
   }

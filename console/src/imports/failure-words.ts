@@ -1,51 +1,59 @@
-import { type JobFailure, readJobFailure } from '../../../src/bulk/jobs/failure/contract.ts'
+import type { JobFailure } from '../../../src/bulk/jobs/failure/contract.ts'
 
 type Language = 'en' | 'zh'
 
-/** Why an import or a bulk act failed, in the reader's words. A text that the service does not write is shown as it is. */
-export function jobFailureWords(error: string, language: Language): string {
-  const failure = readJobFailure(error)
-  return failure === undefined ? error : sentences[language](failure)
+/** A job that failed. */
+interface FailedJob {
+  noun: 'import' | 'act'
+  id: number | string
+  /** Null where a version of the service before has kept the sentence alone. */
+  failure: JobFailure | null
+  /** The sentence of the service, in English. */
+  error: string | null
 }
 
-/** What the sender of a job has lost, by the name of the refusal. */
-const losses: Record<string, Record<Language, string>> = {
-  applicationNotFound: { en: 'the application is gone', zh: '应用已不存在' },
-  applicationFrozen: { en: 'the application is frozen', zh: '应用已被冻结' },
-  tokenInvalid: { en: 'their token or session has ended', zh: '其令牌或会话已失效' },
-  notPermitted: { en: 'their role may not do this any more', zh: '其角色已无此权限' },
+/** Why an import or a bulk act failed, in the reader's words. */
+export function jobFailureWords({ failure, error, ...job }: FailedJob, language: Language): string {
+  const told = failure === null ? undefined : sentences[language](failure, job)
+  return told ?? error ?? ''
 }
-const lossOf = (name: string, language: Language) => losses[name]?.[language] ?? name
 
-const sentences: Record<Language, (failure: JobFailure) => string> = {
-  en(failure) {
-    if (failure.kind === 'missing') return `${failure.rows} rows of the file are lost: send it again.`
-    const where = failure.place === '' ? '' : ` at ${failure.place}`
-    switch (failure.kind) {
-      case 'loss':
-        return `It stopped${where}, because whoever began it may not go on: ${lossOf(failure.name, 'en')} (${failure.code}). Rows before it are done.`
-      case 'refused':
-        return `It stopped${where}, because ${failure.rows} of its rows were refused: correct them and send them again.`
-      case 'failure':
-        return `It stopped after ${failure.attempts} failed attempts${where} (${failure.what}). The service’s log tells more under the id ${failure.id}.`
+/** What the sender of a job has lost, by the code of the refusal. */
+const losses: Record<number, Record<Language, string>> = {
+  10002: { en: 'their token or session has ended', zh: '其令牌或会话已失效' },
+  10003: { en: 'their role may not do this any more', zh: '其角色已无此权限' },
+  10004: { en: 'the application is gone', zh: '应用已不存在' },
+  10005: { en: 'the application is frozen', zh: '应用已被冻结' },
+}
+
+/** Undefined for a kind of failure of a later version. */
+type Sentence = (failure: JobFailure, job: Pick<FailedJob, 'noun' | 'id'>) => string | undefined
+
+const sentences: Record<Language, Sentence> = {
+  en({ kind, place, code, count, cause }, { noun, id }) {
+    const where = place === null ? '' : ` at ${noun === 'import' ? 'line ' : ''}${place}`
+    switch (kind) {
+      case 'accessLost':
+        return `It stopped${where}, because whoever began it may not go on: ${losses[code ?? 0]?.en ?? 'access is lost'} (${code}). Rows before it are done.`
+      case 'rowsRefused':
+        return `It stopped${where}, because ${count} of its rows were refused: correct them and send them again.`
+      case 'attemptsFailed':
+        return `It stopped after ${count} failed attempts${where} (${cause}). The service’s log tells more under the id ${id}.`
+      case 'rowsLost':
+        return `${count} rows of the file are lost: send it again.`
     }
   },
-  zh(failure) {
-    if (failure.kind === 'missing') return `文件中有 ${failure.rows} 行已丢失，请重新提交。`
-    const where = placeInChinese(failure.place)
-    switch (failure.kind) {
-      case 'loss':
-        return `${where}停止：发起者不能再继续，${lossOf(failure.name, 'zh')}（${failure.code}）。之前的数据已处理。`
-      case 'refused':
-        return `${where}停止：已有 ${failure.rows} 行被拒绝，请更正后重新提交。`
-      case 'failure':
-        return `${where}停止：连续 ${failure.attempts} 次尝试失败（${failure.what}）。详情见服务日志，编号 ${failure.id}。`
+  zh({ kind, place, code, count, cause }, { noun, id }) {
+    const where = place === null ? '已' : noun === 'import' ? `在第 ${place} 行` : `在 ${place} 处`
+    switch (kind) {
+      case 'accessLost':
+        return `${where}停止：发起者不能再继续，${losses[code ?? 0]?.zh ?? '其权限已失效'}（${code}）。之前的数据已处理。`
+      case 'rowsRefused':
+        return `${where}停止：已有 ${count} 行被拒绝，请更正后重新提交。`
+      case 'attemptsFailed':
+        return `${where}停止：连续 ${count} 次尝试失败（${cause}）。详情见服务日志，编号 ${id}。`
+      case 'rowsLost':
+        return `文件中有 ${count} 行已丢失，请重新提交。`
     }
   },
-}
-
-function placeInChinese(place: string): string {
-  if (place === '') return '已'
-  const line = /^line (\d+)$/.exec(place)?.[1]
-  return line === undefined ? `在 ${place} 处` : `在第 ${line} 行`
 }

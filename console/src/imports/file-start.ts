@@ -1,7 +1,7 @@
 import type { ImportFormat } from '../../../src/bulk/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { columnOf, delimiterOf, linesOf } from '../devices/table-text.ts'
-import { columnsOf, isIgnored, type RowKind } from './columns.ts'
+import { columnsOf, isIgnored, leftOut, type RowKind } from './columns.ts'
 
 // Inspects a file of any size before it is sent, by reading its beginning only.
 
@@ -104,9 +104,51 @@ export function namesOf(rows: RowKind, { format, headings }: FileStart): (string
   })
 }
 
-/** The file to send: its first line is replaced by the service's column names. The rest is not read. */
-export function fileToSend(file: Blob, start: FileStart, names: readonly (string | undefined)[]): Blob {
+export interface FileToSend {
+  file: Blob
+  /** The parameter that names the columns that are left out. */
+  ignoreColumns?: string
+}
+
+/**
+ * The file to send: its first line is replaced by the service's column names. The rest is not read: the service leaves out
+ * what the user leaves out.
+ */
+export function fileToSend(
+  rows: RowKind,
+  file: Blob,
+  start: FileStart,
+  names: readonly (string | undefined)[],
+): FileToSend {
   const { format, headings, secondLine } = start
   const isSame = headings.every((heading, index) => heading === names[index])
-  return format === 'ndjson' || isSame ? file : new Blob([`${names.join(',')}\r\n`, file.slice(secondLine)])
+  if (format === 'ndjson' || isSame) return { file }
+  const shown = leftOutNames(rows, headings, names)
+  const head = names.map((name, index) => shown.get(index) ?? name)
+  return {
+    file: new Blob([`${head.join(',')}\r\n`, file.slice(secondLine)]),
+    ...(shown.size > 0 && { ignoreColumns: [...shown.values()].join(',') }),
+  }
+}
+
+/** The longest list of names that fits well into an address. */
+const mostNamesLength = 2000
+
+/**
+ * What the columns that are left out are called, by their place: their headings, or `column N` where a heading cannot be
+ * listed with commas between or is the name of another column, or where there are too many headings.
+ */
+function leftOutNames(rows: RowKind, headings: readonly string[], names: readonly (string | undefined)[]) {
+  const isFree = (heading: string) =>
+    /^[^",\p{Cc}]{1,100}$/u.test(heading) &&
+    !isIgnored(rows, heading) &&
+    !columnsOf(rows).some(({ name }) => name === heading)
+  const places = [...headings.keys()].filter((index) => names[index] === leftOut)
+  const areShort = encodeURIComponent(places.map((index) => headings[index]).join()).length < mostNamesLength
+  return new Map(
+    places.map((index) => {
+      const heading = headings[index] ?? ''
+      return [index, areShort && isFree(heading) ? heading : `column ${index + 1}`]
+    }),
+  )
 }

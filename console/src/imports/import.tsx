@@ -111,7 +111,7 @@ function Notes({ job }: { job: ImportRecord }) {
         )}
       {ignoredColumns.length > 0 && note('info', t('notSet', { columns: ignoredColumns.join(', ') }))}
       {status === jobStatus.failed &&
-        note('error', t('failedWords', { error: jobFailureWords(job.error ?? '', language) }))}
+        note('error', t('failedWords', { error: jobFailureWords({ ...job, noun: 'import' }, language) }))}
       {status === jobStatus.cancelled && note('warning', t('cancelledWords'))}
       {isUnderWay(job) && (
         <output style={{ display: 'block', marginBottom: 16 }}>

@@ -209,8 +209,9 @@ function CheckedFile({
 
   function go(isDryRun: boolean): void {
     const charset = start.encoding === 'gb18030' ? '; charset=gb18030' : ''
-    const query = { kind, mode, ...(appId !== undefined && { appId }), ...(isDryRun && { dryRun: 'true' as const }) }
-    void send(query, fileToSend(file, start, names), mediaTypeOf(start.format) + charset)
+    const { file: sentFile, ...leavingOut } = fileToSend(rows, file, start, names)
+    const asked = { ...(appId !== undefined && { appId }), ...(isDryRun && { dryRun: 'true' as const }) }
+    void send({ kind, mode, ...asked, ...leavingOut }, sentFile, mediaTypeOf(start.format) + charset)
   }
 
   return (

@@ -1,5 +1,5 @@
 import { ForecourtError } from '../../../sdk/src/error.ts'
-import type { ImportOutcome } from '../../../src/bulk/contract.ts'
+import { getImportResult, type ImportOutcome } from '../../../src/bulk/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { envelopeOf } from './envelope.ts'
 
@@ -28,7 +28,17 @@ interface Wish {
 }
 
 /** Reads the first rows of a result, which may have a million lines, at its address. Throws `ForecourtError`. */
-export async function firstRows<Row = ResultRow>(address: string, { most, language, signal }: Wish) {
+export async function firstRows<Row = ResultRow>(address: string, { most, ...wish }: Wish) {
+  const { body } = await read(address, wish)
+  return readRows<Row>(body, most)
+}
+
+/** The refused rows of an import as they were sent, with the reasons. The browser holds them outside of the page's memory. */
+export async function refusedRows(id: number, language: string): Promise<Blob> {
+  return (await read(`${getImportResult.path}?id=${id}&rows=true`, { language })).blob()
+}
+
+async function read(address: string, { language, signal }: Omit<Wish, 'most'>) {
   const headers = { 'accept-language': language }
   const response = await fetch(address, { headers, ...(signal && { signal }) })
   if (!response.ok || response.body === null) {
@@ -41,7 +51,7 @@ export async function firstRows<Row = ResultRow>(address: string, { most, langua
       requestId: response.headers.get('x-request-id'),
     })
   }
-  return readRows<Row>(response.body, most)
+  return response as Response & { body: ReadableStream<Uint8Array> }
 }
 
 /** Reads rows until there are enough, and cancels the rest of the download. */

@@ -17,7 +17,7 @@ import { Rows, type RowsColumn } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { isUnderWay } from './parts.tsx'
-import { firstRows, type ResultRow, resultAddress, resultCsv } from './result.ts'
+import { firstRows, type ResultRow, refusedRows, resultAddress, resultCsv } from './result.ts'
 import { useTexts } from './texts.ts'
 
 const step = 100
@@ -43,6 +43,7 @@ export function Results({ job }: { job: ImportRecord }) {
         />
         <Downloads job={job} outcome={outcome} />
       </div>
+      {job.refused > 0 && <p className="faint">{t('asSentHint')}</p>}
       <ResultRows key={outcome ?? 'all'} job={job} outcome={outcome} />
     </section>
   )
@@ -131,24 +132,16 @@ function Subject({ job: { appId, dryRun }, row: { deviceNo, id, outcome } }: { j
   return isThere && appId !== null ? <Link to={paths.site(appId, id)}>{id}</Link> : id
 }
 
-function Downloads({ job: { id }, outcome }: ResultProps) {
-  const t = useTexts()
-  const language = useLanguage()
+/** Saves a file that is read from the service first; says whether that is under way, and why it failed. */
+function useSaving() {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<ForecourtError>()
-  const name = `import-${id}${outcome === undefined ? '' : `-${outcome}`}`
-
-  /** The service returns NDJSON; spreadsheets need CSV. */
-  async function saveCsv(): Promise<void> {
+  async function save(name: string, read: () => Promise<Blob>): Promise<void> {
     setBusy(true)
     setError(undefined)
     try {
-      const { rows } = await firstRows(resultAddress(getImportResult, id, outcome), {
-        most: Number.POSITIVE_INFINITY,
-        language,
-      })
-      const address = URL.createObjectURL(new Blob([resultCsv(rows)], { type: 'text/csv' }))
-      const link = Object.assign(document.createElement('a'), { href: address, download: `${name}.csv` })
+      const address = URL.createObjectURL(await read())
+      const link = Object.assign(document.createElement('a'), { href: address, download: name })
       link.click()
       URL.revokeObjectURL(address)
     } catch (refusal) {
@@ -157,11 +150,40 @@ function Downloads({ job: { id }, outcome }: ResultProps) {
       setBusy(false)
     }
   }
+  return { save, isBusy, error }
+}
+
+function Downloads({ job: { id, format, refused }, outcome }: ResultProps) {
+  const t = useTexts()
+  const language = useLanguage()
+  const [lines, asSent] = [useSaving(), useSaving()]
+  const name = `import-${id}${outcome === undefined ? '' : `-${outcome}`}`
+
+  /** The service returns NDJSON; spreadsheets need CSV. */
+  async function readCsv(): Promise<Blob> {
+    const wish = { most: Number.POSITIVE_INFINITY, language }
+    const { rows } = await firstRows(resultAddress(getImportResult, id, outcome), wish)
+    return new Blob([resultCsv(rows)], { type: 'text/csv' })
+  }
 
   return (
     <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
-      <RefusalAlert error={error} />
-      <Button icon={<DownloadOutlined />} loading={isBusy} onClick={() => void saveCsv()}>
+      <RefusalAlert error={lines.error ?? asSent.error} />
+      {refused > 0 && (
+        <Button
+          type="primary"
+          icon={<DownloadOutlined />}
+          loading={asSent.isBusy}
+          onClick={() => void asSent.save(`import-${id}-refused-rows.${format}`, () => refusedRows(id, language))}
+        >
+          {t('asSent')}
+        </Button>
+      )}
+      <Button
+        icon={<DownloadOutlined />}
+        loading={lines.isBusy}
+        onClick={() => void lines.save(`${name}.csv`, readCsv)}
+      >
         {t('asCsv')}
       </Button>
       <Button

@@ -1,3 +1,4 @@
+import type { JobFailure } from '../../../src/bulk/jobs/failure/contract.ts'
 import type { FindingCode, FindingRecord, RecordCode } from '../../../src/service/contract.ts'
 import { attemptWords } from '../deliveries/failure-words.ts'
 import { jobFailureWords } from '../imports/failure-words.ts'
@@ -153,9 +154,17 @@ const isSize = (name: string) => /bytes$/i.test(name)
 const isCount = (name: string) => ['count', 'held', 'stopped', 'limit', 'needed', 'inUse'].includes(name)
 
 /** Why a callback or a job fails, in the reader's words. */
-function reasonIn(code: FindingRecord['code'], reason: string, language: Language): string {
-  return code === 'callbackFailing' ? attemptWords(reason, language) : jobFailureWords(reason, language)
+function reasonIn(finding: FindingRecord, reason: string, language: Language): string {
+  if (finding.code === 'callbackFailing') return attemptWords(reason, language)
+  if (finding.code !== 'importFailed' && finding.code !== 'actFailed') return reason
+  const { id = '', why, place = null, code = null, count = null, cause = null } = valuesOf(finding)
+  const kind = why as JobFailure['kind'] | undefined
+  const failure = kind === undefined ? null : { kind, place, code: numberOf(code), count: numberOf(count), cause }
+  const noun = finding.code === 'importFailed' ? 'import' : 'act'
+  return jobFailureWords({ noun, id, failure, error: reason }, language)
 }
+
+const numberOf = (text: string | null) => (text === null ? null : Number(text))
 
 /** Returns the functions that say a finding in words, and what to do about it. */
 export function useSentences() {
@@ -163,7 +172,7 @@ export function useSentences() {
   const language = useLanguage()
   const say = (key: string, finding: FindingRecord) => {
     const shown = finding.values.map(({ name, value }) => {
-      if (name === 'reason') return [name, reasonIn(finding.code, value, language)]
+      if (name === 'reason') return [name, reasonIn(finding, value, language)]
       if (isSize(name)) return [name, inBytes(Number(value))]
       return [name, isCount(name) ? grouped(Number(value)) : value]
     })

@@ -1,14 +1,7 @@
-import {
-  DownloadOutlined,
-  LeftOutlined,
-  ReloadOutlined,
-  RightOutlined,
-  SettingOutlined,
-  VerticalRightOutlined,
-} from '@ant-design/icons'
+import { DownloadOutlined, ReloadOutlined, SettingOutlined } from '@ant-design/icons'
 import { Button, Empty } from 'antd'
 import { lazy, type ReactNode, Suspense, useDeferredValue, useState } from 'react'
-import { useLocation, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ExportKind } from '../../../src/bulk/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
@@ -19,19 +12,11 @@ import { Select } from './fields.tsx'
 import { Loading } from './loading.tsx'
 import { useIsNarrow } from './narrow.ts'
 import { grouped } from './number.ts'
+import { type PageData, Total, Turns, usePlace } from './pager.tsx'
 import { RefusalResult } from './refusal.tsx'
-import { Rows, type RowsColumn, type RowsSort } from './rows.tsx'
+import { Rows, type RowsColumn } from './rows.tsx'
+import { SortChoice, useSort } from './sorting.tsx'
 import { useCommon } from './texts.ts'
-
-/** The data of every page operation (contract §5). */
-interface PageData<Item> {
-  list: Item[]
-  total: number
-  totalIsExact: boolean
-  pages: number
-  pageSize: number
-  nextCursor: string | null
-}
 
 export interface Column<Item> extends RowsColumn<Item> {
   /**
@@ -206,190 +191,6 @@ function useAnswered(asked: string, isWaiting: boolean): string {
   return answered
 }
 
-/** The number of a page as the address has it. */
-function numberOf(text: string | null): number | undefined {
-  const number = Number(text)
-  return Number.isInteger(number) && number > 1 ? number : undefined
-}
-
-/**
- * The order of a table, kept in the address; `frame` has the address's parameters for the page, which a change of the
- * order resets.
- */
-function useSort<Item>(columns: readonly Column<Item>[], orderedBy: string | undefined, frame: readonly string[]) {
-  const [search] = useSearchParams()
-  const change = useChangeSearch()
-  const given = search.get('order') ?? ''
-  const turn = (changes: Record<string, string | undefined>) =>
-    change({ ...changes, ...Object.fromEntries(frame.map((name) => [name, undefined])) })
-  if (orderedBy !== undefined) {
-    const order = given === 'asc' ? 'asc' : 'desc'
-    const reverse = () => turn({ order: order === 'asc' ? undefined : 'asc' })
-    // The feed's order also applies to its export.
-    return {
-      asked: { order },
-      ofExport: { order },
-      rows: { by: orderedBy, isAscending: order === 'asc', turn: reverse },
-    }
-  }
-  const by = columns.find(({ sortBy }) => sortBy !== undefined && sortBy === search.get('sort'))?.sortBy
-  const isAscending = given !== 'desc'
-  return {
-    asked: by === undefined ? {} : { sort: by, order: isAscending ? 'asc' : 'desc' },
-    // An export has an order of its own.
-    ofExport: { sort: undefined, order: undefined },
-    rows: {
-      by,
-      isAscending,
-      // The sequence of clicks on a heading: ascending, descending, and the table's own order again. Times begin with
-      // descending.
-      turn(chosen: string) {
-        if (chosen === '') return turn({ sort: undefined, order: undefined })
-        const isFirstDown = chosen === 'createTime'
-        if (chosen !== by) turn({ sort: chosen, order: isFirstDown ? 'desc' : undefined })
-        else if (isAscending === isFirstDown) turn({ sort: undefined, order: undefined })
-        else turn({ sort: chosen, order: isAscending ? 'desc' : undefined })
-      },
-    },
-  }
-}
-
-type SortChoiceProps = RowsSort & { columns: readonly Column<never>[] }
-
-/**
- * The columns that sort, for a window in which the table has no headings: a phone opens its own list of choices, and
- * no code is loaded for it.
- */
-function SortChoice({ columns, by, turn }: SortChoiceProps) {
-  const t = useCommon()
-  const choices = columns.flatMap(({ sortBy, title }) =>
-    sortBy === undefined ? [] : [{ value: sortBy, label: title }],
-  )
-  if (choices.length === 0) return null
-  return (
-    <select
-      className="sort-choice"
-      aria-label={t('sortedBy')}
-      value={by ?? ''}
-      onChange={({ target }) => turn(target.value)}
-    >
-      {[{ value: '', label: t('ownOrder') }, ...choices].map(({ value, label }) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
-  )
-}
-
-interface PageNumberProps {
-  here: number | undefined
-  pages: number
-  goTo: (number: number) => void
-}
-
-/** The number of the page, which can be changed to go to another. */
-function PageNumber({ here, pages, goTo }: PageNumberProps) {
-  const t = useCommon()
-  const [text, setText] = useState(String(here ?? ''))
-  function go(): void {
-    const number = Number(text)
-    if (Number.isInteger(number) && number >= 1 && number !== here) goTo(Math.min(number, pages))
-    else setText(String(here ?? ''))
-  }
-  return (
-    <label className="pager-number number">
-      <input
-        aria-label={t('pageNumber')}
-        inputMode="numeric"
-        size={String(pages).length}
-        value={text}
-        onChange={({ target }) => setText(target.value.replace(/\D/g, ''))}
-        onKeyDown={({ key }) => key === 'Enter' && go()}
-        onBlur={go}
-      />
-      {t('ofPages', { pages: grouped(pages) })}
-    </label>
-  )
-}
-
-/** The table's present page, from the address: by a cursor, or by a number that the user entered. */
-function usePlace(cursorName: string) {
-  const [search] = useSearchParams()
-  const turn = useChangeSearch()
-  const previous = usePreviousCursors(cursorName)
-  const numberName = cursorName === 'cursor' ? 'pageNo' : `${cursorName}No`
-  const cursor = search.get(cursorName) ?? ''
-  const pageNo = cursor === '' ? numberOf(search.get(numberName)) : undefined
-  const start = { [cursorName]: undefined, [numberName]: undefined }
-  const byCursor = (to: string | undefined, before: string[]) =>
-    turn({ [cursorName]: to }, { state: { [cursorName]: before } })
-  const goTo = (number: number) => turn({ ...start, [numberName]: number <= 1 ? undefined : String(number) })
-  return {
-    names: [cursorName, numberName],
-    /** The changes of the address that lead to the first page. */
-    start,
-    asked: cursor === '' ? pageNo && { pageNo } : { cursor },
-    isFirst: cursor === '' && pageNo === undefined,
-    hasPrevious: previous.length > 0 || pageNo !== undefined,
-    /** Undefined if the page was opened by its address alone. */
-    number: pageNo ?? (cursor === '' || previous.length > 0 ? previous.length + 1 : undefined),
-    goTo,
-    goBack: () => (pageNo === undefined ? byCursor(previous.at(-1), previous.slice(0, -1)) : goTo(pageNo - 1)),
-    goOn: (nextCursor: string | null) =>
-      pageNo === undefined ? byCursor(nextCursor ?? undefined, [...previous, cursor]) : goTo(pageNo + 1),
-  }
-}
-
-interface TurnsProps {
-  place: ReturnType<typeof usePlace>
-  page: PageData<unknown>
-  /** Whether the table still shows the rows of the page before. */
-  isWaiting: boolean
-}
-
-/** The buttons that turn pages, and the page's number. */
-function Turns({ place, page, isWaiting }: TurnsProps) {
-  const t = useCommon()
-  const { number, goTo } = place
-  return (
-    <>
-      <PagerButton icon={<VerticalRightOutlined />} words={t('firstPage')} isOff={place.isFirst} go={() => goTo(1)} />
-      <PagerButton
-        icon={<LeftOutlined />}
-        words={t('previousPage')}
-        isOff={!place.hasPrevious}
-        go={() => place.goBack()}
-      />
-      {page.totalIsExact && <PageNumber key={`${number} ${page.pages}`} here={number} pages={page.pages} goTo={goTo} />}
-      <PagerButton
-        icon={<RightOutlined />}
-        words={t('nextPage')}
-        isOff={!page.nextCursor || isWaiting}
-        go={() => place.goOn(page.nextCursor)}
-      />
-    </>
-  )
-}
-
-interface PagerButtonProps {
-  icon: ReactNode
-  words: string
-  isOff: boolean
-  go: () => void
-}
-
-/** A button that turns pages. */
-function PagerButton({ icon, words, isOff, go }: PagerButtonProps) {
-  return <Button disabled={isOff} aria-label={words} title={words} icon={icon} onClick={go} />
-}
-
-/** The cursors of the pages before this one, from the first page, whose cursor is empty. */
-function usePreviousCursors(cursorName: string): string[] {
-  const state: unknown = useLocation().state
-  return (state as Record<string, string[]> | null)?.[cursorName] ?? []
-}
-
 /**
  * A click anywhere on a row opens it, except on links, buttons and inputs, in a dialog of the row, or at the end of
  * selecting text.
@@ -404,18 +205,6 @@ function rowProps(onClick: () => void): React.HTMLAttributes<HTMLElement> {
       if (!isItsOwn && getSelection()?.isCollapsed !== false) onClick()
     },
   }
-}
-
-function Total({ page }: { page: PageData<unknown> }) {
-  const t = useCommon()
-  const total = grouped(page.total)
-  const words = page.totalIsExact ? t('total', { total }) : t('totalAtLeast', { total })
-  // Another total is another text in its place, and not one that moves.
-  return (
-    <span key={words} className="faint number">
-      {words}
-    </span>
-  )
 }
 
 /** Shown instead of rows: there are none at all, or none that match the filters. */

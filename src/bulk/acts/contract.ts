@@ -21,6 +21,7 @@ import {
   textOneOf,
 } from '../../vocabulary/values.ts'
 import { jobStatusValues, jobStatusWords } from '../jobs/contract.ts'
+import { JobFailure } from '../jobs/failure/contract.ts'
 
 /** The acts on each kind of row, with the operation that does the same to one row. */
 export const singleOf = {
@@ -139,6 +140,7 @@ export const ActRecord = named(
     createTime: moment,
     finishTime: nullable(Type.String({ description: 'When the act ended; null before.' })),
     error: nullable(Type.String({ description: 'Why the act failed; null if it did not fail.' })),
+    failure: nullable(JobFailure),
   }),
 )
 export type ActRecord = Static<typeof ActRecord>

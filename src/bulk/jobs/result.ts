@@ -1,12 +1,11 @@
 import type { Sql } from '../../database/open.ts'
 import { fileReply, type Reply } from '../../http/answer.ts'
 import { preferredLanguage } from '../../http/language.ts'
-import type { Reason } from '../../vocabulary/refusals.ts'
 import { mediaTypeOf } from '../contract.ts'
-import { type Outcome, outcomeOf, resultLine } from './rules.ts'
-import { readOutcomes } from './store.ts'
+import { readOutcomes } from './outcomes/store.ts'
+import { type KeptOutcome, type Outcome, outcomeOf, resultLine } from './rules.ts'
 
-type ReadNext = <Answer>(read: (sql: Sql) => Promise<Answer>) => Promise<Answer>
+export type ReadNext = <Answer>(read: (sql: Sql) => Promise<Answer>) => Promise<Answer>
 
 interface JobOfResult {
   id: number
@@ -21,23 +20,25 @@ export function resultReply(
   languages: string | null,
   readNext: ReadNext,
 ): Reply {
-  const lines = resultLines(job, wanted, preferredLanguage(languages), readNext)
+  const language = preferredLanguage(languages)
+  const lines = textOfOutcomes(job.id, wanted, readNext, (outcome) => resultLine(job.kind, outcome, language))
   return fileReply(lines, mediaTypeOf('ndjson'), `${job.noun}-${job.id}.ndjson`)
 }
 
 const encoder = new TextEncoder()
 
-async function* resultLines(
-  { id, kind }: JobOfResult,
+/** A text for each outcome of a job, a portion of them at a time. */
+export async function* textOfOutcomes(
+  id: number,
   wanted: Outcome | null,
-  language: keyof Reason,
   readNext: ReadNext,
+  textOf: (outcome: KeptOutcome) => string,
 ): AsyncGenerator<Uint8Array> {
   for (let after = 0; ; ) {
     const portion = await readNext((sql) => readOutcomes(sql, id, after, wanted))
     if (portion === undefined) return
     after = portion.id
     const meant = portion.outcomes.filter((outcome) => wanted === null || outcomeOf(outcome) === wanted)
-    yield encoder.encode(meant.map((outcome) => resultLine(kind, outcome, language)).join(''))
+    yield encoder.encode(meant.map(textOf).join(''))
   }
 }

@@ -22,11 +22,17 @@ export const countColumns: readonly CountColumn[] = ['created', 'updated', 'exis
 
 /**
  * A row's stored outcome: its line in a file, or null where there is none; the serial number or id; and for a refused row
- * the reason and the faulty members.
+ * the reason, the faulty members and, if it is a row of a file, its cells or its text.
  */
 export type KeptOutcome =
   | [line: number | null, outcome: Success, key: string | number | null]
-  | [line: number | null, refusal: RefusalName, key: string | number | null, errors: FieldFault[] | null]
+  | [
+      line: number | null,
+      refusal: RefusalName,
+      key: string | number | null,
+      errors: FieldFault[] | null,
+      sent?: readonly string[],
+    ]
 
 export const outcomeOf = ([, outcome]: KeptOutcome): Outcome =>
   outcome in countedIn ? (outcome as Success) : 'refused'
@@ -38,7 +44,10 @@ export function countOutcomes(outcomes: readonly KeptOutcome[]): Record<CountCol
   return counts
 }
 
-/** Packs the outcomes of a portion's rows as text: each fault once, and rows refer to it by its place. */
+/**
+ * Packs the outcomes of a portion's rows as text: each fault once, and rows refer to it by its place. What was sent stands
+ * by itself, in the order of the refused rows, because few readers want it.
+ */
 export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
   const places = new Map<string, number>()
   const placeOf = (fault: FieldFault) => {
@@ -50,21 +59,33 @@ export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
   const rows = outcomes.map(([line, outcome, key, errors = null]) =>
     errors === null ? [line, outcome, key] : [line, outcome, key, ...errors.map(placeOf)],
   )
-  return `{"faults":[${[...places.keys()].join(',')}],"rows":${JSON.stringify(rows)}}`
+  const sent = outcomes.flatMap(([, , , , cells]) => (cells === undefined ? [] : [cells]))
+  const kept = sent.length === 0 ? '' : `,"sent":${JSON.stringify(sent)}`
+  return `{"faults":[${[...places.keys()].join(',')}],"rows":${JSON.stringify(rows)}${kept}}`
 }
 
 /** Reads a text of `packOutcomes`. */
 export function unpackOutcomes(text: string): KeptOutcome[] {
-  const { faults, rows } = JSON.parse(text) as {
+  const { faults, rows, sent } = JSON.parse(text) as {
     faults: FieldFault[]
     rows: [line: number | null, outcome: RefusalName, key: string | number | null, ...faults: number[]][]
+    /** Absent for acts, and where a version before has written the portion. */
+    sent?: string[][]
   }
-  return rows.map(([line, outcome, key, ...places]) => [
-    line,
-    outcome,
-    key,
-    places.length === 0 ? null : places.map((place) => faults[place] as FieldFault),
-  ])
+  let refused = 0
+  return rows.map(([line, outcome, key, ...places]) => {
+    const errors = places.length === 0 ? null : places.map((place) => faults[place] as FieldFault)
+    const kept: KeptOutcome = [line, outcome, key, errors]
+    if (sent !== undefined && outcomeOf(kept) === 'refused') kept.push(sent[refused++] as never)
+    return kept
+  })
+}
+
+/** Why a row was refused, in one text. That the request is not valid says less than its faults. */
+export function refusalWords(refusal: RefusalName, errors: FieldFault[] | null, language: keyof Reason): string {
+  const faults = (errors ?? []).map(({ field, reason }) => `${field}: ${reason[language]}`).join('; ')
+  if (faults === '') return refusals[refusal][language]
+  return refusal === 'invalidRequest' ? faults : `${refusals[refusal][language]} ${faults}`
 }
 
 /** A line of a result. The row's key is told as the member that a record of the kind has it in. */

@@ -12,15 +12,9 @@ import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
 import { Refusal, type RefusalName } from '../../vocabulary/refusals.ts'
 import { jobStatus } from './contract.ts'
-import {
-  columnOf,
-  countColumns,
-  countOutcomes,
-  type KeptOutcome,
-  type Outcome,
-  packOutcomes,
-  unpackOutcomes,
-} from './rules.ts'
+import type { JobFailure } from './failure/contract.ts'
+import type { ToldFailure } from './failure/rules.ts'
+import { countOutcomes, type KeptOutcome, packOutcomes } from './rules.ts'
 
 // Jobs: imports and acts. Both lie in the table `import`, share its ids, and an application has one of either under way.
 
@@ -40,7 +34,8 @@ export interface JobFamily<Told> {
   toRecord(row: Row, showMoment: ShowMoment): Told
 }
 
-const sharedColumnsSql = 'id, app_id, kind, is_dry_run, status, rows, refused, actor, created_at, finished_at, error'
+const sharedColumnsSql =
+  'id, app_id, kind, is_dry_run, status, rows, refused, actor, created_at, finished_at, error, failure'
 const columnsOf = <Told>({ columnsSql }: JobFamily<Told>) => `${sharedColumnsSql}, ${columnsSql}`
 
 /** The members that the records of all jobs end with. */
@@ -49,6 +44,7 @@ export const endOfRecord = (row: Row, showMoment: ShowMoment) => ({
   createTime: showMoment(row.created_at),
   finishTime: row.finished_at === null ? null : showMoment(row.finished_at),
   error: row.error as string | null,
+  failure: row.failure === null ? null : (JSON.parse(row.failure) as JobFailure),
 })
 
 /** The applications whose jobs are meant; null for all of them and the platform's own. */
@@ -159,7 +155,7 @@ export interface Job {
   actor: string
   /** The job's row: as it was when the lease was taken, with the position updated since. */
   row: Row
-  /** The row at which the job is, for people; null before the first. */
+  /** The row at which the job is: its line, serial number or id; null before the first. */
   place: string | null
   /** The newest event ids of the applications that it writes for, when this process had last written for them. */
   lastEventIds: Record<string, number>
@@ -314,31 +310,16 @@ export async function finishJob(sql: Statements, job: Job): Promise<void> {
 }
 
 /** Says that a job cannot be carried on, and why. */
-export async function failJob(sql: Statements, job: Job, error: string): Promise<void> {
+export async function failJob(sql: Statements, job: Job, { words, failure }: ToldFailure): Promise<void> {
   await sql`
-    update import set status = ${jobStatus.failed}, finished_at = now(), error = ${error}
+    update import set status = ${jobStatus.failed}, finished_at = now(), error = ${words},
+      failure = ${JSON.stringify(failure)}
     where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}`
 }
 
 /** Leaves a job to others, at once. */
 export async function releaseJob(sql: Statements, job: Job): Promise<void> {
   await sql`update import set lease_until = '-infinity' where id = ${job.id} and lease_owner = ${job.owner}`
-}
-
-/** The outcomes of a job's rows, one portion after the other; undefined after the last. */
-export async function readOutcomes(
-  sql: Statements,
-  jobId: number,
-  after: number,
-  outcome: Outcome | null,
-): Promise<{ id: number; outcomes: KeptOutcome[] } | undefined> {
-  const column = outcome === null ? null : columnOf(outcome)
-  const counted = countColumns.map((name) => `when '${name}' then ${name}`).join(' ')
-  const [row] = await sql`
-    select id, outcomes from import_result where import_id = ${jobId} and id > ${after}
-      and (${column}::text is null or case ${column}::text ${sql.unsafe(counted)} end > 0)
-    order by id limit 1`
-  return row && { id: row.id, outcomes: unpackOutcomes(row.outcomes) }
 }
 
 /** The bytes that an application's files and results take, over all processes; null for the platform's. */
@@ -349,7 +330,7 @@ export async function readKeptBytes(sql: Statements, appId: string | null): Prom
   return row.bytes
 }
 
-/** Pieces and results that one step of upkeep removes. */
+/** The most pieces, and the most results, that one step of upkeep removes. */
 const removedAtOnce = 100
 
 /** Removes, in steps, abandoned files, the pieces of imports that have ended, and jobs after 7 days. */

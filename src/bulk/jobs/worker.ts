@@ -7,7 +7,7 @@ import { limits } from '../../vocabulary/limits.ts'
 import type { RefusalName } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
 import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
-import { wordsOfFailure, wordsOfLoss, wordsOfRefused } from './failure/contract.ts'
+import { accessLost, attemptsFailed, rowsRefused, type ToldFailure } from './failure/rules.ts'
 import * as store from './store.ts'
 
 // The worker of jobs, imports and acts alike: it takes a job that waits, or whose process is gone, and processes it in
@@ -51,8 +51,8 @@ export interface Steps {
   noun: 'import' | 'act'
   /** Finds the rows that are next; undefined when none are left. */
   findRows(job: store.Job): Promise<Stretch | undefined>
-  /** Ends a job whose rows are all decided. Returns the reason, for people, if the job has failed. */
-  finish(job: store.Job): Promise<string | undefined>
+  /** Ends a job whose rows are all decided. Returns the reason if the job has failed. */
+  finish(job: store.Job): Promise<ToldFailure | undefined>
 }
 
 /** How fast a job may run while others write. */
@@ -151,7 +151,7 @@ export class JobWorker {
         hasFailed = true
         log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed: it will be retried`)
         if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) {
-          return this.giveUp(job, steps, error, wordsOfFailure(failedJob(job, steps), error))
+          return this.giveUp(job, steps, error, attemptsFailed(failedJob(job, steps), error))
         }
         await this.rests.rest(againAfterMs, false)
       }
@@ -159,11 +159,11 @@ export class JobWorker {
     await store.releaseJob(sql, job).catch(() => {})
   }
 
-  private async giveUp(job: store.Job, steps: Steps, error: unknown, words: string): Promise<void> {
+  private async giveUp(job: store.Job, steps: Steps, error: unknown, told: ToldFailure): Promise<void> {
     const { sql, log } = this.parts
     log.error({ err: error, ...named(job, steps), at: job.place }, `${steps.noun} failed`)
     // If this fails too, the job is taken again and fails again.
-    await store.failJob(sql, job, words).catch(() => {})
+    await store.failJob(sql, job, told).catch(() => {})
   }
 
   /** Runs one step. After a failure it continues from the stored progress: the lost answer may have been a success. */
@@ -173,7 +173,7 @@ export class JobWorker {
       return await this.step(job, steps, pace, hasFailed)
     } catch (error) {
       if (!(error instanceof AccessLost)) throw error
-      await this.giveUp(job, steps, error, wordsOfLoss(failedJob(job, steps), error.loss))
+      await this.giveUp(job, steps, error, accessLost(failedJob(job, steps), error.loss))
       return true
     }
   }
@@ -197,7 +197,7 @@ export class JobWorker {
       const to = from + evenPart(stretch.rows - from, most)
       const refused = await stretch.decide(from, to)
       if (refused >= limits.importRefusedRows) {
-        await this.giveUp(job, steps, new Error(`${refused} rows are refused`), wordsOfRefused(failedJob(job, steps)))
+        await this.giveUp(job, steps, new Error(`${refused} rows are refused`), rowsRefused(failedJob(job, steps)))
         return true
       }
       // A portion that waits for a lock holds up no other request, so its rest does not grow by that time.

@@ -1,3 +1,4 @@
+import type { JobFailure } from '../../bulk/jobs/failure/contract.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import type { FindingRecord, RecordCode } from '../contract.ts'
 import { type Finding, showFinding, withoutFailure } from '../findings.ts'
@@ -9,6 +10,13 @@ interface Row {
   code: RecordCode | Finding['code']
   status: 'warn' | 'fail'
   values: Values
+}
+
+/** Why a job failed, as values of its finding. */
+function whyOf(failure: JobFailure | null | undefined): Values {
+  if (failure === null || failure === undefined) return {}
+  const { kind: why, ...rest } = failure
+  return { why, ...rest }
 }
 
 /** What needs attention, faults first: in the records, as of the last count, and in the service's surroundings. */
@@ -47,10 +55,10 @@ export function attentionOf(
       }),
     ),
     ...last.failedJobs.map(
-      ({ id, appId, appName, act, kind, finishedAt, error }): Row => ({
+      ({ id, appId, appName, act, kind, finishedAt, error, failure }): Row => ({
         code: act === null ? 'importFailed' : 'actFailed',
         status: 'warn',
-        values: { id, appId, appName, act, kind, since: shown(finishedAt), reason: error },
+        values: { id, appId, appName, act, kind, since: shown(finishedAt), reason: error, ...whyOf(failure) },
       }),
     ),
   ]

@@ -1,4 +1,5 @@
 import { jobStatus } from '../../bulk/jobs/contract.ts'
+import type { JobFailure } from '../../bulk/jobs/failure/contract.ts'
 import { tryLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
@@ -37,6 +38,8 @@ interface FailedJob {
   kind: string
   finishedAt: string
   error: string | null
+  /** Absent in a count by the version before. */
+  failure?: JobFailure | null
 }
 
 /** How many devices were online, in Unix seconds. */
@@ -187,11 +190,15 @@ async function nameApplications(
 }
 
 async function findFailedJobs(tx: Statements): Promise<FailedJob[]> {
-  const jobs = await tx<Omit<FailedJob, 'appName'>[]>`
-    select id, app_id as "appId", act, kind, finished_at as "finishedAt", error from import
+  const jobs = await tx<(Omit<FailedJob, 'appName' | 'failure'> & { failure: string | null })[]>`
+    select id, app_id as "appId", act, kind, finished_at as "finishedAt", error, failure from import
     where status = ${jobStatus.failed} and finished_at > now() - interval '1 day' order by id desc limit ${mostShown}`
   const names = await nameApplications(tx, jobs)
-  return jobs.map((job) => ({ ...job, appName: names.get(job.appId) ?? null }))
+  return jobs.map(({ failure, ...job }) => ({
+    ...job,
+    appName: names.get(job.appId) ?? null,
+    failure: failure === null ? null : JSON.parse(failure),
+  }))
 }
 
 /** Adds the creates of one process since its last call. The refusal log counts what it keeps by itself. */

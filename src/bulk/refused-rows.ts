@@ -1,0 +1,75 @@
+import { fileReply, type Reply } from '../http/answer.ts'
+import { JsonFault, parseJson } from '../http/json.ts'
+import { preferredLanguage } from '../http/language.ts'
+import { type RefusalName, refusals } from '../vocabulary/refusals.ts'
+import { mediaTypeOf, refusalColumns } from './contract.ts'
+import { byteOrderMark, csvLine } from './csv.ts'
+import { type ReadNext, textOfOutcomes } from './jobs/result.ts'
+import { type KeptOutcome, refusalWords } from './jobs/rules.ts'
+import { cellTextReader } from './rules.ts'
+import { readSentFile, type SentFile } from './store.ts'
+
+// The refused rows of an import as a file of its format: as they were sent, each with its line and the reason. An import
+// ignores these columns, so that the file can be corrected and sent again.
+
+const isReason = (name: string) => (refusalColumns as readonly string[]).includes(name)
+
+/** Responds with an import's refused rows. */
+export async function refusedRowsReply(id: number, languages: string | null, readNext: ReadNext): Promise<Reply> {
+  const file = await readNext((sql) => readSentFile(sql, id))
+  const language = preferredLanguage(languages)
+  const textOf = file.format === 'csv' ? csvRow(file) : ndjsonRow
+  const rows = textOfOutcomes(id, 'refused', readNext, (outcome) => {
+    // Only refused rows are read. Those of an import by the version before, and those beyond the limit, have no cells.
+    const [line, refusal, , errors = null, cells = []] = outcome as Extract<KeptOutcome, { length: 4 | 5 }>
+    const { code } = refusals[refusal as RefusalName]
+    return textOf(cells, [line, code, refusalWords(refusal as RefusalName, errors, language)])
+  })
+  const mediaType = file.format === 'csv' ? `${mediaTypeOf('csv')}; charset=utf-8` : mediaTypeOf('ndjson')
+  return fileReply(withHead(headOf(file), rows), mediaType, `import-${id}-refused.${file.format}`)
+}
+
+/** A row's line, code and reason, in the order of `refusalColumns`. */
+type Reasons = [line: number | null, code: number, reason: string]
+
+async function* withHead(head: string, rows: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(head)
+  yield* rows
+}
+
+/** The columns of the file but for the reasons of an earlier time. */
+const ownColumns = ({ columns }: SentFile) => (columns ?? []).filter((name) => !isReason(name))
+
+function headOf(file: SentFile): string {
+  return file.format === 'csv' ? `${byteOrderMark}${csvLine([...ownColumns(file), ...refusalColumns])}` : ''
+}
+
+/**
+ * Makes the function that writes a row of CSV. A row with too many cells keeps them all, so that it is refused again
+ * until it is corrected.
+ */
+function csvRow(file: SentFile) {
+  const columns = file.columns ?? []
+  const textOf = cellTextReader(file, columns)
+  const blanks = columns.map(() => '')
+  return (cells: readonly string[], reasons: Reasons): string => {
+    const own = [...cells, ...blanks.slice(cells.length)].filter((_, index) => !isReason(columns[index] ?? ''))
+    return csvLine([...own.map(textOf), ...reasons])
+  }
+}
+
+/** A line of NDJSON: the row's members, or its text where that is no row. */
+function ndjsonRow([text]: readonly string[], reasons: Reasons): string {
+  const told = Object.fromEntries(refusalColumns.map((name, index) => [name, reasons[index]]))
+  return `${JSON.stringify({ ...(text === undefined ? {} : membersOf(text)), ...told })}\n`
+}
+
+function membersOf(text: string): object {
+  try {
+    const row = parseJson(Buffer.from(text))
+    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error
+  }
+  return { refusedRow: text }
+}

@@ -1,0 +1,78 @@
+import Type, { type TSchema } from 'typebox'
+import type { RequestKey } from '../database/idempotency.ts'
+import { invalidRequest, type Refusal } from '../vocabulary/refusals.ts'
+import { onceKey } from '../vocabulary/values.ts'
+import { renderRefusal } from './answer.ts'
+import type { Handler } from './handler.ts'
+import { preferredLanguage } from './language.ts'
+import type { HttpAnswer, HttpRequest } from './message.ts'
+import { queryReader, type Validator, validator } from './validate.ts'
+
+// Which operation a request is for, by its path and its method.
+
+export interface Route {
+  handler: Handler
+  secrets: RequestKey['secrets']
+  readBody: Validator<unknown> | undefined
+  readQuery: ((query: string) => unknown) | undefined
+}
+
+/** The routes of all operations, by path and method. */
+export function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route>> {
+  const routes = new Map<string, Map<string, Route>>()
+  for (const handler of handlers) {
+    const { method, path, id, body, query, data, takesAnyQuery } = handler.operation
+    const methods = routes.get(path) ?? new Map<string, Route>()
+    if (methods.has(method)) throw new Error(`${id}: ${method} ${path} is taken`)
+    methods.set(method, {
+      handler,
+      secrets: secretsOf(data),
+      readBody: body === undefined ? undefined : validator(body, 'body', handler.check),
+      // Probes, and pages outside the API, accept any query members.
+      readQuery: takesAnyQuery
+        ? (sent) => sent
+        : query !== undefined || path.startsWith('/api/')
+          ? queryReader(query ?? Type.Object({}))
+          : undefined,
+    })
+    routes.set(path, methods)
+  }
+  return routes
+}
+
+/** The paths of the members of a schema that are secrets, shown once. */
+function secretsOf(schema: TSchema): string[][] {
+  const {
+    properties,
+    anyOf,
+    [onceKey]: isSecret,
+  } = schema as {
+    properties?: Record<string, TSchema>
+    anyOf?: TSchema[]
+    [onceKey]?: true
+  }
+  if (isSecret) return [[]]
+  const members = Object.entries(properties ?? {}).flatMap(([member, memberSchema]) =>
+    secretsOf(memberSchema).map((path) => [member, ...path]),
+  )
+  return [...members, ...(anyOf ?? []).flatMap(secretsOf)]
+}
+
+/** 405 for other methods on a path outside the API, which can only be read. */
+export function readOnly(request: HttpRequest): HttpAnswer {
+  return renderRefusal(wrongMethod('GET, HEAD'), preferredLanguage(request.header('accept-language')))
+}
+
+/** 404 for a path that no operation has, 405 for one whose operations have other methods. */
+export function unknownTarget(methods: Map<string, Route> | undefined): Refusal {
+  if (methods === undefined) {
+    return invalidRequest([{ field: 'path', reason: { en: 'is not known', zh: '未知路径' } }], 404)
+  }
+  return wrongMethod([...methods.keys(), ...(methods.has('GET') ? ['HEAD'] : [])].join(', '))
+}
+
+function wrongMethod(allow: string): Refusal {
+  const refusal = invalidRequest([{ field: 'method', reason: { en: `must be ${allow}`, zh: `必须是 ${allow}` } }], 405)
+  refusal.headers.allow = allow
+  return refusal
+}

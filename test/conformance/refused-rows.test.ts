@@ -1,0 +1,198 @@
+import { expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
+import { getImportResult } from '../../src/bulk/contract.ts'
+import { getDevice } from '../../src/devices/contract.ts'
+import { getSite } from '../../src/sites/contract.ts'
+import { newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { csvOf, imported, ndjson, outcomesOf, send, upserted } from './import-support.ts'
+import { client, createDeviceOf, expectFaults, expectSuccess, saveSiteOf } from './support.ts'
+
+// The refused rows of an import as a file: as they were sent, with the reasons, to be corrected and sent again.
+
+const columns = 'deviceNo,deviceName,districtCode,coordinates'
+const reasons = ['refusedLine', 'refusedCode', 'refusedReason']
+const place = '"115.899918,28.676493"'
+const rowOf = (deviceNo: string, deviceName = 'Gate', coordinates = place) =>
+  `${deviceNo},${deviceName},360102,${coordinates}`
+const nameOf = async ({ token }: TestApplication, deviceNo: string) =>
+  expectSuccess(await client.call(getDevice, { deviceNo }, { token })).deviceName
+
+async function refusedRows({ token }: { token: string }, id: number, language = 'en') {
+  const asked = { token, headers: { 'accept-language': language } }
+  const { status, text, headers } = await client.call(getImportResult, { id, rows: 'true' }, asked)
+  expect(status).toBe(200)
+  return { text, type: headers.get('content-type'), name: headers.get('content-disposition') }
+}
+
+const cellsOf = (text: string): string[][] => parse(text, { relax_column_count: true, bom: true })
+
+test('the refused rows of a CSV file are downloaded as they were sent, corrected, and sent again', async () => {
+  const app = await newApplication(client)
+  const [good, bad, formula] = [newSerial('RR'), newSerial('RR'), newSerial('RR')]
+  const file = csvOf(columns, rowOf(good), rowOf(bad, '"East, ""gate"""', 'nowhere'), rowOf(formula, '=1+1', 'nowhere'))
+  const first = await imported(app, 'devices', file)
+  expect(first).toMatchObject({ created: 1, refused: 2 })
+
+  const { text, type, name } = await refusedRows(app, first.id)
+  expect([type, name]).toEqual(['text/csv; charset=utf-8', `attachment; filename="import-${first.id}-refused.csv"`])
+  const [head, ...rows] = cellsOf(text)
+  expect(head).toEqual([...columns.split(','), ...reasons])
+  expect(rows).toEqual([
+    [bad, 'East, "gate"', '360102', 'nowhere', '3', '10001', expect.stringMatching(/^coordinates: /)],
+    [formula, "'=1+1", '360102', 'nowhere', '4', '10001', expect.stringMatching(/^coordinates: /)],
+  ] as never)
+  expect((await refusedRows(app, first.id, 'zh')).text).toMatch(/[\u4e00-\u9fff]/)
+
+  const again = await imported(app, 'devices', text.replaceAll('nowhere', place))
+  expect(again).toMatchObject({ rows: 2, created: 2, refused: 0 })
+  expect(again.ignoredColumns).toEqual(reasons)
+  expect(await nameOf(app, bad)).toBe('East, "gate"')
+  expect(await nameOf(app, formula)).toBe('=1+1')
+})
+
+test('rows that are refused a second time have their reasons once', async () => {
+  const app = await newApplication(client)
+  const first = await imported(app, 'devices', csvOf(columns, rowOf(newSerial('RR'), '=1', 'nowhere')))
+  const { text } = await refusedRows(app, first.id)
+  const second = await imported(app, 'devices', text)
+  expect(second).toMatchObject({ refused: 1 })
+  expect((await refusedRows(app, second.id)).text).toBe(text)
+})
+
+test('a row of another width than the head is refused again until it is corrected', async () => {
+  const app = await newApplication(client)
+  const serial = newSerial('RR')
+  const file = csvOf(columns, `${serial},East, by the gate,360102,115.9,28.7`, `${newSerial('RR')},short`)
+  const first = await imported(app, 'devices', file)
+  const { text } = await refusedRows(app, first.id)
+  const [, wide, short] = cellsOf(text)
+  expect(wide?.slice(0, 8)).toEqual([serial, 'East', ' by the gate', '360102', '115.9', '28.7', '2', '10001'])
+  expect(short?.slice(1, 6)).toEqual(['short', '', '', '3', '10001'])
+  expect(await imported(app, 'devices', text)).toMatchObject({ created: 0, refused: 2 })
+})
+
+test('the refused rows of NDJSON are NDJSON, with what is no JSON as text', async () => {
+  const app = await newApplication(client)
+  const row = { deviceNo: newSerial('RR'), deviceName: 'Gate', districtCode: '360102', coordinates: 'nowhere' }
+  const lines = [
+    JSON.stringify({ ...row, extra: { a: [1] } }),
+    '{"a":1,"a":2}',
+    '[]',
+    `{"tag":"${'x'.repeat(70_000)}"}`,
+  ]
+  const first = await imported(app, 'devices', lines.join('\n'), ndjson)
+  const { text, type } = await refusedRows(app, first.id)
+  expect(type).toBe(ndjson)
+  const told = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const because = { refusedCode: 10001, refusedReason: expect.any(String) }
+  expect(told).toEqual([
+    { ...row, extra: { a: [1] }, refusedLine: 1, ...because },
+    { refusedRow: '{"a":1,"a":2}', refusedLine: 2, ...because },
+    { refusedRow: '[]', refusedLine: 3, ...because },
+    { refusedLine: 4, ...because },
+  ])
+  const again = await imported(app, 'devices', text.replace('nowhere', '115.9,28.7'), ndjson)
+  expect(again).toMatchObject({ created: 1, refused: 3 })
+  expect(again.ignoredColumns.toSorted()).toEqual(reasons.toSorted())
+})
+
+test('an update of sites is corrected and sent again with its formulas and empty cells as they were', async () => {
+  const app = await newApplication(client)
+  const { id } = expectSuccess(await saveSiteOf(app, { siteName: 'Park', detailAddress: 'No. 1' }))
+  const head = 'id,siteName,detailAddress,coordinates'
+  const first = await upserted(app, 'sites', csvOf(head, `${id},'=1+1,,nowhere`))
+  expect(first).toMatchObject({ refused: 1 })
+  const { text } = await refusedRows(app, first.id)
+  expect(cellsOf(text)[1]?.slice(0, 4)).toEqual([String(id), "'=1+1", '', 'nowhere'])
+  expect(await upserted(app, 'sites', text.replace('nowhere', place))).toMatchObject({ updated: 1, refused: 0 })
+  const site = expectSuccess(await client.call(getSite, { id }, { token: app.token }))
+  expect(site).toMatchObject({ siteName: '=1+1', detailAddress: null })
+})
+
+test('rows of one outcome alone can be asked for as lines; as rows there are the refused ones', async () => {
+  const app = await newApplication(client)
+  const { id } = await imported(app, 'devices', csvOf(columns, rowOf(newSerial('RR'))))
+  const call = (query: object) => client.call(getImportResult, { id, ...query }, app)
+  expectFaults(await call({ rows: 'true', outcome: 'created' }), ['outcome'])
+  expect((await call({ rows: 'true', outcome: 'refused' })).text).toBe(
+    `${[...columns.split(','), ...reasons].join(',')}\r\n`,
+  )
+  expect((await call({ rows: 'false' })).text).toContain('"outcome":"created"')
+  const stranger = await newApplication(client)
+  expect((await client.call(getImportResult, { id, rows: 'true' }, stranger)).code).toBe(70002)
+})
+
+test('of very many refused rows only the first are kept as they were sent', async () => {
+  const app = await newApplication(client)
+  const row = JSON.stringify({ tag: 'x'.repeat(60_000) })
+  const { id } = await imported(app, 'devices', `${row}\n`.repeat(300), ndjson)
+  const { text } = await refusedRows(app, id)
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ refusedLine }) => refusedLine)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1))
+  const kept = lines.filter(({ tag }) => tag !== undefined)
+  expect(kept.length).toBe(Math.floor((16 * 1024 * 1024) / row.length))
+  expect(lines.indexOf(kept.at(-1))).toBe(kept.length - 1)
+})
+
+test('a serial number twice in a file: the later row says which line had it first', async () => {
+  const app = await newApplication(client)
+  const twice = newSerial('RR')
+  const there = expectSuccess(await createDeviceOf(app)).deviceNo
+  const others = Array.from({ length: 1_200 }, () => rowOf(newSerial('RR')))
+  const rows = [rowOf(twice), rowOf(twice, 'Other'), ...others, rowOf(twice, 'Third'), rowOf(twice), rowOf(there, 'x')]
+  const { lines, ...told } = await imported(app, 'devices', csvOf(columns, ...rows))
+  expect(told).toMatchObject({ created: 1_201, existing: 1, refused: 3 })
+  expect(outcomesOf(lines.slice(-3))).toEqual([20017, 'existing', 20017])
+  const same = [{ field: 'deviceNo', reason: 'is also in line 2 of this file, with other content' }]
+  expect(lines.filter(({ code }) => code !== 0).map(({ errors }) => errors)).toEqual([same, same, null])
+})
+
+test('a dry run says which line of the file had a serial number first', async () => {
+  const app = await newApplication(client)
+  const twice = newSerial('RR')
+  const others = Array.from({ length: 1_200 }, () => rowOf(newSerial('RR')))
+  const rows = [rowOf(twice), rowOf(twice, 'Other'), rowOf(twice), ...others, rowOf(twice, 'Third'), rowOf(twice)]
+  const dry = await imported(app, 'devices', csvOf(columns, ...rows), undefined, { dryRun: 'true' })
+  expect({ ...dry, lines: [] }).toMatchObject({ created: 1_201, existing: 2, refused: 2 })
+  expect(outcomesOf(dry.lines.filter(({ outcome }) => outcome !== 'created'))).toEqual([
+    20017,
+    'existing',
+    20017,
+    'existing',
+  ])
+  const refused = dry.lines.filter(({ code }) => code !== 0)
+  expect(refused.map(({ errors }) => errors?.[0]?.reason)).toEqual([
+    'is also in line 2 of this file, with other content',
+    'is also in line 2 of this file, with other content',
+  ])
+  const { lines } = await imported(app, 'devices', csvOf(columns, ...rows))
+  expect(outcomesOf(lines)).toEqual(outcomesOf(dry.lines))
+})
+
+test('columns that are nobody’s are left out when they are named', async () => {
+  const app = await newApplication(client)
+  const serial = newSerial('RR')
+  const file = csvOf(`备注,${columns},remarks2,,remarks2`, `x,${rowOf(serial)},y,,z`)
+  const create = (more: object) => imported(app, 'devices', file, undefined, more)
+  const told = await create({ ignoreColumns: '备注,remarks2,column 7' })
+  expect(told).toMatchObject({ created: 1, refused: 0, ignoredColumns: ['备注', 'remarks2', 'column 7'] })
+  expect(await nameOf(app, serial)).toBe('Gate')
+})
+
+test('a column that an import sets is not left out, and other foreign columns are refused as ever', async () => {
+  const app = await newApplication(client)
+  const { appId: _, ...site } = siteBody(app.appId)
+  expectFaults(await send(app, 'devices', csvOf(`${columns},a,b`), undefined, { ignoreColumns: 'a,c' }), ['b'])
+  expectFaults(await send(app, 'devices', csvOf(columns), undefined, { ignoreColumns: 'tag' }), ['ignoreColumns'])
+  expect(await imported(app, 'sites', JSON.stringify({ ...site, a: 1 }), ndjson, { ignoreColumns: 'a' })).toMatchObject(
+    {
+      created: 1,
+    },
+  )
+})
