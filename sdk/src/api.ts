@@ -1536,7 +1536,7 @@ export interface PageApplicationsQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
   sort?: 'createTime' | 'appId' | 'appName' | 'onlineStatus' | 'status' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -1582,7 +1582,7 @@ export interface PageBillingRulesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
   sort?: 'createTime' | 'id' | 'ruleName' | 'ruleType' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -1672,7 +1672,7 @@ export interface PageDevicesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
   sort?: 'createTime' | 'deviceNo' | 'deviceName' | 'modelName' | 'provinceCode' | 'cityCode' | 'districtCode' | 'status' | 'onlineStatus' | 'runStatus' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -1877,7 +1877,7 @@ export interface PageRefusalsQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
   sort?: 'time' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -1917,7 +1917,7 @@ export interface PageSitesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order. */
+  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
   sort?: 'createTime' | 'id' | 'siteName' | 'provinceCode' | 'cityCode' | 'districtCode' | undefined
   /** Only with `sort`: ascending, which is the default, or descending. */
   order?: 'asc' | 'desc' | undefined
@@ -2526,7 +2526,7 @@ export interface SearchQuery {
 }
 
 export interface SearchResult {
-  /** What was found, by kind; exact matches first. */
+  /** The records that were found, in the order of their kinds; within a kind, exact matches first. */
   list: Array<Found>
 }
 

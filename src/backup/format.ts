@@ -12,8 +12,9 @@ import { type Head, isHead, isTail, type Section, type TableHead, type Tail } fr
 const pack = promisify<Buffer, { level: number }, Buffer>(gzip)
 const gunzipAtMost = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 
-// The size of the pieces, and the threads that pack them.
+/** A piece of a table ends with the row that reaches this length. */
 const pieceBytes = 1_048_576
+/** How many pieces are packed, or unpacked, at once. */
 const atOnce = 3
 /** The most bytes of a piece, packed or not: it ends with the row that passes `pieceBytes`; rows are far shorter. */
 const mostPieceBytes = 64 * pieceBytes

@@ -11,7 +11,8 @@ interface Table {
 }
 
 /**
- * The tables that a backup leaves out, because the restored database has its own rows or these would be untrue there.
+ * The tables that a backup leaves out, because the restored database has its own rows in them or because the rows of
+ * the backup would be untrue there.
  * Tokens are included, so that programs continue after a move; people sign in again.
  */
 const leftOut = new Set([

@@ -34,8 +34,9 @@ export const Period = named(
 )
 export type Period = Static<typeof Period>
 
-/** The most periods of a day, and the greatest number of minutes in a rule: a year. */
+/** The most periods of a day. */
 export const mostPeriods = 32
+/** The greatest number of minutes in a rule: a year. */
 export const mostMinutes = 525_600
 
 /** The members that say what a rule costs; each type takes its own. */

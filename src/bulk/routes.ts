@@ -262,7 +262,7 @@ interface ExportPage {
 /** The language is that of reasons, which only refusals have. */
 type ExportReader<Query> = (sql: Sql, caller: Caller, query: Query, language: keyof Reason) => Promise<ExportPage>
 
-/** Reads the pages of each kind as its page operation does. */
+/** Returns a reader for each kind: that of its page operation, except that devices have one of their own. */
 function exportReader(parts: Parts) {
   const deliveries = deliveryPages(parts)
   const readers: Record<ExportKind, ExportReader<never>> = {

@@ -141,7 +141,7 @@ function toApplication(row: Row): KnownCaller<ApplicationCaller> {
   return { caller, isFrozen: row.status === 2, remainingMs, isUseOld: false }
 }
 
-// The last use is stored to the minute, so that a busy caller does not cause a write at each request.
+// The last use is stored at most once a minute, so that a busy caller does not cause a write at each request.
 const isOld = (seenAt: string) => `coalesce(${seenAt} < now() - interval '1 minute', true)`
 
 function toOperators(rows: readonly Row[], rules?: SessionRules): Known<OperatorCaller> {
@@ -186,7 +186,7 @@ function lackOf(row: Row, { factorRoles, asksFactorAfterSignOn }: SessionRules):
       return isAsked ? 'show' : null
     case 'password':
       if (!isAsked || row.has_shown_factor) return null
-      // The session began before the account had a factor, which another session has set up since.
+      // `show`: the account got its factor after this session had begun, by another session.
       return row.has_factor ? 'show' : 'setUp'
     case 'signOn':
       if (!asksFactorAfterSignOn) return null

@@ -23,7 +23,7 @@ export function completionCommands(program: CliCommand, context: Context): void 
     .example('completion bash > ~/.local/share/bash-completion/completions/forecourt')
     .example('completion zsh > "$fpath[1]/_forecourt"')
     .example('completion fish > ~/.config/fish/completions/forecourt.fish')
-    .example('completion fish | source', 'for this shell only; of bash: eval "$(forecourt completion bash)"')
+    .example('completion fish | source', 'for this shell only; in bash: eval "$(forecourt completion bash)"')
     .action((shell: Shell) => {
       const script = shells[shell](nodesOf(program, program.options))
       context.result({ shell, script, install: installed[shell] }, script)

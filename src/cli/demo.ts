@@ -33,7 +33,7 @@ const batchRows = 500
 const tickMs = 2_000
 const reportsOfTick = 150
 
-/** The command that fills a service with a fleet that looks like one. */
+/** The command that fills a service with a believable fleet. */
 export function demoCommands(program: CliCommand, context: Context): void {
   program
     .command('demo')

@@ -53,7 +53,7 @@ async function askService(host: string, port: number): Promise<PortUse | undefin
   }
 }
 
-/** The program that listens there, where the system shows it to this user. */
+/** The program that listens on a port; undefined if the system does not show it to this user. */
 function findProgram(port: number): string | undefined {
   try {
     const sockets = new Set(['tcp', 'tcp6'].flatMap((name) => socketsAt(port, join('/proc/net', name))))

@@ -64,7 +64,7 @@ class Host {
     } catch (error) {
       this.isPrimary = false
       this.isSilent = error === silence
-      // For example a wrong password: without this, the start would report only that no host is the primary.
+      // The start reports this fault, for example a wrong password, instead of only that no host is the primary.
       if (!mayPass(error)) this.fault = error as Error
     }
     this.askedAt = beganAt

@@ -175,9 +175,9 @@ export async function keepAnswers(tx: Statements, owner: string, answers: readon
 const begun = ''
 
 /**
- * Claims a key before a batch, which takes several transactions. Returns the stored response of a batch that ended
- * before; else when the key was claimed, and whether just now: a new batch then begins, and a broken-off one continues.
- * Throws 10008.
+ * Claims a key before a batch, which takes several transactions. If the batch has ended, returns its stored response.
+ * Otherwise returns the time of the claim, and whether this call made the claim: if so, the batch begins; if not, this
+ * request continues it. Throws 10008, and 50003 if the claim is released meanwhile.
  */
 export async function claimKey(sql: Statements, write: KeyedWrite): Promise<{ answer: string } | BatchAttempt> {
   const { owner, operation, key, bodyHash } = write

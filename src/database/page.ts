@@ -34,7 +34,10 @@ export interface PageSource {
   operation: string
   /** A select without order and limit. It must return the columns of `key`. */
   rows: PendingQuery<Row[]>
-  /** The same rows, selected in another way, for what follows a cursor within one application of a page of several. */
+  /**
+   * Another select of the same rows. A page of several applications uses it to read the rows that follow a cursor in
+   * the cursor's application.
+   */
   rowsOfOne?: PendingQuery<Row[]>
   key: PageKey
   newestFirst: boolean

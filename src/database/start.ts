@@ -84,7 +84,9 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
     select current_setting('server_version_num')::int as version, pg_is_in_recovery() as is_standby,
       extract(epoch from clock_timestamp())::float8 * 1000 as now`
   if (row.version < 150000) {
-    throw new UserError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(row.version / 10000)}.`)
+    throw new UserError(
+      `Forecourt needs PostgreSQL 15 or newer, but this database is version ${Math.floor(row.version / 10000)}.`,
+    )
   }
   if (row.is_standby) return { reason: 'it is a standby and cannot be written', mayPass: true }
   await requireSettings(sql)

@@ -17,7 +17,10 @@ interface Parts {
   readTimeRange: ReadTimeRange
 }
 
-/** Returns a function that reads a page of deliveries for a caller, with the applications that the page covers. */
+/**
+ * Returns a function that reads a page of deliveries for a caller. The function returns the page and the applications
+ * that the page covers.
+ */
 export function deliveryPages({ config, showMoment, readTimeRange }: Parts) {
   return async (
     sql: Sql,

@@ -321,8 +321,9 @@ export interface Progress extends Claim {
 
 /**
  * Stores outcomes and progress in one transaction, so that `through_event_id` never passes an event whose outcome is
- * not stored. Only the lease's owner writes. An endpoint whose lease is released gets the moment at which it is due
- * next, and its row in the result says whether it has new events.
+ * not stored. Only the lease's owner writes. It skips endpoints that are locked, and renews or releases the leases of
+ * the others. A released endpoint gets the moment at which it is due next, and its row in the result says whether it
+ * has new events and is not held.
  */
 export const writeProgressRoutine = routine(
   'write_progress',

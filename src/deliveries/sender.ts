@@ -59,7 +59,7 @@ const outcomesPerWrite = 50
 /** After this time the sender reads again, so that retries that became due meanwhile get their turn. */
 const readAgainAfterMs = 10_000
 const leaseMs = leaseSeconds * 1000
-/** An attempt begins only when at least this much of the lease is left, so that it ends within it. */
+/** An attempt begins only when at least this much of the lease is left, so that the attempt ends before the lease. */
 const neededLeaseMs = limits.attemptMs + 1_000
 const databasePauseMs = 500
 const busyPauseMs = 50
@@ -138,7 +138,10 @@ export class Sender {
     }
   }
 
-  /** Sends the retries and events that were read; true when the sender must end. */
+  /**
+   * Sends the retries and events that were read. Returns true if the sender ends, because nothing is left or because it
+   * must; false if it reads again.
+   */
   private async send(work: Work, limit: number): Promise<boolean> {
     const { retries, events, version } = work
     const readAgainAt = performance.now() + readAgainAfterMs

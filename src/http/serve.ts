@@ -275,7 +275,7 @@ async function answerRead(
   return outcome
 }
 
-/** Passes a file on as it arrives, and checks the caller's access again at its end. */
+/** Passes a file on as it arrives, and checks the caller's access again while it arrives and at its end. */
 async function answerFile(
   route: Route,
   request: HttpRequest,

@@ -7,7 +7,7 @@ import { readRecord } from '../embedded/record.ts'
  * these (`test/monitoring.test.ts` reads the rules).
  */
 export const diskBounds = {
-  /** Less than that, and the database stops. */
+  /** With less free space than this, the disk is judged `diskFull`: the database will soon take no writes. */
   leastFreeBytes: 500_000_000,
   littleFreeBytes: 5_000_000_000,
   /** A disk that will be full sooner is a warning. */

@@ -461,8 +461,8 @@ export const limits = {
    */
   passwordsAtOnce: 2,
   /**
-   * Sign-ins. The sign-ins that wait for that; protects memory, and keeps waiting times bearable. Beyond it: 503
-   * 50003. Tested by: test/faults/sign-in.test.ts.
+   * Sign-ins. The sign-ins that wait for the check of their password; protects memory, and keeps waiting times
+   * bearable. Beyond it: 503 50003. Tested by: test/faults/sign-in.test.ts.
    */
   passwordsWaiting: 40,
   /**

@@ -45,7 +45,7 @@ export function sortedBy<const Name extends string>(names: readonly Name[]) {
     sort: optional(
       textOneOf(
         names,
-        'The member to sort by, over all applications alike; rows with the same value are in the order of their creation. Without it, the page has its own order.',
+        'The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order.',
       ),
     ),
     order: optional(textOneOf(['asc', 'desc'], 'Only with `sort`: ascending, which is the default, or descending.')),

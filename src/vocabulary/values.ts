@@ -18,7 +18,7 @@ export const reasonKey = 'x-reason'
 /** The schema that the OpenAPI document shows, if the service checks in another way. */
 export const shownKey = 'x-shown'
 
-/** The name under which the OpenAPI document shows a schema once, for all its uses. */
+/** The member of a schema that holds its name: the OpenAPI document shows a named schema once, for all its uses. */
 export const nameKey = 'x-name'
 export const namedSchemas = new Map<string, TSchema>()
 
@@ -287,7 +287,7 @@ export const coordinates = named('Coordinates', withExample(longitudeAndLatitude
 
 const swappedCoordinates = new RegExp(`^(?=.{1,64}$)${latitude} *, *${longitude}$`, 'u')
 
-/** The reason for invalid coordinates; it says so if they would be valid the other way round. */
+/** The reason for coordinates whose longitude and latitude are swapped; undefined for any other value. */
 export function coordinatesReason(value: unknown): Reason | undefined {
   if (typeof value !== 'string' || !swappedCoordinates.test(value)) return undefined
   return {

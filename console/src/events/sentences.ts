@@ -25,7 +25,7 @@ const silentSteps = new Set([
 const silentMembers = new Set([
   ...['provinceCode', 'cityCode', 'districtCode', 'effectiveAt', 'createTime', 'updateTime', 'lastReportTime'],
   ...['seenTime', 'callbackSecret', 'startTime', 'bytes', 'bytesRead', 'finishTime', 'actor', 'before'],
-  ...['confirmedUntil', 'ignoredColumns'],
+  ...['confirmedUntil', 'ignoredColumns', 'failure'],
 ])
 
 /** One difference, in the user's language. The old value is undefined if there is none to compare with. */

@@ -3,7 +3,7 @@ import type { Statements } from '../../database/open.ts'
 export interface Client {
   appId: string
   secretHash: string
-  /** The previous secret's, while it still works. */
+  /** The hash of the previous secret; null if that secret no longer works or there is none. */
   previousSecretHash: string | null
   isFrozen: boolean
   rateLimitPerSecond: number | null

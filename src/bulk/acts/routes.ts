@@ -115,7 +115,7 @@ function requirePlatform(caller: Caller): void {
   if (caller.kind === 'application' || caller.applications !== null) throw new Refusal('notPermitted')
 }
 
-/** Only operators see which application a transfer goes to. */
+/** Hides from applications and developers which application a transfer goes to. */
 function shownTo(caller: Caller, act: ActRecord): ActRecord {
   const isPlatform = caller.kind === 'operator' && caller.applications === null
   return isPlatform ? act : { ...act, targetAppId: null }

@@ -121,7 +121,7 @@ function changeFaults(kind: ActKind, changes: Members | null): FieldFault[] {
 
 const readers = new Map<TObject, (value: unknown) => unknown>()
 
-/** The faults of an object by its schema, with the name of the member that holds it. */
+/** Checks an object by a schema. Returns the faults, each field with the member that holds the object in front. */
 function faultsWithin(member: string, schema: TObject, value: Members): FieldFault[] {
   const read = readers.get(schema) ?? validator(schema, member, undefined)
   readers.set(schema, read)

@@ -44,8 +44,8 @@ export interface NewAct extends GivenAct {
 }
 
 /**
- * Inserts an act that waits for the worker, or a dry run, which has already ended. Throws 70003 while another job of
- * the application is under way.
+ * Inserts an act that waits for the worker, or a dry run, which has already ended. Throws 70003 for an act, but not for
+ * a dry run, while another job of the application is under way.
  */
 export async function insertAct(tx: Statements, act: NewAct, showMoment: ShowMoment): Promise<ActRecord> {
   const { appId, kind, filter, changes, targetAppId, reason, rows, beganAfter, isDryRun } = act

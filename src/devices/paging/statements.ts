@@ -191,7 +191,10 @@ export function exportStatement(filter: DeviceFilter, range: KeyRange, limit: nu
   })
 }
 
-/** Reads the key of the last device that `exportStatement` looks at, if it does not reach the end of the range. */
+/**
+ * Reads the key of the last device whose reports `exportStatement` looks at; no row if the range has fewer than
+ * `limits.exportRowsWalked` devices left.
+ */
 export function walkEndStatement(filter: DeviceFilter, range: KeyRange): Statement {
   return statement(
     (add) => `

@@ -54,7 +54,7 @@ export function applicationOf({ caller, operation, refusal, body }: RefusedWrite
   return visible === null || visible.includes(named) ? named : ofNoApplication
 }
 
-/** The record that a write is about: a serial number, an id, or the name of a new record. */
+/** The record that a write is about: a serial number, an id, or the name or serial prefix of a new record. */
 function subjectOf(body: unknown): string | null {
   for (const member of ['deviceNo', 'id', 'siteName', 'appName', 'serialPrefix']) {
     const value = memberOf(body, member)

@@ -111,7 +111,7 @@ export interface RefusalFilter {
   time: TimeRange
   code: number | null
   operation: string | null
-  /** A part of the serial number. */
+  /** A part of the serial number, in upper or lower case; only refusals of operations on devices match. */
   deviceNo: string | null
   subject: string | null
   requestId: string | null

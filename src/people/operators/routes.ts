@@ -81,7 +81,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     await logEvent(tx, 'view.handedOver', by, { id, name, newOwner, newOwnerId: to, views })
   }
 
-  /** Writes the event of a change of an account, with the members that it changed as they were. */
+  /** Writes the event of a change of an account, with the former values of the members that the change has changed. */
   async function logChange(tx: Statements, type: PlatformEventType, by: ActorAndAddress, before: OperatorRecord) {
     await logEvent(tx, type, by, changedAccount(before, await store.requireOperator(tx, before.id, showMoment)))
   }

@@ -29,7 +29,7 @@ interface Owner {
 
 type By = Pick<OperationRequest, 'caller' | 'sourceAddress'>
 
-/** Throws 10003 for a key, which has no account. */
+/** Returns the account of a session. Throws 10003 for an operator key and for a session that was begun with one. */
 function requireOwner(caller: Caller): Owner {
   const { operatorId, name, role, sessionId } = caller as OperatorCaller
   if (operatorId === null) throw new Refusal('notPermitted')

@@ -174,7 +174,7 @@ const noSessionMembers = {
   ...{ source: null, isLinked: false, hasPassword: false },
 }
 
-/** Null if the key that the text was sealed with is no longer held. */
+/** Opens a sealed text. Null if it cannot be opened, for example because its key is no longer held. */
 function openSealed(secrets: SecretBox, operatorId: number, sealed: string): string | null {
   try {
     return secrets.openOnce(sealedFor(operatorId), sealed)

@@ -2,8 +2,8 @@ import { isBehindHttps } from '../../callers/cookies.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { Source } from '../sessions/sign-in.ts'
 
-// The cookie of a sign-on that is under way. It is Lax, because the provider's page sends the browser back with a navigation, to
-// which no browser adds a Strict one.
+// The cookie of a sign-on that is under way. It is `SameSite=Lax`, because the browser comes back by a navigation from
+// the provider's site, and browsers send no `SameSite=Strict` cookie with such a navigation.
 
 const name = 'forecourt_sign_on'
 

@@ -3,7 +3,7 @@ import type { Role } from '../../vocabulary/roles.ts'
 /** Which values of a claim make a role, in the order in which roles are tried; `*` matches everyone. */
 export type RoleRules = readonly { role: Role; values: readonly string[] }[]
 
-/** The claim with this name, else the one at the path with dots. */
+/** The claim with this name; if there is none, the name is read as a path with dots. */
 export function claimAt(claims: object, name: string): unknown {
   const members = claims as Record<string, unknown>
   if (Object.hasOwn(members, name)) return members[name]

@@ -33,6 +33,10 @@ export const search = operation({
   callers: ['operator'],
   roles: everyRole,
   query: Type.Object({ text: text(128, 'What to look for.') }),
-  data: Type.Object({ list: Type.Array(Found, { description: 'What was found, by kind; exact matches first.' }) }),
+  data: Type.Object({
+    list: Type.Array(Found, {
+      description: 'The records that were found, in the order of their kinds; within a kind, exact matches first.',
+    }),
+  }),
   refusals: [],
 })
