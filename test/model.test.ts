@@ -17,7 +17,7 @@ import { type Asking, type AskingOfSerial, type Command, newWorld, type World } 
 // Compares the whole API with a model in memory: after any calls in any order, every response must equal the model's.
 // fast-check reduces a failure to the commands that matter and prints how to repeat it.
 
-const runs = atScale(8, 200)
+const runs = atScale(6, 200)
 const maxCommands = 250
 /** Each worker has its own seed and its own share of the runs; all workers call one service. */
 const workers = 8

@@ -75,7 +75,7 @@ const everySchema = [
 test('it is as large as is checked in, and small enough to be read at once', () => {
   const { compressedKilobytes } = JSON.parse(readFileSync(join(import.meta.dirname, 'openapi-size.json'), 'utf8'))
   expect(gzipSync(text).byteLength).toBeLessThanOrEqual(compressedKilobytes * 1000)
-  expect(compressedKilobytes).toBeLessThanOrEqual(45)
+  expect(compressedKilobytes).toBeLessThanOrEqual(48)
 })
 
 test('every operation, parameter, tag and member of a record says what it means', () => {

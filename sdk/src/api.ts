@@ -253,9 +253,9 @@ export interface CallbackFailure {
   waiting: number
   /** how many of these deliveries are dead */
   dead: number
-  /** The time of the oldest of these events. */
+  /** The time of the oldest event of these deliveries. */
   timeFrom: string
-  /** The time of the newest of these events. */
+  /** The time of the newest event of these deliveries. */
   timeTo: string
 }
 
@@ -3277,7 +3277,7 @@ export interface Methods {
   saveBillingRule: Method<SaveBillingRuleRequest, BillingRule>
   /** Changes the given members of a billing rule; null clears a member. The type cannot be changed. */
   updateBillingRule: Method<UpdateBillingRuleRequest, BillingRule>
-  /** Deletes a billing rule that no site names, and answers its last record. */
+  /** Deletes a billing rule that no site names and no waiting price change gives to sites, and answers its last record. */
   deleteBillingRule: Method<DeleteBillingRuleRequest, BillingRule>
   /** Answers one billing rule. */
   getBillingRule: Method<GetBillingRuleQuery, BillingRule>

@@ -100,7 +100,7 @@ test.each([
   ['a time that is none', { takenAt: 7 }],
 ])('a head with %s is refused in a sentence', async (_, changed) => {
   expect(await outcomeOf(line(changed))).toBe(
-    'The backup is damaged, and nothing was written: its first line was not written by Forecourt. Take another one.',
+    'The backup is damaged, and nothing was written: its first line was not written by Forecourt. Use another backup, or take a new one.',
   )
 })
 

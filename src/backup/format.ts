@@ -162,7 +162,7 @@ export interface Verified {
 }
 
 const damaged = (why: string) =>
-  new UserError(`The backup is damaged, and nothing was written: ${why}. Take another one.`)
+  new UserError(`The backup is damaged, and nothing was written: ${why}. Use another backup, or take a new one.`)
 
 /** Reads a whole backup. Throws `UserError` for a damaged file, for none at all and for one of a newer program. */
 export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) => void): Promise<Verified> {

@@ -73,7 +73,7 @@ async function useOneConnectionEach(tx: Statements): Promise<void> {
   await tx`set local citus.multi_shard_modify_mode = 'sequential'`
 }
 
-/** On a Citus cluster: empties and fills tables that refer to each other in one transaction. */
+/** On a Citus cluster: lets the transaction empty and fill tables that refer to each other. */
 export async function writeToAllNodes(tx: Statements): Promise<void> {
   await useOneConnectionEach(tx)
   // The coordinator as well: its own session's changes would be invisible to its connections.

@@ -106,7 +106,8 @@ export const updateBillingRule = operation({
 export const deleteBillingRule = operation({
   id: 'deleteBillingRule',
   group: 'billingRules',
-  summary: 'Deletes a billing rule that no site names, and answers its last record.',
+  summary:
+    'Deletes a billing rule that no site names and no waiting price change gives to sites, and answers its last record.',
   method: 'POST',
   path: `${folder}/delete`,
   ...ofOne,

@@ -37,7 +37,7 @@ async function* withHead(head: string, rows: AsyncGenerator<Uint8Array>): AsyncG
   yield* rows
 }
 
-/** The columns of the file but for the reasons of an earlier time. */
+/** The columns of the file, without the columns of reasons that an earlier import added. */
 const ownColumns = ({ columns }: SentFile) => (columns ?? []).filter((name) => !isReason(name))
 
 function headOf(file: SentFile): string {

@@ -4,7 +4,7 @@ import type { Statements } from './open.ts'
 // rows. Only the transaction that holds it draws ids for the application's events (`event_head`), so a later id never
 // becomes visible before an earlier one.
 
-/** Waits for every transaction that writes rows of the application, and blocks new ones until this transaction ends. */
+/** Locks the application until this transaction ends. Every transaction that writes events of it takes this lock. */
 export async function lockApplication(tx: Statements, appId: string): Promise<void> {
   await tx`select 1 from application_lock where app_id = ${appId} for update`
 }

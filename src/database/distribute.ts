@@ -142,7 +142,10 @@ async function setForNodes(tx: Statements): Promise<void> {
   await tx.unsafe(row.statements)
 }
 
-/** Throws `UserError` when the role lacks settings on the nodes: another role distributed, or they were changed. */
+/**
+ * Throws `UserError` if this role lacks settings on the nodes: another role distributed the tables, or somebody changed
+ * the settings.
+ */
 export async function requireNodeSettings(sql: Statements): Promise<void> {
   if (!(await findDistributed(sql))) return
   const lacking = `

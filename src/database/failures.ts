@@ -24,7 +24,10 @@ const nodeLost = new Set([
   ...['FinishConnectionIO', 'ProcessWaitEvents'],
 ])
 
-/** 50003 for errors that mean that the database is away or overloaded; undefined for every other error. */
+/**
+ * 50003 for errors that mean that the database is away, read-only or overloaded, or that it rolled the transaction back
+ * because of others. Undefined for every other error.
+ */
 export function databaseRefusal(error: unknown): Refusal | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { code, routine } = error as DatabaseError

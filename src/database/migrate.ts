@@ -38,8 +38,8 @@ const lockRetryMs = 3_000
 const outsideMarker = '-- outside a transaction\n'
 
 /**
- * The line in the head of a file that may block the writers of a large table. A test refuses every file that blocks
- * them without this line (`test/migration-statements.ts`).
+ * A file that may block the writers of a large table says so by this line in its head. A test refuses every file that
+ * blocks them and does not have this line (`test/migration-statements.ts`).
  */
 const holdsMarker = /^(?:--.*\n)*?-- holds the write path: (\S.*)/
 

@@ -17,8 +17,8 @@ export interface EmbeddedRecord {
   serviceUser: string
   servicePassword: string
   /**
-   * Whether the first start has finished. Afterwards, a missing cluster has been lost; before, it was only not
-   * finished.
+   * Whether the first start has finished. If it has, a missing cluster has been lost; if not, the cluster was never
+   * finished, and the next start makes a new one.
    */
   complete: boolean
 }

@@ -203,7 +203,7 @@ export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMome
   return page.list
 }
 
-/** The types that a filter asks for, by itself or by its record; null for all. */
+/** The types of event that a filter can match, by its `types` and by the record that it names; null for all. */
 function askedTypes({ types, deviceNo, siteId, billingRuleId }: EventFilter): readonly string[] | null {
   const asked = types ?? eventTypes
   if (deviceNo !== null) return asked.filter((type) => type.startsWith('device.'))

@@ -102,7 +102,7 @@ export class Drain {
     await new Promise((resolve) => setTimeout(resolve, farewellMs))
   }
 
-  /** Resolves when nothing has been under way for a moment. */
+  /** Resolves when no request has been under way for a moment, at the latest after `drainMs`. */
   async end(): Promise<void> {
     const deadline = performance.now() + drainMs
     for (let quiet = 0; quiet < 3 && performance.now() < deadline; ) {

@@ -6,7 +6,7 @@ const saltBytes = 16
 const purpose = 'the key for secrets'
 /** The cost of a guess: 128 MiB and a good third of a second; r = 8 and p = 1. */
 const dearCost = 2 ** 17
-/** The highest accepted cost. An altered database could otherwise exhaust the memory of the process that opens it. */
+/** The highest cost that `unlockKey` accepts. A higher one, in an altered database, could exhaust the memory. */
 const mostCost = 2 ** 20
 /** The cost of the first version, whose texts have no head. */
 const costWithoutHead = 2 ** 14

@@ -49,7 +49,7 @@ export interface Operation<
   redirects?: boolean
   /** Takes any query members, because another system composes the query. */
   takesAnyQuery?: boolean
-  /** The media types of a body that is a file, taken as it arrives. */
+  /** The media types of a body that is a file. Such a body is not parsed first: the handler reads it as it arrives. */
   takes?: readonly string[]
 }
 

@@ -3,7 +3,16 @@ import { changePassword, createOperator, setUpOperator, updateOperator } from '.
 import { saveTotp } from '../../src/people/second-factor/contract.ts'
 import { newSerial } from '../harness.ts'
 import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../people.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSoundInBothShades,
+  longBrowserTest,
+  narrow,
+  picture,
+  visit,
+} from './support.ts'
 
 /** An account that its owner set up, with a second factor and another password, before an admin changed it. */
 async function changedAccount() {
@@ -69,7 +78,7 @@ describe('the audit trail', () => {
     expect((await answer.text()).split('\r\n')).toHaveLength(8)
   })
 
-  browserTest('is in Chinese words, also on a phone', async () => {
+  longBrowserTest('is in Chinese words, also on a phone', async () => {
     const { id } = await changedAccount()
     const visited = await visit(`/console/events?tab=audit&subject=${id}&type=${types}`, {
       ...{ role: 'admin', language: 'zh', viewport: narrow },

@@ -4,7 +4,7 @@ import { getCallbackHealth } from '../../src/deliveries/health/contract.ts'
 import { CallbackBed } from '../faults/callback-bed.ts'
 import { type Answer, answerWith } from '../faults/receiver.ts'
 import { becomes } from '../faults/support.ts'
-import { browserTest, expectSound, narrow, picture, visit } from './support.ts'
+import { browserTest, expectSound, longBrowserTest, narrow, picture, visit } from './support.ts'
 
 // A receiver that answers 410 stops its callback: what the console tells of the events of that time, and how it sends
 // them. With a service of its own, whose callbacks reach this machine.
@@ -73,7 +73,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   expect(visited.faults).toEqual([])
 })
 
-browserTest('events of a stopped callback fit a phone, in Chinese', async () => {
+longBrowserTest('events of a stopped callback fit a phone, in Chinese', async () => {
   bed ??= await CallbackBed.start()
   const app = await bed.newEndpoint(answerWith(410))
   await bed.createDevicesOf(app, 1)

@@ -3,7 +3,16 @@ import { createOperatorKey, updateOperator } from '../../src/people/operators/co
 import { getSession } from '../../src/people/sessions/contract.ts'
 import { newSerial } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSoundInBothShades,
+  longBrowserTest,
+  narrow,
+  picture,
+  visit,
+} from './support.ts'
 
 /** Hands a key over to the account of a session, as an account that ends does. */
 async function giveKey(headers: { cookie: string }): Promise<string> {
@@ -32,7 +41,7 @@ describe('one’s own account', () => {
     await expectSoundInBothShades(visited, 'Your account', 'account-keys')
   })
 
-  browserTest('shows them on a phone, in Chinese', async () => {
+  longBrowserTest('shows them on a phone, in Chinese', async () => {
     const visited = await visit('/console/account', { role: 'operator', language: 'zh', viewport: narrow })
     const name = await giveKey(visited.headers)
     await visited.page.reload()

@@ -3,7 +3,7 @@ import { pagePriceChanges, schedulePriceChange, undoPriceChange } from '../../sr
 import { becomesTrue } from '../faults/support.ts'
 import { newApplication } from '../harness.ts'
 import { newRule, newSite } from './site-support.ts'
-import { browserTest, client, expectFramed, expectSound, narrow, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSound, longBrowserTest, narrow, picture, visit } from './support.ts'
 
 /** An application with a change of a rule's terms and one of a site's rules, both in force. */
 async function changed() {
@@ -51,7 +51,7 @@ describe('the list of price changes', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('says in Chinese, on a phone, what was undone', async () => {
+  longBrowserTest('says in Chinese, on a phone, what was undone', async () => {
     const { appId, token, changes } = await changed()
     for (const { id } of changes) await client.call(undoPriceChange, { appId, id, reason: '太贵' }, { token })
     const visited = await visit(`/console/price-changes?appId=${appId}`, {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createApplication, updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { pageOwnOperatorKeys } from '../../src/people/operators/contract.ts'
 import {
   deleteTotp,
   getSecondFactors,
@@ -131,6 +132,7 @@ const ofAccounts = new Set(
   [
     ...[confirmSession, unlinkSignOn, getSecondFactors, startTotp, deleteTotp, startPasskey, renewRecoveryCodes],
     pageViews,
+    pageOwnOperatorKeys,
   ].map(({ id }) => id),
 )
 

@@ -43,6 +43,22 @@ export const asPerson = (
     return { input: await input(person, client, headers), as: { headers } }
   },
 })
+const colleagues = new WeakMap<Client, Promise<{ person: Person; headers: { cookie: string } }>>()
+
+async function newColleague(client: Client) {
+  const person = await newPerson(client, 'viewer')
+  return { person, headers: await signIn(client, person) }
+}
+
+/** As one person in one session for all calls, which leave the account and the session as they were. */
+export const asColleague = (input: (person: Person) => object): Measured => ({
+  call: async ({ client }) => {
+    const known = colleagues.get(client) ?? newColleague(client)
+    colleagues.set(client, known)
+    const { person, headers } = await known
+    return { input: input(person), as: { headers } }
+  },
+})
 /** A page with a total counts up to 10,000 rows, and so reads as many. */
 export const counting = (of: Measured, blocks = 2_500): Measured => ({
   ...of,

@@ -11,6 +11,7 @@ import { deviceBody, newApplication, newSerial, siteBody, type TestApplication }
 import { codeOf, newGenerator, newPassword, newPerson, signIn, startedSecret } from '../people.ts'
 import {
   acrossAll,
+  asColleague,
   asOperator,
   asPerson,
   type Call,
@@ -224,9 +225,9 @@ export const measured: Record<string, Measured> = {
   }),
   createSession: { call: ({ client }) => ({ input: { operatorKey: client.operatorKey }, as: {} }) },
   getSession: asOperator(none),
-  confirmSession: asPerson(({ password }) => ({ password })),
-  getSecondFactors: asPerson(none),
-  startTotp: asPerson(none),
+  confirmSession: asColleague(({ password }) => ({ password })),
+  getSecondFactors: asColleague(none),
+  startTotp: asColleague(none),
   saveTotp: asPerson(async (_, client, headers) => ({ code: codeOf(await startedSecret(client, headers)) })),
   deleteTotp: asPerson(async (_, client, headers) => {
     await newGenerator(client, headers)
@@ -236,8 +237,8 @@ export const measured: Record<string, Measured> = {
   startSignOn: { call: () => ({ input: { purpose: 'signIn' }, as: {} }) },
   finishSignOn: { call: () => ({ input: { state: 'x' }, as: {} }) },
   logOutByProvider: { call: () => ({ input: { logout_token: 'x' }, as: {} }) },
-  unlinkSignOn: asPerson(none),
-  startPasskey: asPerson(none),
+  unlinkSignOn: asColleague(none),
+  startPasskey: asColleague(none),
   savePasskey: asPerson((_, client, headers) => newPasskey(client, headers)),
   deletePasskey: asPerson(async (_, client, headers) => {
     const { data } = await client.call(savePasskey, await newPasskey(client, headers), { headers })
@@ -291,9 +292,9 @@ export const measured: Record<string, Measured> = {
     return { id, operatorId: await newOperatorId(world) }
   }),
   pageOperatorKeys: counting(asOperator(none)),
-  pageOwnOperatorKeys: asPerson(none),
+  pageOwnOperatorKeys: asColleague(none),
   saveView: asPerson(() => ({ page: 'devices', name: 'Faulty', query: 'status=2' })),
-  pageViews: asPerson(none),
+  pageViews: asColleague(none),
   deleteView: asPerson(async (_, client, headers) => {
     const { id } = await made(client.call(saveView, { page: 'devices', name: 'Faulty' }, { headers }))
     return { id }

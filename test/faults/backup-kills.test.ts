@@ -21,7 +21,7 @@ beforeAll(() => bed.start(), 120_000)
 afterAll(() => bed.clear(), 120_000)
 
 describe('killed', () => {
-  const rounds = atScale(3, 20)
+  const rounds = atScale(2, 20)
   let killer: ChildProcess
   let nextKilled: () => Promise<Killed>
   let source: Awaited<ReturnType<typeof newDatabase>>

@@ -24,7 +24,7 @@ import {
 } from './support.ts'
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
 
-const kills = atScale(3, 20)
+const kills = atScale(2, 20)
 /** The limit, if none of the first kills interrupted a write. */
 const mostKills = kills * 5
 const place = new Workplace(onDisk)

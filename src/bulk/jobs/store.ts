@@ -53,7 +53,7 @@ export type Whose = readonly string[] | null
 const ofThem = (sql: Statements, appIds: Whose) =>
   appIds === null ? sql`true` : appIds.length === 0 ? sql`false` : sql`app_id in ${sql(appIds)}`
 
-/** Throws 70002. */
+/** Returns the job with this id, of this family and of these applications. Throws 70002 if there is none. */
 export async function requireJob<Told>(
   sql: Statements,
   family: JobFamily<Told>,
@@ -112,10 +112,11 @@ export async function beginJob<Told>(
   }
 }
 
-/** SQL: who begins a job, as columns and as a select of their values from one row; a job looks again whether they still may. */
+/** SQL: the columns that say who began a job. By them, the job checks again whether this caller has access. */
 export const beginnerColumnsSql = `actor, token_hash, token_until, token_generation, operator_id, operator_key_id,
   session_id, session_until`
 
+/** SQL: the values of `beginnerColumnsSql` for a caller, and the one row from which they are selected. */
 export function beginnerValues(sql: Statements, caller: Caller, actor: string) {
   const tokenHash = caller.kind === 'application' ? caller.tokenHash : null
   const { operatorId = null, operatorKeyId = null, sessionId = null } = caller.kind === 'operator' ? caller : {}

@@ -18,7 +18,7 @@ import * as store from './store.ts'
 // is written after its caller has lost the access; other writers kept waiting for long.
 
 const lookEveryMs = 1_000
-/** How long a failed job rests before its next attempt. */
+/** How long a job rests after a failed attempt, before the next attempt. */
 const againAfterMs = 500
 /** How often the worker checks whether others write. */
 const busyMs = 300

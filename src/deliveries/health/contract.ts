@@ -85,8 +85,8 @@ const Failure = named(
     responseStatus: nullable(Type.Integer({ description: 'the HTTP status of the newest attempt; null without one' })),
     waiting: Type.Integer({ description: 'how many of these deliveries wait for another attempt' }),
     dead: Type.Integer({ description: 'how many of these deliveries are dead' }),
-    timeFrom: described(moment, 'The time of the oldest of these events.'),
-    timeTo: described(moment, 'The time of the newest of these events.'),
+    timeFrom: described(moment, 'The time of the oldest event of these deliveries.'),
+    timeTo: described(moment, 'The time of the newest event of these deliveries.'),
   }),
 )
 

@@ -44,8 +44,8 @@ function stateOf(
 }
 
 /**
- * Counts the attempts of the newest deliveries, of the last hour and of the last day, up to a fixed number of
- * deliveries. A replay resets a delivery, but not its log, so the log is what counts.
+ * Counts the attempts of the deliveries that were created in the last hour and in the last day, but only of the newest
+ * `mostLookedAt` deliveries. Counts by the attempt log, because a replay resets a delivery, but not its log.
  */
 async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
   const within = (age: string) => sql`created_at > now() - ${age}::interval`

@@ -14,8 +14,9 @@ const mostStops = 10
 const endOfIds = Number.MAX_SAFE_INTEGER
 
 /**
- * Remembers the events that a stopped endpoint is not sent, in the transaction that lifts its stop or deletes it.
- * `newestId` is the application's newest event. Does nothing for an endpoint that is not stopped.
+ * Remembers the events that a stopped endpoint is not sent, in the transaction that lifts the stop or deletes the
+ * endpoint. `newestId` is the id of the application's newest event. Does nothing if the endpoint is not stopped, or if
+ * there are no such events.
  */
 export async function noteStop(tx: Statements, appId: string, newestId: number): Promise<void> {
   // Locked, so that no worker stops the endpoint after this look.

@@ -115,7 +115,7 @@ interface DecidedPlacement {
   placement: Placement
   /** None where all is so already. */
   steps: PlacementStep[]
-  /** Whether the device stood somewhere before. */
+  /** Whether the device stood at a site just before this change. */
   wasPlaced: boolean
 }
 

@@ -261,7 +261,10 @@ export async function replaceKeyOwner(
   return { before, after: await requireKey(tx, id, showMoment) }
 }
 
-/** The account that takes over what another one holds; both are locked. Throws 10001 unless it is active, and another. */
+/**
+ * Locks two accounts, and returns the second one, which takes over what the first one holds. Throws 10001 if the second
+ * account does not exist, is not active, or is the first one.
+ */
 export async function requireHeir(tx: Statements, id: number, heirId: number): Promise<Row> {
   const rows = await tx`
     select id, name, role, status from operator where id in ${tx([id, heirId])} order by id for no key update`

@@ -55,8 +55,9 @@ async function insertView(tx: Statements, operatorId: number, { page, name, quer
 }
 
 /**
- * Gives the views of an account to another one; both are locked. A view whose name the other account has on the same
- * list gets a number behind its name. Throws 10001 if the other account would have too many.
+ * Gives the views of an account to another one. The transaction must have locked both accounts. A view gets a number
+ * behind its name if the other account already has a view of that name on the same list. Throws 10001 if the other
+ * account would have too many views.
  */
 export async function handOverViews(
   tx: Statements,

@@ -13,7 +13,10 @@ import { attentionOf } from './attention.ts'
 import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
 
-/** Counting may take one hundredth of a connection's time, but a count is never older than a minute. */
+/**
+ * A request makes a new count if the last one is older than this many times the duration of a count: at least 5 s, at
+ * most a minute.
+ */
 const countShare = 100
 const [youngestMs, oldestMs] = [5_000, 60_000]
 /** How long a request waits for a new count, before it gets the last one. */
