@@ -185,6 +185,7 @@ export const endPreviousApplicationSecret = operation({
   ...ofOne,
   callers: ['application', 'operator'],
   ...ofMembers,
+  example: { appId: 'eb5ffaabb88d8c09f000' },
   body: Type.Object({ appId: ownAppId }),
   data: ApplicationRecord,
   tagged: true,
