@@ -5,7 +5,7 @@ import './early.ts'
 
 void shown().then(() => import('./start.tsx'))
 
-/** Resolves when the browser has drawn the page for the first time; at once in a tab that nobody sees. */
+/** Resolves after the browser’s first drawing of the page; at once in a hidden tab, which the browser does not draw. */
 function shown(): Promise<void> {
   return new Promise((resolve) => {
     if (document.visibilityState === 'hidden') resolve()

@@ -43,8 +43,8 @@ const columnsSql = `${Object.values(columnOf).join(', ')},
   coalesce(previous_secret_until > statement_timestamp(), false) as has_previous_secret`
 
 function toApplication(row: Row): Application {
-  const stored = Object.fromEntries(Object.entries(columnOf).map(([member, column]) => [member, row[column]]))
-  return { ...(stored as unknown as Stored), hasPreviousSecret: row.has_previous_secret }
+  const members = Object.entries({ ...columnOf, hasPreviousSecret: 'has_previous_secret' })
+  return Object.fromEntries(members.map(([member, column]) => [member, row[column]])) as Application
 }
 
 export function showApplication(application: Application, showMoment: ShowMoment): ApplicationRecord {

@@ -26,7 +26,8 @@ import {
 import { getCallbackHealth } from './health/contract.ts'
 import { readCallbackHealth } from './health/store.ts'
 import { deliveryPages } from './pages.ts'
-import { type ActorAndAddress, replay, requireNoReplay } from './replay.ts'
+import { type ActorAndAddress, replay, requireNoReplay } from './replay/replay.ts'
+import type { ReplayRange } from './replay/store.ts'
 import { askedStatuses, judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
 import { findMissed } from './stops/store.ts'
@@ -115,7 +116,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
   }
 
   /** The delivery's id or the time range that a replay request names. Throws 10001 for neither. */
-  async function selectionOf(appId: string, body: ReplayRequest): Promise<number | store.ReplayRange> {
+  async function selectionOf(appId: string, body: ReplayRequest): Promise<number | ReplayRange> {
     const id = given(body.id)
     if (id !== null) return id
     const { from, before } = readTimeRange(body)

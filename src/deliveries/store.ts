@@ -1,15 +1,13 @@
 import type { Row } from 'postgres'
-import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
-import { eventsAfterSql, historySql, stateType } from '../events/history/store.ts'
+import { eventsAfterSql, stateType } from '../events/history/store.ts'
 import { eventTimeConditions } from '../events/store.ts'
-import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
-import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
 import { type DeliveryRecord, pageDeliveries, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
-import { deleteOldStops, eventsOfStops, noteStop, trimStops } from './stops/store.ts'
+import { deleteOldStops, noteStop } from './stops/store.ts'
 
 const mostWaitingCounted = 10_000
 /** Counts of all applications stop here. */
@@ -237,132 +235,6 @@ export async function lockEndpoint(tx: Statements, appId: string): Promise<Locke
     select through_event_id, stopped_at, replay_next_id from callback_endpoint where app_id = ${appId} for update`
   if (row === undefined) return undefined
   return { through: row.through_event_id, isStopped: row.stopped_at !== null, isReplaying: row.replay_next_id !== null }
-}
-
-/** Whether a replay of a range is under way, without a lock. */
-export async function isReplaying(sql: Statements, appId: string): Promise<boolean> {
-  const [row] = await sql`
-    select 1 from callback_endpoint where app_id = ${appId} and replay_next_id is not null`
-  return row !== undefined
-}
-
-/** Events of one application to replay. */
-export interface ReplayRange {
-  from: Date
-  /** The first instant after the range. */
-  before: Date
-  /** Bounds of the ids in the range. */
-  firstId: number
-  lastId: number
-  /** Only events whose delivery has one of these statuses; null for all. */
-  statuses: readonly number[] | null
-}
-
-/** The columns that make a delivery due at a moment, with its full number of attempts. */
-const setDueSql = (moment: string) =>
-  `status = ${statuses.waiting}, attempts = 0, next_attempt_at = ${moment}, finished_at = null`
-
-/** Makes one delivery due now, and returns 1. Throws 60003. */
-export async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
-  const replayed = await tx`update delivery set ${tx.unsafe(setDueSql('now()'))} where app_id = ${appId} and id = ${id}`
-  if (replayed.count === 0) throw new Refusal('deliveryNotFound')
-  await tx`update callback_endpoint set due_at = '-infinity' where app_id = ${appId}`
-  noteEvents(tx, [appId])
-  return 1
-}
-
-/** Makes the first events of a range due, and returns how many events the range holds. Throws 10001 for too many. */
-export async function beginRange(tx: Statements, appId: string, range: ReplayRange): Promise<number> {
-  const [counted] = await tx<[{ count: number }]>`
-    select count(*)::int as count from (${eventsOf(tx, appId, range)} limit ${limits.replayedAtOnce + 1}) w`
-  if (counted.count > limits.replayedAtOnce) {
-    const reason = {
-      en: `holds more than ${limits.replayedAtOnce} events; replay a shorter range`,
-      zh: `包含超过 ${limits.replayedAtOnce} 个事件；请缩短时间范围`,
-    }
-    throw invalidRequest([{ field: 'timeTo', reason }])
-  }
-  await replayStep(tx, appId, range)
-  return counted.count
-}
-
-/** Whether a range includes events without a delivery: those that a stopped callback was not sent. */
-const hasMissed = ({ statuses: asked }: ReplayRange) =>
-  asked?.includes(statuses.delivered) === false && asked.length > 1
-
-/** The events of a range whose types the callback asks for now. */
-function eventsOf(tx: Statements, appId: string, range: ReplayRange) {
-  const { from, before, firstId, lastId, statuses: asked } = range
-  // Literals, so that even a generic plan can use the partial index of undelivered rows.
-  const inStatus = asked?.map((status) => `d.status = ${status}`).join(' or ') || 'false'
-  const delivered = tx`
-    join delivery d on d.app_id = ${appId} and d.id = v.id and (${tx.unsafe(inStatus)})`
-  const missed = tx`
-    union all
-    select * from (${eventsOfStops(tx, appId, firstId, lastId)}) missed where time >= ${from} and time < ${before}`
-  return tx`
-    select c.app_id, v.id, v.type, v.time from third_party_config c join (select * from ${tx.unsafe(historySql)}) v using (app_id) ${asked === null ? tx`` : delivered}
-    where c.app_id = ${appId} and v.app_id = ${appId} and v.type = any(c.callback_events)
-      and v.id between ${firstId} and ${lastId} and v.time >= ${from} and v.time < ${before}
-    ${hasMissed(range) ? missed : tx``}`
-}
-
-/**
- * How many events one transaction makes due: few, so that neither the endpoint's row nor the database is blocked for
- * long.
- */
-const stepEvents = 200
-/** How many replays under way a step tries, to find one that no other process has locked. */
-const mostTried = 10
-/** The value of `replay_status` for a replay of both waiting and dead deliveries. */
-const undelivered = 0
-
-/** Makes the next events of a range due, and stores where the next step begins. The endpoint must be locked. */
-async function replayStep(tx: Statements, appId: string, range: ReplayRange): Promise<void> {
-  const step = await tx<{ id: number }[]>`
-    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
-    select app_id, id, type, ${statuses.waiting}, 0, now(), time, now(), '[]'
-    from (select * from (${eventsOf(tx, appId, range)}) of_range order by id limit ${stepEvents}) as step
-    on conflict (app_id, id) do update set ${tx.unsafe(setDueSql('excluded.next_attempt_at'))}
-    returning id`
-  const nextId = step.length < stepEvents ? null : Math.max(...step.map(({ id }) => id)) + 1
-  const { from, before, lastId, statuses: asked } = range
-  const [status = undelivered, ...others] = asked ?? [null]
-  await tx`
-    update callback_endpoint set due_at = '-infinity', replay_next_id = ${nextId},
-      replay_last_id = ${lastId}, replay_from = ${from}, replay_before = ${before}, replay_status = ${others.length > 0 ? undelivered : status}
-    where app_id = ${appId}`
-  await trimStops(tx, appId)
-  noteEvents(tx, [appId])
-}
-
-/** Takes one step of any replay that no process has locked. Returns whether there was one. */
-export async function stepAnyReplay(tx: Statements): Promise<boolean> {
-  const underWay = await tx<{ app_id: string }[]>`
-    select app_id from callback_endpoint where replay_next_id is not null order by random() limit ${mostTried}`
-  for (const { app_id: appId } of underWay) if (await tryStep(tx, appId)) return true
-  return false
-}
-
-function statusesOf(stored: number | null): number[] | null {
-  if (stored === null) return null
-  return stored === undelivered ? [statuses.waiting, statuses.dead] : [stored]
-}
-
-/** False when another process has locked the replay, or has just ended it. */
-async function tryStep(tx: Statements, appId: string): Promise<boolean> {
-  const [row] = await tx`
-    select replay_next_id, replay_last_id, replay_from, replay_before, replay_status from callback_endpoint
-    where app_id = ${appId} and replay_next_id is not null for update skip locked`
-  if (row === undefined) return false
-  await replayStep(tx, appId, {
-    firstId: row.replay_next_id,
-    lastId: row.replay_last_id,
-    from: row.replay_from,
-    before: row.replay_before,
-    statuses: statusesOf(row.replay_status),
-  })
-  return true
 }
 
 /** How many deliveries of events wait for another attempt and how many are dead, each counted up to 100,000. */

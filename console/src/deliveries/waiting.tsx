@@ -8,7 +8,7 @@ import { useTexts } from './texts.ts'
 
 interface WaitingProps {
   appId: string
-  /** The time whose missed events are told; empty for no bound. */
+  /** Missed events are shown from this time on; empty for all. */
   timeFrom: string
   timeTo: string
   /** Opens the form that sends the events from the one time to the other. */

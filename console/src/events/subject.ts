@@ -155,7 +155,7 @@ const ofAccounts = ['session.refused', 'session.locked']
 /** Whether the record began with the event. */
 export const isBeginning = (type: string) => beginnings.includes(type)
 
-/** Whether an event is told by its own data, and not compared with an earlier one. */
+/** Whether an event’s own data says what it changed, so that the console does not compare it with an earlier event. */
 export const standsAlone = (type: string) => alone.includes(type) || hasOwnData(type)
 
 type FeedQuery = Static<NonNullable<typeof pageEvents.query>>

@@ -22,7 +22,7 @@ interface AttentionProps {
   counts: Counts
 }
 
-/** What asks for attention, faults first, with links to all of what is not shown. */
+/** The findings that need attention, faults first. A kind with more findings than are shown has a link to all of them. */
 export function Attention({ findings, counts }: AttentionProps) {
   const t = useTexts()
   const { sentence } = useSentences()
@@ -54,7 +54,7 @@ export function Attention({ findings, counts }: AttentionProps) {
   )
 }
 
-/** How many applications, sites and jobs the service tells of, each. */
+/** The service returns at most this many applications, this many sites and this many jobs. */
 const mostShown = 10
 
 const ofApplications: readonly string[] = [

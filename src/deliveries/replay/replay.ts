@@ -1,13 +1,14 @@
 import type { Logger } from 'pino'
-import type { Caller } from '../callers/caller.ts'
-import { requireAccess } from '../callers/store.ts'
-import { once, type RequestKey } from '../database/idempotency.ts'
-import type { Sql, Statements } from '../database/open.ts'
-import { transaction } from '../database/transaction.ts'
-import { insertPlatformEvent } from '../events/store.ts'
-import { Rests } from '../runtime/rests.ts'
-import { Refusal } from '../vocabulary/refusals.ts'
-import { beginRange, isReplaying, lockEndpoint, type ReplayRange, replayOne, stepAnyReplay } from './store.ts'
+import type { Caller } from '../../callers/caller.ts'
+import { requireAccess } from '../../callers/store.ts'
+import { once, type RequestKey } from '../../database/idempotency.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import { Rests } from '../../runtime/rests.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import { lockEndpoint } from '../store.ts'
+import { beginRange, isReplaying, type ReplayRange, replayOne, stepAnyReplay } from './store.ts'
 
 const lookEveryMs = 1_000
 const leastRestMs = 50
