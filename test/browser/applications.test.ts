@@ -7,7 +7,7 @@ import {
   rotateApplicationSecret,
   updateApplication,
 } from '../../src/applications/contract.ts'
-import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
@@ -264,95 +264,6 @@ describe('applications', () => {
       await picture(page, 'application')
     },
   )
-
-  browserTest('have their callback configured, tested, and given a new secret', async () => {
-    const name = newName()
-    const created = await client.operate(createApplication, { appName: name })
-    const { appId } = created.data
-    const visited = await visit(pageOf(appId, 'callback'), { role: 'operator' })
-    const { page } = visited
-    await page.getByText('There is no third-party configuration yet.').waitFor()
-    await expectFramed(visited, name)
-    await page.getByRole('button', { name: 'Make the configuration' }).click()
-    await page.getByLabel('Operator name').fill('Harbour Energy')
-    await page.getByLabel('Operator ID').fill('12')
-    await page.getByText('Exactly 9 letters or digits.').waitFor()
-    await page.getByLabel('Operator ID').fill('')
-    await page.getByLabel('Callback URL').fill('https://10.0.0.1/events')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('alert').getByText('Code 10001').waitFor()
-    expect((await client.operate(getThirdPartyConfig, { appId })).code).toBe(30003)
-    await page.getByLabel('Callback URL').fill(callbackUrl)
-    // The field's error disappears when its value changes.
-    await page.getByLabel('Callback URL').and(page.locator(':not([aria-invalid=true])')).waitFor()
-    const events = page.getByLabel('Events sent')
-    for (const type of ['site.created', 'site.deleted']) {
-      await events.fill(type)
-      await page.getByTitle(type).waitFor()
-      await events.press('Enter')
-    }
-    await events.press('Escape')
-    await picture(page, 'callback-edit')
-    await page.getByRole('button', { name: 'Save' }).click()
-    const secret = page.getByRole('dialog', { name: `Callback secret of ${name}` })
-    await secret.getByText(/^whsec_/).waitFor()
-    await secret.getByRole('button', { name: 'I have kept it' }).click()
-    expect((await client.operate(getThirdPartyConfig, { appId })).data).toMatchObject({
-      operatorName: 'Harbour Energy',
-      operatorId: null,
-      callbackUrl,
-      callbackEvents: ['site.created', 'site.deleted'],
-    })
-    await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText('The callback did not take the test.').waitFor({ timeout: 20_000 })
-    // A test is no traffic: the callback's health, next to its settings, does not count it.
-    await page.getByText('No attempt').first().waitFor()
-    await expectSound(visited, name)
-    await picture(page, 'callback')
-    await page.getByRole('button', { name: 'Rotate callback secret' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Rotate callback secret' }).click()
-    await secret.getByText(/^whsec_/).waitFor()
-    await secret.getByRole('button', { name: 'I have kept it' }).click()
-
-    // An empty selection of events means all events. The settings that another person saved meanwhile are not
-    // overwritten.
-    await page.getByRole('button', { name: 'Edit' }).click()
-    await page.getByLabel('Operator name').fill('Harbour Energy Group')
-    await client.operate(saveThirdPartyConfig, { appId, operatorName: 'Harbour', operatorId: 'ABCDEFGHI', callbackUrl })
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('button', { name: 'Keep mine and save' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'hidden' })
-    const { data } = await client.operate(getThirdPartyConfig, { appId })
-    expect(data).toMatchObject({ operatorName: 'Harbour Energy Group', operatorId: 'ABCDEFGHI' })
-    expect(data.callbackEvents.length).toBeGreaterThan(2)
-    expect(visited.faults).toEqual([])
-  })
-
-  longBrowserTest('hide the query of their callback also from an admin, and keep it through an edit', async () => {
-    const thirdPartyConfig = { operatorName: 'Harbour', callbackUrl: `${callbackUrl}?key=s3cret` }
-    const { appId } = await newApplication(client, { thirdPartyConfig })
-    const { page, faults } = await visit(pageOf(appId, 'callback'), { role: 'admin' })
-    const stored = async () => (await client.operate(getThirdPartyConfig, { appId })).data.callbackUrl
-    await page.getByText(`${callbackUrl}?…`).waitFor()
-    expect(await page.getByText('s3cret').count()).toBe(0)
-    const save = async (address: string) => {
-      await page.getByRole('button', { name: 'Edit' }).click()
-      const field = page.getByLabel('Callback URL')
-      expect(await field.inputValue()).toBe(`${callbackUrl}?…`)
-      await page.getByLabel('Operator name').fill('Harbour 2')
-      await field.fill(address)
-      await page.getByRole('button', { name: 'Save' }).click()
-      await field.waitFor({ state: 'hidden' })
-    }
-    await save(`${callbackUrl}?…`)
-    expect(await stored()).toBe(`${callbackUrl}?key=s3cret`)
-    // At another address the service has stored no query, so the console sends it along.
-    await save(`${callbackUrl}/moved?…`)
-    expect(await stored()).toBe(`${callbackUrl}/moved?key=s3cret`)
-    await page.getByRole('button', { name: 'Show the query' }).click()
-    await page.getByText(`${callbackUrl}/moved?key=s3cret`).waitFor()
-    expect(faults).toEqual([])
-  })
 
   longBrowserTest('let a viewer read all and change nothing', async () => {
     const { appId } = await newApplication(client)
