@@ -1,7 +1,7 @@
 -- The functions of the write path, as a start makes them: put together from the routine.ts of each feature by
 -- `npm run generate`. To be read; no migration. A name ends with a digest of its text.
 
-create function register_devices_96f247a0ac8a (
+create function register_devices_3861d29be1a7 (
   p_now timestamptz,
   p_catalogue_version bigint,
   p_apps text[],
@@ -32,6 +32,8 @@ declare
   v_holders text[];
   v_online_status smallint;
   v_revoked text[] := '{}';
+  v_records text[] := string_to_array(p_records, E'
+');
   v_is_complete boolean := false;
 begin
   foreach v_app in array p_apps loop
@@ -70,7 +72,7 @@ begin
 
   with bound as (
     insert into device_binding (device_no, app_id, bound_at)
-    select i.device_no, i.app_id, p_now from unnest(p_owners, p_serials, p_keys) with ordinality as i (app_id, device_no, key, n)
+    select i.device_no, i.app_id, p_now from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_keys[n] as key from generate_series(1, cardinality(p_owners)) as n) as i
     where i.app_id = any(v_online) and i.device_no <> all(p_unknown)
       and (v_kept = '{}' or i.key is null or i.app_id || ' ' || i.key <> all(v_kept))
     on conflict (device_no) do nothing
@@ -86,14 +88,12 @@ begin
     where v_is_complete or i.device_no = any(v_bound);
     insert into event (app_id, id, type, time, actor, subject, data)
     select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, 'device.bound', p_now, i.actor, i.device_no, i.record
-    from unnest(p_owners, p_serials, p_actors, string_to_array(p_records, E'
-')) with ordinality as i (app_id, device_no, actor, record, n)
+    from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_actors[n] as actor, v_records[n] as record from generate_series(1, cardinality(p_owners)) as n) as i
     where v_is_complete or i.device_no = any(v_bound);
     if p_keys <> '{}' then
       insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
       select i.app_id, 'createDevice', i.key, i.body_hash, i.record, p_now
-      from unnest(p_owners, p_serials, p_keys, p_body_hashes, string_to_array(p_records, E'
-')) with ordinality as i (app_id, device_no, key, body_hash, record, n)
+      from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_keys[n] as key, p_body_hashes[n] as body_hash, v_records[n] as record from generate_series(1, cardinality(p_owners)) as n) as i
       where i.key is not null and i.device_no = any(v_bound)
       on conflict (app_id, operation, key) do update
         set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
@@ -121,7 +121,7 @@ begin
         else 'again'
       end,
       k.body_hash, k.answer, k.created_at
-    from unnest(p_owners, p_serials, p_keys) with ordinality as i (app_id, device_no, key, n)
+    from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_keys[n] as key from generate_series(1, cardinality(p_owners)) as n) as i
     left join unnest(v_held, v_holders) as held (device_no, app_id) on held.device_no = i.device_no
     left join lateral (
     select key, body_hash, answer, created_at from idempotency_key
@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function read_reported_7c83b4736e52 (
+create function read_reported_372c84fa08eb (
   p_serials text[],
   p_refresh_ms integer,
   p_callers integer,
@@ -155,6 +155,7 @@ language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = o
 declare
   v_now timestamptz := now();
   v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
+  v_found text[];
   v_numbers integer[];
   v_owners text[];
   v_bounds timestamptz[];
@@ -177,22 +178,24 @@ begin
   if v_revoked <> '{}' then
     return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, null::text from unnest(v_revoked) as r (app_id);
   end if;
-  select array_agg(array_position(p_serials, b.device_no) order by b.device_no), array_agg(b.app_id order by b.device_no),
-    array_agg(b.bound_at order by b.device_no)
-  into v_numbers, v_owners, v_bounds from device_binding b where b.device_no = any(p_serials);
+  select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
+  from (select device_no, app_id, bound_at from device_binding where device_no = any(p_serials) order by device_no) as b;
+  v_numbers := case
+    when v_found = p_serials then array(select generate_series(1, cardinality(p_serials)))
+    else array(select array_position(p_serials, serial) from unnest(v_found) as serial) end;
   -- In the order of every writer: applications first, then devices, each sorted.
   foreach v_app in array array(select distinct owner from unnest(v_owners) as owner order by owner) loop
     return query
     with known as materialized (
       -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
-      select d.*, p.*, b.n from unnest(v_numbers, v_owners, v_bounds) as b (n, app_id, bound_at)
+      select d.*, p.*, i.number as n from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
       cross join lateral (
         select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.xmin::text as row_version from device d
-        where d.app_id = v_app and d.bound_at = b.bound_at and d.device_no = p_serials[b.n] limit 1) d
+        where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
         select reported_at, seen_at from device_presence p
-        where p.app_id = v_app and p.device_no = p_serials[b.n] limit 1) p on true
-      where b.app_id = v_app),
+        where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
+      where i.app_id = v_app),
     noted as (
       update device_presence p set reported_at = greatest(p.reported_at, coalesce(p_times[k.n], v_now)),
         seen_at = case when p.seen_at <= v_old then v_now else p.seen_at end
@@ -209,7 +212,7 @@ begin
 end
 $routine$;
 
-create function change_states_25ab2c4b399c (
+create function change_states_b114fe1f2eac (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -287,7 +290,7 @@ begin
     update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
       status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
       battery_energy = i.battery_energy
-    from unnest(p_owners, p_serials, p_bounds, p_row_versions, p_status, p_online, p_run, p_remarks, p_versions, p_batteries, p_energies) with ordinality as i (app_id, device_no, bound_at, row_version, status, online_status, run_status, status_remark, version, battery_status, battery_energy, n)
+    from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_bounds[n] as bound_at, p_row_versions[n] as row_version, p_status[n] as status, p_online[n] as online_status, p_run[n] as run_status, p_remarks[n] as status_remark, p_versions[n] as version, p_batteries[n] as battery_status, p_energies[n] as battery_energy from generate_series(1, cardinality(p_owners)) as n) as i
     where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
       and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
     returning d.device_no
@@ -299,7 +302,7 @@ begin
   insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
   select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, p_now, greatest(i.reported_at, case when i.is_now then v_clock end), i.actor, i.device_no, i.before,
     i.status, i.online_status, i.run_status, i.status_remark, i.version, i.battery_status, i.battery_energy
-  from unnest(p_owners, p_serials, p_reported, p_is_now, p_status, p_online, p_run, p_remarks, p_versions, p_batteries, p_energies, p_actors, p_befores) with ordinality as i (app_id, device_no, reported_at, is_now, status, online_status, run_status, status_remark, version, battery_status, battery_energy, actor, before, n)
+  from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_reported[n] as reported_at, p_is_now[n] as is_now, p_status[n] as status, p_online[n] as online_status, p_run[n] as run_status, p_remarks[n] as status_remark, p_versions[n] as version, p_batteries[n] as battery_status, p_energies[n] as battery_energy, p_actors[n] as actor, p_befores[n] as before from generate_series(1, cardinality(p_owners)) as n) as i
   where i.before is not null and (v_is_complete or i.device_no = any(v_changed));
   if p_events <> '[]' then
     insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
@@ -313,7 +316,7 @@ begin
   insert into device_presence (app_id, device_no, reported_at, seen_at)
   select i.app_id, i.device_no, coalesce(greatest(i.reported_at, case when i.is_now then v_clock end), '-infinity'),
     case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
-  from unnest(p_owners, p_serials, p_reported, p_is_now, p_signs) with ordinality as i (app_id, device_no, reported_at, is_now, sign, n) where (v_is_complete or i.device_no = any(v_changed))
+  from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_reported[n] as reported_at, p_is_now[n] as is_now, p_signs[n] as sign from generate_series(1, cardinality(p_owners)) as n) as i where (v_is_complete or i.device_no = any(v_changed))
   on conflict (app_id, device_no) do update
     set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
       seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;

@@ -125,9 +125,15 @@ export function jsonRowsWithRecords<Members extends object>(
       unnest(${recordsOf(records)})) with ordinality as i (${Object.keys(columns).join(', ')}, record, n)`
 }
 
-/** SQL: rows of which each column is an array, as `i`, numbered by `n` from 1. */
+/**
+ * SQL: rows of which each column is an array of the routine's, as `i`, numbered by `n` from 1; there are as many as the
+ * first array has elements. The elements are read by number, because `unnest` puts those of each array into a table of
+ * its own first. So each column must name a parameter or a variable: an expression would be evaluated for each row.
+ */
 export function arrayRows(columns: Record<string, string>): string {
-  return `unnest(${Object.values(columns).join(', ')}) with ordinality as i (${Object.keys(columns).join(', ')}, n)`
+  const [first] = Object.values(columns)
+  const elements = Object.entries(columns).map(([name, array]) => `${array}[n] as ${name}`)
+  return `(select n, ${elements.join(', ')} from generate_series(1, cardinality(${first})) as n) as i`
 }
 
 function columnList(columns: Partial<Record<string, string>>): string {

@@ -53,7 +53,6 @@ const deviceTypes = Object.fromEntries(Object.values(registeredColumns).map((col
 /** Values that several statements read come as arrays: to parse the JSON again costs more than to write a row. */
 const owned = { app_id: 'p_owners', device_no: 'p_serials' }
 const claimRowsSql = arrayRows({ ...owned, key: 'p_keys' })
-const recordsSql = recordsOf('p_records')
 
 /**
  * SQL for a routine: locks the rows in `device_presence` of devices of the application `v_app`. `rows` lists the
@@ -103,6 +102,7 @@ export const registerDevicesRoutine = routine(
   v_holders text[];
   v_online_status smallint;
   v_revoked text[] := '{}';
+  v_records text[] := ${recordsOf('p_records')};
   v_is_complete boolean := false;`,
   `  ${lockAndNumberSql}
   ${findRevokedSql}
@@ -130,12 +130,12 @@ export const registerDevicesRoutine = routine(
     where v_is_complete or i.device_no = any(v_bound);
     insert into event (app_id, id, type, time, actor, subject, data)
     select i.app_id, ${eventIdOfRow()}, 'device.bound', p_now, i.actor, i.device_no, i.record
-    from ${arrayRows({ ...owned, actor: 'p_actors', record: recordsSql })}
+    from ${arrayRows({ ...owned, actor: 'p_actors', record: 'v_records' })}
     where v_is_complete or i.device_no = any(v_bound);
     if p_keys <> '{}' then
       insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
       select i.app_id, 'createDevice', i.key, i.body_hash, i.record, p_now
-      from ${arrayRows({ ...owned, key: 'p_keys', body_hash: 'p_body_hashes', record: recordsSql })}
+      from ${arrayRows({ ...owned, key: 'p_keys', body_hash: 'p_body_hashes', record: 'v_records' })}
       where i.key is not null and i.device_no = any(v_bound)
       on conflict (app_id, operation, key) do update
         set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;

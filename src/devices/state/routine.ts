@@ -125,11 +125,15 @@ const insertChangesSql = (rows: string, id: string, condition: string) =>
   from ${rows}
   where ${condition} ${isChangedSql};`
 
+/** An array whose elements are read by number: an empty one says that all are null, and costs nothing. */
+const elements = (values: readonly (string | number | null)[]) =>
+  values.every((value) => value === null) ? '{}' : textArray(values)
+
 type PartialState = { [Member in keyof DeviceState]: DeviceState[Member] | null }
 
 /** The values of `stateParameters`. */
 function stateValues(states: readonly (PartialState | undefined)[]): string[] {
-  const ofMember = (member: keyof DeviceState) => textArray(states.map((state) => state?.[member] ?? null))
+  const ofMember = (member: keyof DeviceState) => elements(states.map((state) => state?.[member] ?? null))
   return [
     ofMember('status'),
     ofMember('onlineStatus'),
@@ -194,6 +198,7 @@ export const readReportedRoutine = routine(
   `${knownColumns.map(([name, type]) => `${name} ${type}`).join(', ')}, is_sign_old boolean, noted text`,
   `  v_now timestamptz := now();
   v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
+  v_found text[];
   v_numbers integer[];
   v_owners text[];
   v_bounds timestamptz[];
@@ -204,22 +209,24 @@ export const readReportedRoutine = routine(
   if v_revoked <> '{}' then
     return query select ${knownRowSql('app_id')}, false, null::text from unnest(v_revoked) as r (app_id);
   end if;
-  select array_agg(array_position(p_serials, b.device_no) order by b.device_no), array_agg(b.app_id order by b.device_no),
-    array_agg(b.bound_at order by b.device_no)
-  into v_numbers, v_owners, v_bounds from device_binding b where b.device_no = any(p_serials);
+  select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
+  from (select device_no, app_id, bound_at from device_binding where device_no = any(p_serials) order by device_no) as b;
+  v_numbers := case
+    when v_found = p_serials then array(select generate_series(1, cardinality(p_serials)))
+    else array(select array_position(p_serials, serial) from unnest(v_found) as serial) end;
   -- In the order of every writer: applications first, then devices, each sorted.
   foreach v_app in array array(select distinct owner from unnest(v_owners) as owner order by owner) loop
     return query
     with known as materialized (
       -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
-      select d.*, p.*, b.n from unnest(v_numbers, v_owners, v_bounds) as b (n, app_id, bound_at)
+      select d.*, p.*, i.number as n from ${arrayRows({ number: 'v_numbers', app_id: 'v_owners', bound_at: 'v_bounds' })}
       cross join lateral (
         select ${deviceColumnsSql('d')}, d.xmin::text as row_version from device d
-        where d.app_id = v_app and d.bound_at = b.bound_at and d.device_no = p_serials[b.n] limit 1) d
+        where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
         select reported_at, seen_at from device_presence p
-        where p.app_id = v_app and p.device_no = p_serials[b.n] limit 1) p on true
-      where b.app_id = v_app),
+        where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
+      where i.app_id = v_app),
     noted as (
       update device_presence p set reported_at = greatest(p.reported_at, coalesce(p_times[k.n], v_now)),
         seen_at = case when p.seen_at <= v_old then v_now else p.seen_at end
@@ -257,8 +264,8 @@ export async function readReported(
     textArray(sorted),
     refreshMs,
     ...callerValues(callers),
-    textArray(reports.map((report) => report?.appId ?? null)),
-    textArray(reports.map((report) => report?.at?.toISOString() ?? null)),
+    elements(reports.map((report) => report?.appId ?? null)),
+    elements(reports.map((report) => report?.at?.toISOString() ?? null)),
     ...stateValues(reports.map((report) => report?.state)),
   ])
   const noted = new Set(rows.flatMap((row) => row.noted?.split(' ') ?? []))
@@ -379,12 +386,12 @@ export async function changeStates(
     ...callerValues(callers),
     textArray(sorted.map(({ boundAt }) => boundAt.toISOString())),
     textArray(sorted.map(({ rowVersion }) => rowVersion)),
-    textArray(sorted.map(({ time }) => time.at?.toISOString() ?? null)),
+    elements(sorted.map(({ time }) => time.at?.toISOString() ?? null)),
     textArray(sorted.map(({ time }) => String(time.isNow))),
-    textArray(sorted.map(({ sign }) => sign)),
+    elements(sorted.map(({ sign }) => sign)),
     ...stateValues(sorted),
-    textArray(single.map((event) => event?.actor ?? null)),
-    textArray(single.map((event) => (event === undefined ? null : JSON.stringify(event.before)))),
+    elements(single.map((event) => event?.actor ?? null)),
+    elements(single.map((event) => (event === undefined ? null : JSON.stringify(event.before)))),
     JSON.stringify(several),
   ])
   noteEvents(sql, apps)
