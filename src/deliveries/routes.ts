@@ -158,7 +158,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
           // A request with an idempotency key may be a retry, which gets the stored response.
           if (idempotency === undefined) await requireNoReplay(sql, appId)
           const selection = await selectionOf(appId, body)
-          return transaction(sql, (tx) => replay(tx, caller, appId, selection, by, idempotency))
+          return transaction(sql, (tx) => replay(tx, caller, appId, selection, by, idempotency, showMoment))
         })
       },
       { check: (body) => replayConflicts(body, readTimeRange(body)) },

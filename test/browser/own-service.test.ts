@@ -65,10 +65,15 @@ describe('a service of its own', () => {
       for (let made = 0; made < 4; made++) await through.call(saveSite, siteBody(appId), { token })
       await callbacksFail(service)
       const visited = await visit('/console', { role: 'viewer', through })
-      const row = visited.page.locator('#troubles').getByRole('row').filter({ hasText: 'Failing since' })
-      await row.getByText(/Failing since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \S/).waitFor({ timeout: 15_000 })
+      const row = visited.page
+        .locator('#troubles')
+        .getByRole('row')
+        .filter({ hasText: 'Every attempt has failed since' })
+      await row
+        .getByText(/Every attempt has failed since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \S/)
+        .waitFor({ timeout: 15_000 })
       await picture(visited.page, 'overview-failing')
-      await row.getByRole('link', { name: /Failing/ }).click()
+      await row.getByRole('link', { name: /Every attempt has failed/ }).click()
       await visited.page.waitForURL(`**/console/applications/${appId}**`)
       expect(visited.faults).toEqual([])
     },
@@ -128,7 +133,9 @@ describe('a service of its own', () => {
     await callbacksFail(service)
     const { page, faults } = await visit('/console', { role: 'viewer', language: 'zh', through })
     const troubles = page.locator('#troubles')
-    await troubles.getByText(/^自 [-\d]+ [:\d]+ 起投递失败：连接被拒绝（ECONNREFUSED）$/).waitFor({ timeout: 20_000 })
+    await troubles
+      .getByText(/^自 [-\d]+ [:\d]+ 起每次投递都失败：连接被拒绝（ECONNREFUSED）$/)
+      .waitFor({ timeout: 20_000 })
     await troubles.getByText(/在第 12 行停止：发起者不能再继续，应用已被冻结/).waitFor()
     await picture(page, 'overview-reasons')
     await leadTo(page, `/console/imports/${lost}`)

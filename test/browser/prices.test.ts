@@ -1,6 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { getBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { pagePriceChanges, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
 import { Hand } from './hand.ts'
 import { newRule, newSite } from './site-support.ts'
@@ -192,6 +193,27 @@ describe('prices from a date on', () => {
       expect(visited.faults).toEqual([])
     },
   )
+
+  longBrowserTest('a price change that changed nothing offers no undo in its rule’s line', async () => {
+    const app = await newApplication(client, { appName: newSerial('Same') })
+    const id = await newRule(app, 1, 'Same')
+    const schedule = async (electricityPrice: string) => {
+      const effectiveTime = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 1_000).toISOString()
+      const periods = [{ startTime: '00:00:00', electricityPrice, servicePrice: '0.4' }]
+      await client.operate(schedulePriceChange, { appId: app.appId, billingRuleId: id, effectiveTime, periods })
+      expect(await becomesTrue(async () => (await changesOf(app))[0]?.status === 2)).toBe(true)
+    }
+    await schedule('0.9')
+    const visited = await visit(`/console/billing-rules/${app.appId}/${id}`, { role: 'operator' })
+    const { page } = visited
+    const offers = page.getByRole('button', { name: /^Undo the change of / })
+    await offers.waitFor()
+    await schedule('0.9')
+    await page.reload()
+    await page.locator('.price-line-held').nth(1).waitFor()
+    expect(await offers.count()).toBe(0)
+    expect(visited.faults).toEqual([])
+  })
 
   longBrowserTest('what was undone already is refused, and the dialog says so', async () => {
     const app = await newApplication(client, { appName: newSerial('Twice') })

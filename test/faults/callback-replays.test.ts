@@ -71,6 +71,8 @@ describe.concurrent('a replay', () => {
     expect((await bed.deliveriesOf(app, { isDelivered: 'false' })).map(({ status }) => status)).toEqual([1, 3])
     const both = await client.call(replayDeliveries, { ...range, isDelivered: false }, { token })
     expect(both.data).toEqual({ replayed: 2 })
+    const { list } = (await client.operate(pageAudit, { type: 'delivery.replayed', subject: app.appId })).data
+    expect(list[0]?.data).toMatchObject({ ...range, isDelivered: false, replayed: 2 })
     expect((await receiver.waitFor(app.path, 19)).slice(17).map(serialOf)).toEqual([undefined, serials[0]])
     const before = await client.call(
       replayDeliveries,

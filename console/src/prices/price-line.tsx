@@ -18,7 +18,7 @@ import { Actor } from '../ui/actor.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { Countdown } from './countdown.tsx'
-import { type LineEntry, lineOf, type Terms } from './line.ts'
+import { areSame, type LineEntry, lineOf, type Terms } from './line.ts'
 import './prices.css'
 import { useTexts } from './texts.ts'
 
@@ -86,6 +86,8 @@ function Entries({ waiting, held, cancelled, ask }: EntriesProps) {
   if (now === undefined) return null
   const [before] = past
   const since = now.since ?? ''
+  // The service refuses to undo what changed nothing (40006).
+  const isUndoable = before === undefined || !areSame(now.terms, before.terms)
   return (
     <>
       <ol className="price-line">
@@ -102,7 +104,7 @@ function Entries({ waiting, held, cancelled, ask }: EntriesProps) {
           </Entry>
         ))}
         <Entry entry={now} state="holds" heading={now.since === null ? t('holdsNow') : t('holds', { time: since })}>
-          {now.change !== null && may(undoPriceChange) && (
+          {now.change !== null && isUndoable && may(undoPriceChange) && (
             <AskButton
               words={t('undo')}
               label={t('undoOf', { time: since })}

@@ -6,6 +6,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { Rests } from '../../runtime/rests.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { lockEndpoint } from '../store.ts'
 import { beginRange, isReplaying, type ReplayRange, replayOne, stepAnyReplay } from './store.ts'
@@ -34,6 +35,7 @@ export async function replay(
   selection: number | ReplayRange,
   by: ActorAndAddress,
   idempotency: RequestKey | undefined,
+  showMoment: ShowMoment,
 ): Promise<{ replayed: number }> {
   const endpoint = await lockEndpoint(tx, appId)
   await requireAccess(tx, caller)
@@ -49,7 +51,11 @@ export async function replay(
     const requested =
       typeof selection === 'number'
         ? { id: selection }
-        : { timeFrom: selection.from, timeTo: lastMillisecondOf(selection), ...statusOf(selection) }
+        : {
+            timeFrom: showMoment(selection.from),
+            timeTo: showMoment(lastMillisecondOf(selection)),
+            ...statusOf(selection),
+          }
     const data = { appId, ...requested, replayed }
     await insertPlatformEvent(tx, { type: 'delivery.replayed', subject: appId, ...by, data })
     return { replayed }
