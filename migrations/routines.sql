@@ -799,10 +799,10 @@ begin
 end
 $routine$;
 
-create function read_work_608c5c07764b (
+create function read_work_d19e2295f4a7 (
   p_owner text,
   p_batch text
-) returns table (app_id text, id bigint, type text, "time" timestamptz, subject text, data text, is_retry boolean, attempts integer,
+) returns table (app_id text, id bigint, type text, "time" timestamptz, subject text, data text, due_at timestamptz, attempts integer,
   attempt_log text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
@@ -816,10 +816,10 @@ begin
         'secrets', json_build_array(c.callback_secret, case when c.secret_rotated_at > now() - interval '24 hours' then c.previous_callback_secret end))::text as endpoint
       from callback_endpoint e join third_party_config c on c.app_id = v_request.app_id
       where e.app_id = v_request.app_id and e.lease_owner = p_owner and e.stopped_at is null and c.callback_url is not null)
-    select v_request.app_id, null::bigint, null::text, null::timestamptz, null::text, e.endpoint, false, 0, '[]' from e
+    select v_request.app_id, null::bigint, null::text, null::timestamptz, null::text, e.endpoint, null::timestamptz, 0, '[]' from e
     union all
     select v_request.app_id, v.id, v.type, v.time, v.subject,
-      case when v.type = any(e.callback_events) then v.data end, false, 0, '[]'
+      case when v.type = any(e.callback_events) then v.data end, null, 0, '[]'
     from e cross join (
       select * from (
       (select app_id, id, type, time, actor, subject, address, data from event where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size)
@@ -829,7 +829,7 @@ begin
           reported_at, before)::text as data from state_change where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size)
       order by id limit v_request.size) as history) v
     union all
-    select v_request.app_id, d.id, d.type, d.event_time, v.subject, coalesce(d.payload, v.data), true,
+    select v_request.app_id, d.id, d.type, d.event_time, v.subject, coalesce(d.payload, v.data), d.next_attempt_at,
       d.attempts, d.attempt_log
     from e cross join (
       select * from delivery where app_id = v_request.app_id and status = 1 and next_attempt_at <= now()

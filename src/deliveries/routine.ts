@@ -191,7 +191,8 @@ export interface Item {
   time: Date
   /** JSON text; null for an event that the callback does not ask for, and for one that is no longer stored. */
   data: string | null
-  isRetry: boolean
+  /** When the retry is due; null for a new event. */
+  dueAt: Date | null
   attempts: number
   attemptLog: string
 }
@@ -217,7 +218,7 @@ const previousSecretSql = `case when c.secret_rotated_at > now() - interval '24 
 export const readWorkRoutine = routine(
   'read_work',
   { p_owner: 'text', p_batch: 'text' },
-  `app_id text, id bigint, type text, "time" timestamptz, subject text, data text, is_retry boolean, attempts integer,
+  `app_id text, id bigint, type text, "time" timestamptz, subject text, data text, due_at timestamptz, attempts integer,
   attempt_log text`,
   '  v_request record;',
   `  for v_request in select * from json_to_recordset(p_batch::json) as i (app_id text, through bigint, size integer) loop
@@ -227,14 +228,14 @@ export const readWorkRoutine = routine(
         'secrets', json_build_array(c.callback_secret, ${previousSecretSql}))::text as endpoint
       from callback_endpoint e join third_party_config c on c.app_id = v_request.app_id
       where e.app_id = v_request.app_id and e.lease_owner = p_owner and e.stopped_at is null and c.callback_url is not null)
-    select v_request.app_id, null::bigint, null::text, null::timestamptz, null::text, e.endpoint, false, 0, '[]' from e
+    select v_request.app_id, null::bigint, null::text, null::timestamptz, null::text, e.endpoint, null::timestamptz, 0, '[]' from e
     union all
     select v_request.app_id, v.id, v.type, v.time, v.subject,
-      case when v.type = any(e.callback_events) then v.data end, false, 0, '[]'
+      case when v.type = any(e.callback_events) then v.data end, null, 0, '[]'
     from e cross join (
       select * from ${eventsAfterSql('v_request.app_id', 'v_request.through', 'v_request.size')}) v
     union all
-    select v_request.app_id, d.id, d.type, d.event_time, v.subject, coalesce(d.payload, v.data), true,
+    select v_request.app_id, d.id, d.type, d.event_time, v.subject, coalesce(d.payload, v.data), d.next_attempt_at,
       d.attempts, d.attempt_log
     from e cross join (
       select * from delivery where app_id = v_request.app_id and status = ${statuses.waiting} and next_attempt_at <= now()
@@ -250,7 +251,7 @@ interface WorkRow {
   time: Date
   subject: string | null
   data: string | null
-  is_retry: boolean
+  due_at: Date | null
   attempts: number
   attempt_log: string
 }
@@ -265,25 +266,25 @@ export async function readWork(
   const batch = requests.map(({ appId, through, limit }) => ({ app_id: appId, through, size: limit }))
   const rows = await callRoutine<WorkRow>(sql, readWorkRoutine, [owner, JSON.stringify(batch)])
   const byApplication = new Map<string, Work>()
-  for (const { app_id, id, type, time, subject, data: stored, is_retry, attempts, attempt_log } of rows) {
-    if (id === null) {
-      const { callbackUrl, sealedQuery, version, secrets } = JSON.parse(stored ?? '')
-      const work = {
-        callbackUrl,
-        sealedQuery,
-        version,
-        secrets: secrets.filter((secret: string | null) => secret !== null),
-      }
-      byApplication.set(app_id, { ...work, retries: [], events: [] })
-      continue
-    }
+  for (const { app_id, id, data } of rows) {
+    if (id !== null) continue
+    const { callbackUrl, sealedQuery, version, secrets } = JSON.parse(data ?? '')
+    const given = secrets.filter((secret: string | null) => secret !== null)
+    byApplication.set(app_id, { callbackUrl, sealedQuery, version, secrets: given, retries: [], events: [] })
+  }
+  for (const { app_id, id, type, time, subject, data: stored, due_at, attempts, attempt_log } of rows) {
+    if (id === null) continue
     const work = byApplication.get(app_id)
     const data = stored === null ? null : dataText({ type, app_id, subject, data: stored }, showMoment)
-    const item = { id, type, time, data, isRetry: is_retry, attempts, attemptLog: attempt_log }
-    if (is_retry) work?.retries.push(item)
-    else work?.events.push(item)
+    const item = { id, type, time, data, dueAt: due_at, attempts, attemptLog: attempt_log }
+    if (due_at === null) work?.events.push(item)
+    else work?.retries.push(item)
   }
-  for (const { events } of byApplication.values()) events.sort((a, b) => a.id - b.id)
+  // The rows come in no order: the nodes of a cluster join them as they like.
+  for (const { events, retries } of byApplication.values()) {
+    events.sort((a, b) => a.id - b.id)
+    retries.sort((a, b) => Number(a.dueAt) - Number(b.dueAt) || a.id - b.id)
+  }
   return requests.map(({ appId }) => byApplication.get(appId))
 }
 

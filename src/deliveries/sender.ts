@@ -192,7 +192,7 @@ export class Sender {
 
   /** Moves past a new event that the callback did not ask for; a retry whose event was pruned is dead. */
   private skip(item: Item): void {
-    if (!item.isRetry) this.through = item.id
+    if (item.dueAt === null) this.through = item.id
     else {
       const { id, type, time, attempts, attemptLog } = item
       const error = 'the event is no longer stored'
@@ -234,7 +234,7 @@ export class Sender {
       ...recorded,
       attemptLog: logAttempt(item.attemptLog, startedAt, result),
     })
-    if (!item.isRetry) this.through = id
+    if (item.dueAt === null) this.through = id
     metrics.observeAttempt(status, result.durationMs / 1000)
     const fields = { appId: this.appId, delivery: id, attempts, status: result.responseStatus, error: result.error }
     this.position++
