@@ -24,13 +24,9 @@ import type { Routine } from './database/routine.ts'
 import { CallbackWorker } from './deliveries/callback-worker.ts'
 import { openCallbackClient } from './deliveries/client.ts'
 import { registerGauges } from './deliveries/gauges.ts'
+import { claimEndpointsRoutine, renewLeasesRoutine } from './deliveries/leases/routine.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
-import {
-  claimEndpointsRoutine,
-  readWorkRoutine,
-  renewLeasesRoutine,
-  writeProgressRoutine,
-} from './deliveries/routine.ts'
+import { readWorkRoutine, writeProgressRoutine } from './deliveries/routine.ts'
 import { Throttle } from './deliveries/throttle.ts'
 import { deviceInventoryRoutes } from './devices/inventory/routes.ts'
 import { Catalogue } from './devices/models/catalogue.ts'

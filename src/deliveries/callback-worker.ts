@@ -12,6 +12,7 @@ import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { CallbackClient } from './client.ts'
+import * as leases from './leases/routine.ts'
 import { ReplayWorker } from './replay/replay.ts'
 import * as queue from './routine.ts'
 import { Sender, type SenderTools } from './sender.ts'
@@ -214,7 +215,7 @@ export class CallbackWorker {
     const places = Math.max(0, limits.sendersAtOnce - this.senders.size)
     this.isCrowded = places === 0
     const claimedAt = performance.now()
-    const found = await queue.claimEndpoints(this.options.pool, this.owner, places, withNewEvents, isDueLook)
+    const found = await leases.claimEndpoints(this.options.pool, this.owner, places, withNewEvents, isDueLook)
     if (isDueLook) this.busy = new Set()
     for (const appId of found.busy) this.busy.add(appId)
     // Events that are written during a pause are found by a whole walk when it ends.
@@ -230,7 +231,7 @@ export class CallbackWorker {
     if (this.isWholeWalk) this.walkedTo = ''
     do {
       const rows = this.isWholeWalk ? wholeWalkRows : walkRows
-      const { forgotten, next } = await queue.findForgotten(this.options.pool, this.walkedTo, rows)
+      const { forgotten, next } = await leases.findForgotten(this.options.pool, this.walkedTo, rows)
       for (const appId of forgotten) this.withNewEvents.add(appId)
       this.walkedTo = next
     } while (this.isWholeWalk && this.walkedTo !== '' && !this.isStopping)
@@ -270,7 +271,7 @@ export class CallbackWorker {
     const askedAt = performance.now()
     try {
       const appIds = senders.map(({ appId }) => appId)
-      const owned = await queue.renewLeases(this.options.pool, this.owner, appIds)
+      const owned = await leases.renewLeases(this.options.pool, this.owner, appIds)
       for (const sender of senders)
         if (owned.get(sender.appId) !== false) sender.renew(askedAt, owned.has(sender.appId))
     } catch {

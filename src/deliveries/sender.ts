@@ -6,16 +6,8 @@ import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { callbackUrlFault } from './callback-url.ts'
 import type { CallbackClient } from './client.ts'
-import {
-  type Claim,
-  type Item,
-  leaseSeconds,
-  type Outcome,
-  type Progress,
-  type Work,
-  type WorkRequest,
-  type WriteResult,
-} from './routine.ts'
+import { type Claim, leaseSeconds } from './leases/routine.ts'
+import type { Item, Outcome, Progress, Work, WorkRequest, WriteResult } from './routine.ts'
 import {
   type AttemptResult,
   failuresOfVisit,
