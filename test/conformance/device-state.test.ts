@@ -1,9 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import { getDevice } from '../../src/devices/contract.ts'
-import { type DeviceState, getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
+import {
+  type DeviceState,
+  getDeviceState,
+  reportDeviceState,
+  reportDeviceStates,
+} from '../../src/devices/state/contract.ts'
 import { getEvent, pageEvents } from '../../src/events/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
-import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectNow,
+  expectRefusal,
+  expectSuccess,
+  shownMoment,
+} from './support.ts'
 
 const owner = await newApplication(client)
 const { token } = owner
@@ -217,6 +230,20 @@ describe('reportTime', () => {
     )
     for (const answer of answers) expectSuccess(answer)
     expect(expectSuccess(await client.call(getDevice, { deviceNo }, { token })).version).toBe('0')
+  })
+
+  test('is that of its own event, also where a later row of the batch changes nothing', async () => {
+    const { deviceNo } = await newDevice()
+    const reportTime = new Date(Date.now() - 60_000).toISOString()
+    const reports = [{ deviceNo, status: 2, reportTime }, { deviceNo }]
+    const answer = await client.call(reportDeviceStates, { reports }, { token })
+    expect(expectSuccess(answer).results.map(({ code }) => code)).toEqual([0, 0])
+    const [event, ...others] = await stateEvents(deviceNo)
+    expect(others).toEqual([])
+    const told = (event?.data as unknown as DeviceState).lastReportTime
+    expect(told).toBe(shownMoment(new Date(reportTime)))
+    const known = expectSuccess(await client.call(getDeviceState, { deviceNo }, { token })) as DeviceState
+    expectNow(known.lastReportTime ?? '')
   })
 
   test('lies at most a minute ahead, and is written as RFC 3339 has it', async () => {

@@ -123,7 +123,7 @@ export function post(path: string, body: string | Uint8Array<ArrayBuffer>, heade
 export const astral = '𠮷'
 
 /** A date and time as the service shows it: yyyy-MM-dd HH:mm:ss in its time zone. */
-function shownMoment(instant: Date, timeZone = process.env.FORECOURT_TIME_ZONE ?? 'Asia/Shanghai'): string {
+export function shownMoment(instant: Date, timeZone = process.env.FORECOURT_TIME_ZONE ?? 'Asia/Shanghai'): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
 }
 

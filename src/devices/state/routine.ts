@@ -42,7 +42,7 @@ interface StateEvent {
   time: ReportTime
 }
 
-/** A row of `state_change`, as sent to the database for a device that a batch changes more than once. */
+/** A row of `state_change`, as sent to the database for a device whose events do not fit into the arrays. */
 interface StateEventRow {
   app_id: string
   device_no: string
@@ -280,7 +280,7 @@ export async function readReported(
  * Writes a batch of state changes: locks, rows, signs of life and events in one transaction. Returns the serials that it
  * skipped: nearly always none. Skips a device whose row changed after it was read; one whose stored report is newer than was read, if
  * its reports carry times (`p_timed`, `p_times`); and one of an application of which a caller has lost its access. A
- * device that changes once has its event in the arrays (`p_befores`), one that changes more often all of them in `p_events`.
+ * device with one event, of the time of the change, has it in the arrays (`p_befores`), any other has its events in `p_events`.
  */
 export const changeStatesRoutine = routine(
   'change_states',
@@ -361,6 +361,16 @@ export const changeStatesRoutine = routine(
   end if;`,
 )
 
+/**
+ * Whether a change has one event, of the same time as the change: a later report that changed nothing may have moved the
+ * time of the change alone.
+ */
+const isAlone = ({ events: [event, ...others], time }: StateChange) =>
+  event !== undefined &&
+  others.length === 0 &&
+  event.time.isNow === time.isNow &&
+  event.time.at?.getTime() === time.at?.getTime()
+
 /** Writes state changes of distinct devices, of any callers, in one transaction. Returns the serials that changed. */
 export async function changeStates(
   sql: Statements,
@@ -371,9 +381,9 @@ export async function changeStates(
   const sorted = sortedByDevice(changes, (change) => change)
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
   const timed = sorted.filter(({ newestRead }) => newestRead !== undefined)
-  const single = sorted.map(({ events }) => (events.length === 1 ? events[0] : undefined))
+  const single = sorted.map((change) => (isAlone(change) ? change.events[0] : undefined))
   const several = sorted.flatMap((change) =>
-    change.events.length > 1 ? change.events.map((event) => toEventRow(change, event)) : [],
+    isAlone(change) ? [] : change.events.map((event) => toEventRow(change, event)),
   )
   const rows = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
