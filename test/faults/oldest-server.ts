@@ -19,8 +19,16 @@ export class OldestServer {
     this.process = process
   }
 
-  /** `more`: settings of the server, each as `name=value`. To use another port, give it as `port` and as a setting. */
-  static async start(folder: string, more: readonly string[] = [], port = 5432): Promise<OldestServer> {
+  /**
+   * `more`: settings of the server, each as `name=value`. To use another port, give it as `port` and as a setting. `env`
+   * is added to the server's environment.
+   */
+  static async start(
+    folder: string,
+    more: readonly string[] = [],
+    port = 5432,
+    env: Record<string, string> = {},
+  ): Promise<OldestServer> {
     mkdirSync(folder)
     const user = serverUser()
     const options = { cwd: folder, ...(user && { uid: user.uid, gid: user.gid }) }
@@ -31,7 +39,11 @@ export class OldestServer {
     if (made.status !== 0) throw new Error(made.stderr)
     const settings = ['-D', cluster, '-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off']
     for (const setting of more) settings.push('-c', setting)
-    const child = spawn(join(oldestPostgres, 'postgres'), settings, { ...options, stdio: 'ignore' })
+    const child = spawn(join(oldestPostgres, 'postgres'), settings, {
+      ...options,
+      env: { ...process.env, ...env },
+      stdio: 'ignore',
+    })
     const server = new OldestServer(folder, child)
     const sql = postgres({ host: folder, port, user: 'forecourt', database: 'postgres', max: 1, onnotice: () => {} })
     const answers = () => sql`select 1`.then(() => true).catch(() => false)
