@@ -478,7 +478,7 @@ export interface CreateExportQuery {
   type?: string | undefined
   /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
-  /** operator:… or operatorKey:…, or the beginning of such a name */
+  /** the whole name of an actor, or its beginning: operator:… or operatorKey:… */
   actor?: string | undefined
   /** The id of the account or key that acted. */
   actorId?: number | undefined
@@ -1557,7 +1557,7 @@ export interface PageAuditQuery {
   cursor?: string | undefined
   /** The id of the application. */
   appId?: string | undefined
-  /** operator:… or operatorKey:…, or the beginning of such a name */
+  /** the whole name of an actor, or its beginning: operator:… or operatorKey:… */
   actor?: string | undefined
   /** The id of the account or key that acted. */
   actorId?: number | undefined

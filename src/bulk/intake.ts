@@ -5,7 +5,7 @@ import { type ImportFormat, ignoredColumns } from './contract.ts'
 import { columnFaults, type KeptRow, type RowKind, shownColumn } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'
 
-/** A row with too many cells is refused. So many of them are kept, for whoever corrects the row. */
+/** The most surplus cells that a refused row keeps, so that its author finds them in the file of refused rows. */
 const surplusCells = 20
 
 /** Rows, and how many bytes of the file were read up to their end. */

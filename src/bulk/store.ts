@@ -151,7 +151,7 @@ export const importOf = ({ row }: Job): ImportJob => ({
   nextRow: row.next_row,
 })
 
-/** What rows that are told as they were sent need of their file. */
+/** The properties of a file that are needed to return its rows as they were sent. */
 export type SentFile = Pick<ImportJob, 'kind' | 'mode' | 'format' | 'columns'>
 
 /** A file whose import is known to be there. */

@@ -129,7 +129,7 @@ export const pageAudit = operation({
   query: Type.Object({
     ...pageQuery,
     appId: optional(appId),
-    actor: optional(text(128, 'operator:… or operatorKey:…, or the beginning of such a name')),
+    actor: optional(text(128, 'the whole name of an actor, or its beginning: operator:… or operatorKey:…')),
     actorId: optional(integer()),
     type: optional(typeFilter(auditTypes)),
     subject: optional(text(64, 'a serial number or an id')),

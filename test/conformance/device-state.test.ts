@@ -238,8 +238,9 @@ describe('reportTime', () => {
     const reports = [{ deviceNo, status: 2, reportTime }, { deviceNo }]
     const answer = await client.call(reportDeviceStates, { reports }, { token })
     expect(expectSuccess(answer).results.map(({ code }) => code)).toEqual([0, 0])
-    const told = (await stateEvents(deviceNo)).map(({ data }) => (data as unknown as DeviceState).lastReportTime)
-    expect(told).toEqual([shownMoment(new Date(reportTime))])
+    const events = await stateEvents(deviceNo)
+    expect(events).toHaveLength(1)
+    expect(events).toMatchObject([{ data: { lastReportTime: shownMoment(new Date(reportTime)) } }])
     const known = expectSuccess(await client.call(getDeviceState, { deviceNo }, { token })) as DeviceState
     expectNow(known.lastReportTime ?? '')
   })

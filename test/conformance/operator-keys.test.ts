@@ -158,7 +158,7 @@ describe('an operator key', () => {
       await save({ name, query: 'status=2', columns: 'tag' }, headers)
     await save({ name: 'Faulty', page: 'sites' }, headers)
     const left = await viewsOf(leaver.id)
-    // Nobody but an admin reads the views of another account.
+    // An operator reads the views of no other account; an admin does.
     expect(expectSuccess(await client.call(pageViews, { operatorId: heir.id }, { headers: ofHeir })).total).toBe(2)
     expectRefusal(await client.call(pageViews, { operatorId: leaver.id }, { headers: ofHeir }), 'notPermitted')
 

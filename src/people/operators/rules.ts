@@ -6,8 +6,8 @@ const changeable = ['name', 'role', 'status', 'appIds', 'isSetUp', 'isLinked', '
 
 /**
  * An account as the event of a change holds it: its record, with the members that the change changed as they were
- * (`before`). Both records are of the change’s own transaction: whoever compared with the event before would take for a
- * part of the change what happened to the account since, without an event of its own.
+ * (`before`). Both records are read in the transaction of the change. The previous event of the account would not do: an
+ * account also changes without an event, and that would look like a part of this change.
  */
 export function changedAccount(before: OperatorRecord, after: OperatorRecord) {
   const changed = changeable.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]))
