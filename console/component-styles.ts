@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Plugin } from 'vite'
-
-const antd = dirname(createRequire(import.meta.url).resolve('antd/package.json'))
+import { antd, sharedVariables, styleModule, variablesOf } from './static-theme.ts'
 
 /** What the classes of a component begin with, where that is not its folder's name. */
 const prefixes: Record<string, string[]> = {
@@ -18,7 +16,6 @@ const prefixes: Record<string, string[]> = {
   'qr-code': ['qrcode'],
   'tree-select': ['select-tree'],
 }
-const styleModule = /[\\/]antd[\\/]es[\\/]([a-z-]+)[\\/]style[\\/]\w+\.js$/
 /** What the console imports, and what becomes of it. */
 const whole = 'antd/dist/antd.css'
 const sheet = 'antd-styles/'
@@ -41,7 +38,7 @@ export function componentStyles(): Plugin {
     // A component brings its style's module with it, also where the style itself is in the sheet.
     transform(code, id) {
       const component = styleModule.exec(id)?.[1]
-      return component && styles.has(component) ? `import '${sheet}${component}.css'\n${code}` : undefined
+      return component && styles.get(component) ? `import '${sheet}${component}.css'\n${code}` : undefined
     },
   }
 }
@@ -58,7 +55,8 @@ function stylesOfComponents(): Map<string, string> {
     const className = /\.ant-([a-z-]+)/.exec(rule)?.[1] ?? ''
     return byPrefix.find(({ prefix }) => `${className}-`.startsWith(`${prefix}-`))?.name ?? 'base'
   }
-  const styles = new Map<string, string>()
+  const styles = new Map(components.map((name) => [name, variablesOf(name)]))
+  styles.set('base', sharedVariables())
   for (const rule of rulesOf(readFileSync(join(antd, 'dist', 'antd.css'), 'utf8'))) {
     const kept = withoutUseless(rule)
     const owner = ownerOf(kept)

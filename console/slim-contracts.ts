@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Plugin } from 'vite'
 import type { Operation } from '../src/vocabulary/operation.ts'
+import { type Edit, edited, type Node, visit } from './syntax.ts'
 
 /** The members of an operation that the console's build has. `Called` in src/api.ts holds the console to them. */
 export const keptMembers = ['id', 'method', 'path', 'callers', 'roles'] as const satisfies (keyof Operation)[]
@@ -9,13 +10,6 @@ export const keptMembers = ['id', 'method', 'path', 'callers', 'roles'] as const
 const schemaMembers = ['body', 'query', 'data']
 
 const contracts = join(import.meta.dirname, '..', 'src', '/')
-
-interface Node {
-  type: string
-  start: number
-  end: number
-  [member: string]: unknown
-}
 
 /**
  * Takes out of the service's contracts what only the service and the reference read: schemas, summaries, refusals and
@@ -31,7 +25,7 @@ export function slimContracts(): Plugin {
       handler(code, id) {
         if (!id.startsWith(contracts)) return
         const emptySchema = /^import Type\b/m.test(code) ? 'Type' : '{properties:{}}'
-        const edits: { start: number; end: number; text: string }[] = []
+        const edits: Edit[] = []
         visit(this.parse(code) as unknown as Node, (node) => {
           // Only the reference shows the descriptions of when an event happens.
           if (node.type === 'Property' && (node.key as Node).name === 'happens') {
@@ -55,14 +49,11 @@ export function slimContracts(): Plugin {
           edits.push({ start: node.start, end: node.end, text: `{${members.join()}}` })
           return false
         })
-        return { code: edits.toReversed().reduce((text, edit) => replaced(text, edit), code), map: null }
+        return edited(code, edits)
       },
     },
   }
 }
-
-const replaced = (code: string, { start, end, text }: { start: number; end: number; text: string }) =>
-  code.slice(0, start) + text + code.slice(end)
 
 /** The name that a chain of calls and members begins with: `Type` of `Type.Object({}).properties`. */
 function rootOf(node: Node): unknown {
@@ -70,14 +61,4 @@ function rootOf(node: Node): unknown {
   const inner =
     node.type === 'CallExpression' ? node.callee : node.type === 'MemberExpression' ? node.object : undefined
   return inner === undefined ? undefined : rootOf(inner as Node)
-}
-
-/** Calls `enter` for each node in its place, and goes into those for which it returns true. */
-function visit(node: Node, enter: (node: Node) => boolean): void {
-  if (!enter(node)) return
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) {
-      if (typeof (child as Node | null)?.type === 'string') visit(child as Node, enter)
-    }
-  }
 }

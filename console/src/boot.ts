@@ -1,8 +1,10 @@
 import './early.ts'
+import { applyShade, firstShade, isDarkIn } from './shade.ts'
 
 // The only script that the page runs at first. The browser has the rest loaded by the links in the page, and runs it
 // once it has shown the page's own content, which running it would delay.
 
+applyShade(isDarkIn(firstShade()))
 void shown().then(() => import('./start.tsx'))
 
 /** Resolves after the browser’s first drawing of the page; at once in a hidden tab, which the browser does not draw. */

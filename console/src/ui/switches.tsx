@@ -1,7 +1,8 @@
 import { BulbOutlined, GlobalOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import { chooseLanguage, defineTexts, type Language, useLanguage } from '../language/index.ts'
-import { type Shade, useShade } from '../theme.tsx'
+import type { Shade } from '../shade.ts'
+import { useShade } from '../theme.tsx'
 import { Dropdown } from './dropdown.tsx'
 
 const useTexts = defineTexts(
