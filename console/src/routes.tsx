@@ -15,7 +15,7 @@ const Boot = () => (
 )
 
 /** The console's table of contents. */
-export const router = createBrowserRouter([
+const routes: RouteObject[] = [
   { ...page('/console/sign-in', () => import('./sign-in/sign-in.tsx')), HydrateFallback: Boot },
   { ...page('/console/set-up', () => import('./sign-in/set-up.tsx')), HydrateFallback: Boot },
   {
@@ -57,4 +57,7 @@ export const router = createBrowserRouter([
       page('*', () => import('./ui/not-found.tsx')),
     ],
   },
-])
+]
+
+/** Begins to load the page that the address names. */
+export const createRouter = () => createBrowserRouter(routes)

@@ -5,7 +5,7 @@ import { RouterProvider } from 'react-router/dom'
 import { ForecourtError } from '../../sdk/src/error.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
 import { reading } from './api.ts'
-import { router } from './routes.tsx'
+import { createRouter } from './routes.tsx'
 import 'antd/dist/antd.css'
 import './style.css'
 import { Theme } from './theme.tsx'
@@ -20,19 +20,29 @@ const queries = new QueryClient({
   },
 })
 
-// early.ts has asked for the session already.
-if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
+void start()
 
-const root = createRoot(document.getElementById('root') as HTMLElement)
-// In a transition React draws in slices of some milliseconds, and the browser responds to the user between them.
-startTransition(() =>
-  root.render(
-    <StrictMode>
-      <QueryClientProvider client={queries}>
-        <Theme>
-          <RouterProvider router={router} />
-        </Theme>
-      </QueryClientProvider>
-    </StrictMode>,
-  ),
-)
+/** Each step is a task of its own, so that the browser responds to the user between them. */
+async function start(): Promise<void> {
+  await nextTask()
+  // early.ts has asked for the session already.
+  if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
+  const router = createRouter()
+  await nextTask()
+  // In a transition React draws in slices of some milliseconds.
+  startTransition(() =>
+    createRoot(document.getElementById('root') as HTMLElement).render(
+      <StrictMode>
+        <QueryClientProvider client={queries}>
+          <Theme>
+            <RouterProvider router={router} />
+          </Theme>
+        </QueryClientProvider>
+      </StrictMode>,
+    ),
+  )
+}
+
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve))
+}

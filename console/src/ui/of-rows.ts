@@ -44,10 +44,20 @@ function share<Data>(client: QueryClient, hash: string, options: SharedOptions<D
 function observe<Data>(client: QueryClient, options: SharedOptions<Data>): Shared {
   const cells = new Set<() => void>()
   const observer = new QueryObserver(client, { ...options, notifyOnChangeProps: ['data'] })
-  const stop = observer.subscribe(() => {
-    for (const cell of cells) cell()
+  let stop = () => {}
+  // The first subscription sends the request. In the task that draws the table, that would delay its drawing.
+  const start = setTimeout(() => {
+    stop = observer.subscribe(() => {
+      for (const cell of cells) cell()
+    })
   })
-  return { cells, stop }
+  return {
+    cells,
+    stop: () => {
+      clearTimeout(start)
+      stop()
+    },
+  }
 }
 
 interface OfRowsOptions<Row, Found> {
