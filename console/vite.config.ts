@@ -15,29 +15,50 @@ const groups = [
   // The documents' pages load this too, so it may be in no file that draws the console.
   { name: 'load', test: /vite\/preload-helper/, priority: 6 },
   // It runs before the frame is loaded.
-  { name: 'boot', test: /console\/src\/(boot|early|shade|language\/first)\.ts$/, priority: 5 },
+  { name: 'boot', test: /console\/src\/(boot|early|next-task|shade|language\/first)\.ts$/, priority: 5 },
+  { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\/|console\/src\/react\.ts$/, priority: 4.5 },
   {
     name: 'frame',
     test: /console\/src\/(shell|ui\/(page|rows|status|link-button|loading|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
     priority: 4,
   },
-  // Notices, fields and tabs have them. In the file of one, they would bring that file with the others.
+  // Notices, fields, tabs and empty lists have these. In the file of one, they would bring that file with the others.
   {
-    name: 'icons',
-    test: /icons(-svg)?\/es\/(icons|asn)\/(Close|CheckCircle|CloseCircle|ExclamationCircle|InfoCircle)(Outlined|Filled)/,
+    name: 'small',
+    test: /@ant-design\/fast-color|console\/src\/ui\/segments\.tsx|icons(-svg)?\/es\/(icons|asn)\/(Close|CheckCircle|CloseCircle|ExclamationCircle|InfoCircle|Plus|ClockCircle)(Outlined|Filled)/,
     priority: 3.9,
   },
-  // The picture of an empty list computes with colours, as fields do.
-  { name: 'colors', test: /@ant-design\/fast-color/, priority: 3.8 },
-  { name: 'plus', test: /icons\/PlusOutlined/, priority: 3.7 },
   // Before 'input', so that a page with tabs does not wait for the code of its fields.
   { name: 'tabs', test: /antd\/es\/tabs\/index\.js$/, priority: 3.5 },
   { name: 'input', test: /antd\/es\/input\/index\.js$/, priority: 3 },
   { name: 'form', test: /antd\/es\/form\/index\.js$/, priority: 2 },
   {
     name: 'lists',
-    test: /console\/src\/ui\/(records|filters|application-picker)\.tsx$|\/src\/(sites|devices|device-ownership|billing-rules|regions|deliveries)\/contract\.ts$/,
+    test: /console\/src\/ui\/(records|filters|application-picker)\.tsx$/,
     priority: 1,
+  },
+  // Small files that several pages have, by the pages that are opened most.
+  { name: 'contracts', test: /(?<!console)\/src\/(?!people).*contract\.ts$/, priority: 0.9 },
+  { name: 'alert', test: /console\/src\/ui\/refusal-alert\.tsx$/, priority: 0.8 },
+  {
+    name: 'registry',
+    test: /console\/src\/(acts\/(texts|all-that-match)|ui\/(selection|hindered-button)|placements\/(texts|parts)|regions\/(texts|cascader)|devices\/(texts|parts|last-report)|sites\/(texts|show|rule-picker)|prices\/(texts|waiting))\.tsx?$/,
+    priority: 0.7,
+  },
+  {
+    name: 'history',
+    test: /console\/src\/(events\/(subject|subject-link|texts|type-words)|deliveries\/failure-words)\.tsx?$/,
+    priority: 0.6,
+  },
+  {
+    name: 'health',
+    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|imports\/failure-words|ui\/(bytes|figure))\.tsx?$/,
+    priority: 0.5,
+  },
+  {
+    name: 'sign-in',
+    test: /console\/src\/(account\/(passkeys|came-back|recovery|texts|code-field|proof-fault|sign-on)|sign-in\/(texts|frame|sign-on-button|return-to))\.tsx?$/,
+    priority: 0.4,
   },
 ]
 

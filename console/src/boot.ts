@@ -1,11 +1,19 @@
 import './early.ts'
+import { nextTask } from './next-task.ts'
 import { applyShade, firstShade, isDarkIn } from './shade.ts'
 
 // The only script that the page runs at first. The browser has the rest loaded by the links in the page, and runs it
 // once it has shown the page's own content, which running it would delay.
 
 applyShade(isDarkIn(firstShade()))
-void shown().then(() => import('./start.tsx'))
+void start()
+
+async function start(): Promise<void> {
+  await shown()
+  await import('./react.ts')
+  await nextTask()
+  await import('./start.tsx')
+}
 
 /** Resolves after the browser’s first drawing of the page; at once in a hidden tab, which the browser does not draw. */
 function shown(): Promise<void> {

@@ -5,6 +5,7 @@ import { RouterProvider } from 'react-router/dom'
 import { ForecourtError } from '../../sdk/src/error.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
 import { reading } from './api.ts'
+import { nextTask } from './next-task.ts'
 import { createRouter } from './routes.tsx'
 import 'antd/dist/antd.css'
 import './style.css'
@@ -27,6 +28,7 @@ async function start(): Promise<void> {
   await nextTask()
   // early.ts has asked for the session already.
   if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
+  await nextTask()
   const router = createRouter()
   await nextTask()
   // In a transition React draws in slices of some milliseconds.
@@ -41,8 +43,4 @@ async function start(): Promise<void> {
       </StrictMode>,
     ),
   )
-}
-
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve))
 }
