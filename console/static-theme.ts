@@ -48,6 +48,8 @@ const replaced: Record<string, string> = {
     }`,
   'theme/util/useResetIconStyle.js': 'export default () => {}',
   'theme/themes/default/theme.js': 'export default undefined',
+  // For one tooltip that moves between its places, which the console does not have.
+  'tooltip/UniqueProvider/index.js': 'export default ({ children }) => children',
 }
 
 /** Replaces the computing parts of antd, and provides `virtual:antd-tokens`. */

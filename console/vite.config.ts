@@ -28,6 +28,7 @@ const groups = [
     test: /@ant-design\/fast-color|console\/src\/ui\/segments\.tsx|icons(-svg)?\/es\/(icons|asn)\/(Close|CheckCircle|CloseCircle|ExclamationCircle|InfoCircle|Plus|ClockCircle)(Outlined|Filled)/,
     priority: 3.9,
   },
+  { name: 'popups', test: /@rc-component\/trigger\/es\/index\.js$/, priority: 3.6 },
   // Before 'input', so that a page with tabs does not wait for the code of its fields.
   { name: 'tabs', test: /antd\/es\/tabs\/index\.js$/, priority: 3.5 },
   { name: 'input', test: /antd\/es\/input\/index\.js$/, priority: 3 },

@@ -1,4 +1,5 @@
 import { Empty } from 'antd'
+import { useDeferredValue } from 'react'
 import { Link, Navigate } from 'react-router'
 import type { Static } from 'typebox'
 import type { AuditRecord } from '../../../src/events/contract.ts'
@@ -30,8 +31,10 @@ export function Page() {
 
 function Overview() {
   const t = useTexts()
-  const { data, error, refetch } = useRead(getOverview, {}, { refetchInterval: 10_000 })
-  if (data === undefined && error !== null) {
+  const { data: latest, error, refetch } = useRead(getOverview, {}, { refetchInterval: 10_000 })
+  // The deferred value lets React draw the page in slices.
+  const data = useDeferredValue(latest, undefined)
+  if (latest === undefined && error !== null) {
     return (
       <PageFrame title={t('title')}>
         <RefusalResult error={error} retry={() => void refetch()} />
