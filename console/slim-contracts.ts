@@ -26,7 +26,7 @@ export function slimContracts(): Plugin {
         if (!id.startsWith(contracts)) return
         const emptySchema = /^import Type\b/m.test(code) ? 'Type' : '{properties:{}}'
         const edits: Edit[] = []
-        visit(this.parse(code) as unknown as Node, (node) => {
+        visit(this.parse(code), (node) => {
           // Only the reference shows the descriptions of when an event happens.
           if (node.type === 'Property' && (node.key as Node).name === 'happens') {
             edits.push({ start: node.start, end: node.end, text: 'happens: 0' })

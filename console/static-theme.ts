@@ -74,7 +74,7 @@ export function staticTheme(): Plugin {
     transform(code, id) {
       if (!styleModule.test(id)) return
       const edits: Edit[] = []
-      visit(this.parse(code) as unknown as Node, (node) => {
+      visit(this.parse(code), (node) => {
         const isHook = node.type === 'CallExpression' && /^gen(Style|ComponentStyle|SubStyle)/.test(nameOf(node.callee))
         const [first, last] = isHook ? [(node.arguments as Node[])[0], (node.arguments as Node[]).at(-1)] : []
         if (first && last) edits.push({ start: first.start, end: last.end, text: '' })

@@ -18,8 +18,9 @@ export function edited(code: string, edits: readonly Edit[]): { code: string; ma
   return { code: edits.toReversed().reduce(replaced, code), map: null }
 }
 
-/** Calls `enter` for each node in its place, and goes into those for which it returns true. */
-export function visit(node: Node, enter: (node: Node) => boolean): void {
+/** Calls `enter` for each node of a tree in its place, and goes into those for which it returns true. */
+export function visit(tree: object, enter: (node: Node) => boolean): void {
+  const node = tree as Node
   if (!enter(node)) return
   for (const value of Object.values(node)) {
     for (const child of Array.isArray(value) ? value : [value]) {

@@ -39,7 +39,7 @@ const groups = [
     priority: 1,
   },
   // Small files that several pages have, by the pages that are opened most.
-  { name: 'contracts', test: /(?<!console)\/src\/(?!people).*contract\.ts$/, priority: 0.9 },
+  { name: 'contracts', test: /\/src\/(?!people\/|.*\/src\/).*contract\.ts$/, priority: 0.9 },
   { name: 'alert', test: /console\/src\/ui\/refusal-alert\.tsx$/, priority: 0.8 },
   {
     name: 'registry',
