@@ -22,15 +22,13 @@ const groups = [
     test: /console\/src\/(shell|ui\/(page|rows|status|link-button|loading|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
     priority: 4,
   },
-  // Notices, fields, tabs and empty lists have these. In the file of one, they would bring that file with the others.
+  // Notices, fields and empty lists have these. In the file of one, they would bring that file with the others.
   {
     name: 'small',
     test: /@ant-design\/fast-color|console\/src\/ui\/segments\.tsx|icons(-svg)?\/es\/(icons|asn)\/(Close|CheckCircle|CloseCircle|ExclamationCircle|InfoCircle|Plus|ClockCircle)(Outlined|Filled)/,
     priority: 3.9,
   },
   { name: 'popups', test: /@rc-component\/trigger\/es\/index\.js$/, priority: 3.6 },
-  // Before 'input', so that a page with tabs does not wait for the code of its fields.
-  { name: 'tabs', test: /antd\/es\/tabs\/index\.js$/, priority: 3.5 },
   { name: 'input', test: /antd\/es\/input\/index\.js$/, priority: 3 },
   { name: 'form', test: /antd\/es\/form\/index\.js$/, priority: 2 },
   {

@@ -206,7 +206,7 @@ describe('events', () => {
     const { page } = visited
     await page.getByRole('button', { name: /^Site changed, / }).click()
     await page.getByRole('dialog').getByText('Wang Fang').waitFor()
-    expect(await page.getByRole('tab').count()).toBe(1)
+    expect(await page.getByRole('navigation', { name: 'Which events' }).count()).toBe(0)
     await expectFramed(visited, 'Events')
     const stranger = await newApplication(client)
     await leadTo(page, `/console/events?appId=${stranger.appId}`)

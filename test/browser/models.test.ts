@@ -127,7 +127,7 @@ describe('the inventory', () => {
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('row', { name: new RegExp(`${prefix}-1`) }).waitFor({ state: 'detached' })
     expect((await inventoryOf(prefix)).map(({ deviceNo }) => deviceNo)).toEqual([`${prefix}-2`])
-    await page.getByRole('tab', { name: 'Models' }).click()
+    await page.getByRole('link', { name: 'Models', exact: true }).click()
     await page.waitForURL('**/console/models')
     expect(visited.faults).toEqual([])
   })

@@ -202,7 +202,7 @@ describe('a service of its own', () => {
     await goes('Devices', 'There is no device yet.')
     await goes('Billing rules', '3 in all')
     await goes('Models and inventory', /^No device model yet\./)
-    await page.getByRole('tab', { name: 'Inventory' }).click()
+    await page.getByRole('link', { name: 'Inventory', exact: true }).click()
     await page.getByText('The inventory is empty.').waitFor()
     await goes('Imports', 'No import in the last 7 days.')
     await goes('Deliveries', 'Nothing has been sent to a callback yet.')
@@ -210,7 +210,7 @@ describe('a service of its own', () => {
     // The signed-in person's account exists, and its creation is an event.
     await goes('Events', 'Account created')
     await goes('People and keys', '1 in all')
-    await page.getByRole('tab', { name: 'Keys' }).click()
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
     await page.getByText(/^There is no key yet\./).waitFor()
     await expectFramed(visited, 'People and keys')
     await picture(page, 'keys-empty')

@@ -137,7 +137,7 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
       if (path === '') continue
       await leadTo(page, `/console/${path}`)
       await page.getByText('Your role may not see this.').waitFor()
-      expect(await page.getByRole('tab').count()).toBe(0)
+      expect(await page.locator('nav.parts').count()).toBe(0)
       await expectFramed(visited, title)
     }
   })

@@ -8,6 +8,7 @@ import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { Parts } from '../ui/parts.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { Result } from '../ui/result.tsx'
 import { ApplicationState } from '../ui/status.tsx'
@@ -16,7 +17,6 @@ import { Actions } from './actions.tsx'
 import { CallbackTab } from './callback.tsx'
 import { BillingRulesTab, DevicesTab, EventsTab, MembersTab, SitesTab } from './lists.tsx'
 import { OverviewTab } from './overview.tsx'
-import { Parts } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
 const tabs = {
@@ -64,6 +64,7 @@ function Application({ appId, tab, offered }: { appId: string; tab: Tab; offered
     >
       <Parts
         label={t('tabs')}
+        current={tab}
         parts={offered.map((key) => ({ key, title: t(`tab_${key}`), path: paths.application(appId, key) }))}
       />
       <Part application={data} />

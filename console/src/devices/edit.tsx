@@ -1,5 +1,6 @@
-import { Form, Tabs } from 'antd'
-import { useNavigate, useParams } from 'react-router'
+import { Form } from 'antd'
+import { useState } from 'react'
+import { useNavigate, useParams, useSearchParams } from 'react-router'
 import {
   createDevice,
   createDevices,
@@ -11,8 +12,8 @@ import { useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationPicker, NoApplication, useApplication } from '../ui/application-picker.tsx'
-import { useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { Parts } from '../ui/parts.tsx'
 import { RecordForm, type RecordFormProps, useEdited } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Advice, Fields } from './fields.tsx'
@@ -23,12 +24,14 @@ import { useDeviceTexts, useFieldNames } from './texts.ts'
 const useTexts = defineTexts(
   {
     newTitle: 'New device',
+    tabs: 'One device or several',
     editTitle: 'Edit {{deviceNo}}',
     one: 'One device',
     created: '{{name}} is registered.',
   },
   {
     newTitle: '新建设备',
+    tabs: '新建方式',
     editTitle: '编辑 {{deviceNo}}',
     one: '单个新建',
     created: '{{name}} 已注册。',
@@ -50,29 +53,42 @@ function NewDevices() {
   const common = useCommon()
   const devices = useDeviceTexts()
   const [appId, choose] = useApplication()
-  const { values, set } = useFilters(['tab'] as const)
-  const tab = values.tab === 'several' ? 'several' : 'one'
+  const [search] = useSearchParams()
+  const tab = search.get('tab') === 'several' ? 'several' : 'one'
+  // A part stays once it was shown, with what was entered.
+  const [wasSeveral, setWasSeveral] = useState(false)
+  if (tab === 'several' && !wasSeveral) setWasSeveral(true)
+  const pathOf = (part: string) => paths.newDevice({ appId: search.get('appId'), tab: part })
   return (
     <PageFrame title={t('newTitle')} operation={tab === 'several' ? createDevices : createDevice}>
+      <Parts
+        label={t('tabs')}
+        current={tab}
+        parts={[
+          { key: 'one', title: t('one'), path: pathOf('') },
+          { key: 'several', title: devices('several'), path: pathOf('several') },
+        ]}
+      />
       <section className="card">
         <Form layout="vertical" component="div">
           <Form.Item label={common('application')} htmlFor="device-application" required style={{ margin: 0 }}>
             <ApplicationPicker id="device-application" value={appId} onChange={choose} />
           </Form.Item>
         </Form>
-        <Tabs
-          style={{ marginTop: 8 }}
-          activeKey={tab}
-          onChange={(key) => set({ tab: key === 'several' ? key : '' })}
-          items={[
-            { key: 'one', label: t('one'), children: appId === '' ? <NoApplication /> : <NewDevice appId={appId} /> },
-            {
-              key: 'several',
-              label: devices('several'),
-              children: appId === '' ? <NoApplication /> : <Several appId={appId} />,
-            },
-          ]}
-        />
+        {appId === '' ? (
+          <NoApplication />
+        ) : (
+          <>
+            <div hidden={tab !== 'one'}>
+              <NewDevice appId={appId} />
+            </div>
+            {wasSeveral && (
+              <div hidden={tab !== 'several'}>
+                <Several appId={appId} />
+              </div>
+            )}
+          </>
+        )}
       </section>
     </PageFrame>
   )

@@ -1,9 +1,10 @@
-import { Button, Empty, Tabs } from 'antd'
+import { Button, Empty } from 'antd'
 import { type ComponentProps, lazy, Suspense, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
 import { useLanguage } from '../language/index.ts'
+import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Actor } from '../ui/actor.tsx'
 import { useChangeSearch } from '../ui/address.ts'
@@ -12,6 +13,7 @@ import { ApplicationFilter, NoApplication, useApplication } from '../ui/applicat
 import { Select } from '../ui/fields.tsx'
 import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { Parts } from '../ui/parts.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ActorFilter } from './actor-filter.tsx'
@@ -26,24 +28,19 @@ import { useTypeWords } from './type-words.ts'
 export function Page() {
   const t = useTexts()
   const may = useMay()
-  const [search, setSearch] = useSearchParams()
+  const [search] = useSearchParams()
   const mayAudit = may(pageAudit)
   // A link with an application opens that application's feed.
   const asked = search.get('tab') ?? (search.has('appId') ? 'feed' : 'audit')
   const tab = mayAudit && asked === 'audit' ? 'audit' : 'feed'
-  const tabs = [
-    { key: 'audit', label: t('audit'), children: <Audit /> },
-    { key: 'feed', label: t('feed'), children: <Feed /> },
-  ].filter(({ key }) => mayAudit || key === 'feed')
-
-  function go(key: string): void {
-    const appId = search.get('appId')
-    setSearch({ tab: key, ...(appId !== null && key === 'feed' ? { appId } : {}) })
-  }
-
+  const parts = [
+    { key: 'audit', title: t('audit'), path: paths.events({ tab: 'audit' }) },
+    { key: 'feed', title: t('feed'), path: paths.events({ tab: 'feed', appId: search.get('appId') }) },
+  ]
   return (
     <PageFrame title={t('title')} operation={tab === 'audit' ? pageAudit : pageEvents}>
-      <Tabs activeKey={tab} onChange={go} items={tabs} destroyOnHidden />
+      {mayAudit && <Parts label={t('tabs')} current={tab} parts={parts} />}
+      {tab === 'audit' ? <Audit /> : <Feed />}
     </PageFrame>
   )
 }

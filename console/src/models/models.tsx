@@ -1,36 +1,35 @@
-import { Tabs } from 'antd'
 import { useSearchParams } from 'react-router'
 import { pageDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { pageDeviceModels } from '../../../src/devices/models/contract.ts'
 import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { Parts } from '../ui/parts.tsx'
 import { Inventory } from './inventory.tsx'
 import { Models } from './model-list.tsx'
 
 const useTexts = defineTexts(
-  { title: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
-  { title: '型号与库存', models: '型号', inventory: '库存' },
+  { title: 'Models and inventory', tabs: 'Models or inventory', models: 'Models', inventory: 'Inventory' },
+  { title: '型号与库存', tabs: '型号或库存', models: '型号', inventory: '库存' },
 )
 
 /** The models of serial numbers: by prefix, or for each serial number in the inventory. */
 export function Page() {
   const t = useTexts()
-  const [search, setSearch] = useSearchParams()
+  const [search] = useSearchParams()
   const tab = search.get('tab') === 'inventory' ? 'inventory' : 'models'
   return (
     <PageFrame title={t('title')} operation={tab === 'inventory' ? pageDeviceInventory : pageDeviceModels}>
-      <section className="card" style={{ paddingTop: 4 }}>
-        <Tabs
-          activeKey={tab}
-          // The other table has its own filters and pages, so the address is reset.
-          onChange={(key) => setSearch(key === 'inventory' ? { tab: key } : {})}
-          destroyOnHidden
-          items={[
-            { key: 'models', label: t('models'), children: <Models /> },
-            { key: 'inventory', label: t('inventory'), children: <Inventory /> },
-          ]}
-        />
-      </section>
+      <Parts
+        label={t('tabs')}
+        current={tab}
+        // The other table has its own filters and pages, so the address is reset.
+        parts={[
+          { key: 'models', title: t('models'), path: paths.models() },
+          { key: 'inventory', title: t('inventory'), path: paths.models({ tab: 'inventory' }) },
+        ]}
+      />
+      <section className="card">{tab === 'models' ? <Models /> : <Inventory />}</section>
     </PageFrame>
   )
 }

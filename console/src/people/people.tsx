@@ -1,8 +1,9 @@
-import { Tabs } from 'antd'
 import { useSearchParams } from 'react-router'
 import { pageOperatorKeys, pageOperators } from '../../../src/people/operators/contract.ts'
 import { pageSessions } from '../../../src/people/sessions/contract.ts'
+import { paths } from '../paths.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { Parts } from '../ui/parts.tsx'
 import { Keys } from './keys.tsx'
 import { Operators } from './operators.tsx'
 import { Sessions } from './sessions.tsx'
@@ -14,17 +15,17 @@ const tabs = ['operators', 'keys', 'sessions'] as const
 /** Access to the platform: accounts, operator keys and sessions. */
 export function Page() {
   const t = useTexts()
-  const [search, setSearch] = useSearchParams()
+  const [search] = useSearchParams()
   const tab = tabs.find((known) => known === search.get('tab')) ?? 'operators'
   const contents = { operators: <Operators />, keys: <Keys />, sessions: <Sessions /> }
   return (
     <PageFrame title={t('title')} operation={operations[tab]} needs={pageOperators}>
-      <Tabs
-        activeKey={tab}
-        onChange={(key) => setSearch({ tab: key })}
-        items={tabs.map((key) => ({ key, label: t(key), children: contents[key] }))}
-        destroyOnHidden
+      <Parts
+        label={t('tabs')}
+        current={tab}
+        parts={tabs.map((key) => ({ key, title: t(key), path: paths.people({ tab: key }) }))}
       />
+      {contents[tab]}
     </PageFrame>
   )
 }

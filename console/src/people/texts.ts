@@ -3,6 +3,7 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts(
   {
     title: 'People and keys',
+    tabs: 'Operators, keys and sessions',
     operators: 'Operators',
     keys: 'Keys',
     sessions: 'Sessions',
@@ -139,6 +140,7 @@ export const useTexts = defineTexts(
   },
   {
     title: '人员与密钥',
+    tabs: '运营人员、密钥与会话',
     operators: '运营人员',
     keys: '密钥',
     sessions: '会话',
