@@ -22,11 +22,22 @@ const shared = new Map<string, Shared>()
  */
 export function useShared<Data>(options: SharedOptions<Data>): Data | undefined {
   const client = useQueryClient()
-  const hash = hashKey(options.queryKey)
+  const hash = hashOf(options.queryKey)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the hash stands for the options.
   const subscribe = useCallback((cell: () => void) => share(client, hash, options, cell), [client, hash])
   // All cells get their data at once. The deferred value lets React draw them in slices.
-  return useDeferredValue(useSyncExternalStore(subscribe, () => client.getQueryData<Data>(options.queryKey)))
+  return useDeferredValue(
+    useSyncExternalStore(subscribe, () => client.getQueryCache().get<Data>(hash)?.state.data as Data | undefined),
+  )
+}
+
+const hashes = new WeakMap<readonly unknown[], string>()
+
+/** The hash of a query's key, of which the cells of a table share one. */
+function hashOf(key: readonly unknown[]): string {
+  const hash = hashes.get(key) ?? hashKey(key)
+  hashes.set(key, hash)
+  return hash
 }
 
 function share<Data>(client: QueryClient, hash: string, options: SharedOptions<Data>, cell: () => void): () => void {
@@ -83,27 +94,37 @@ export function ofRows<Row extends { appId: string }, Found>({
   load,
   ...rest
 }: OfRowsOptions<Row, Found>) {
-  async function loadAll(appId: string, keys: string[]): Promise<Record<string, Found | null>> {
+  type All = Record<string, Found | null>
+
+  async function loadAll(appId: string, keys: string[]): Promise<All> {
     const portions = Array.from({ length: Math.ceil(keys.length / most) }, (_, at) =>
       keys.slice(at * most).slice(0, most),
     )
     const found = await Promise.all(portions.map((portion) => load(appId, portion)))
     return Object.assign(Object.fromEntries(keys.map((key) => [key, null])), ...found)
   }
+  const start = (appId: string) => [name, appId, language()]
+  /** The queries of a table's rows: its cells need not each gather the keys. */
+  const queries = new WeakMap<readonly Row[], Map<string, SharedOptions<All>>>()
+  function queryOf(rows: readonly Row[], appId: string): SharedOptions<All> {
+    const ofRows = queries.get(rows) ?? new Map<string, SharedOptions<All>>()
+    queries.set(rows, ofRows)
+    const kind = start(appId).join()
+    const known = ofRows.get(kind)
+    if (known !== undefined) return known
+    const keys = rows.filter((row) => row.appId === appId).map(keyOf)
+    const query = { ...rest, queryKey: [...start(appId), keys], queryFn: () => loadAll(appId, keys) }
+    ofRows.set(kind, query)
+    return query
+  }
   return function useOfRow(row: Row, rows: readonly Row[] = [row]): Found | null | undefined {
     const { appId } = row
     const client = useQueryClient()
-    const keys = rows.filter((other) => other.appId === appId).map(keyOf)
-    const start = [name, appId, language()]
-    const all = useShared<Record<string, Found | null>>({
-      ...rest,
-      queryKey: [...start, keys],
-      queryFn: () => loadAll(appId, keys),
-    })
+    const all = useShared(queryOf(rows, appId))
     const here = all?.[keyOf(row)]
     if (here !== undefined) return here
     // While other rows of the table are loaded, a row that was in the table before keeps what was known of it.
-    const before = client.getQueriesData<Record<string, Found | null>>({ queryKey: start })
+    const before = client.getQueriesData<All>({ queryKey: start(appId) })
     return before.findLast(([, found]) => found?.[keyOf(row)] !== undefined)?.[1]?.[keyOf(row)]
   }
 }
