@@ -101,7 +101,14 @@ export function Turns({ place, page, isWaiting }: TurnsProps) {
         isOff={!place.hasPrevious}
         go={() => place.goBack()}
       />
-      {page.totalIsExact && <PageNumber key={`${number} ${page.pages}`} here={number} pages={page.pages} goTo={goTo} />}
+      {page.totalIsExact ? (
+        <PageNumber key={`${number} ${page.pages}`} here={number} pages={page.pages} goTo={goTo} />
+      ) : (
+        // Its place stays: a filter that lets the rows be counted moves no button.
+        <span key="uncounted" className="pager-number number">
+          {number}
+        </span>
+      )}
       <PagerButton
         icon={<RightOutlined />}
         words={t('nextPage')}
