@@ -56,8 +56,8 @@ function NewDevices() {
   const [search] = useSearchParams()
   const tab = search.get('tab') === 'several' ? 'several' : 'one'
   // A part stays once it was shown, with what was entered.
-  const [wasSeveral, setWasSeveral] = useState(false)
-  if (tab === 'several' && !wasSeveral) setWasSeveral(true)
+  const [shown, setShown] = useState([tab])
+  if (!shown.includes(tab)) setShown([...shown, tab])
   const pathOf = (part: string) => paths.newDevice({ appId: search.get('appId'), tab: part })
   return (
     <PageFrame title={t('newTitle')} operation={tab === 'several' ? createDevices : createDevice}>
@@ -79,10 +79,12 @@ function NewDevices() {
           <NoApplication />
         ) : (
           <>
-            <div hidden={tab !== 'one'}>
-              <NewDevice appId={appId} />
-            </div>
-            {wasSeveral && (
+            {shown.includes('one') && (
+              <div hidden={tab !== 'one'}>
+                <NewDevice appId={appId} />
+              </div>
+            )}
+            {shown.includes('several') && (
               <div hidden={tab !== 'several'}>
                 <Several appId={appId} />
               </div>
