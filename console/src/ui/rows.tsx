@@ -1,4 +1,5 @@
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, startTransition, useEffect, useRef, useState } from 'react'
+import { useIsNarrow } from './narrow.ts'
 import { useCommon } from './texts.ts'
 import { Wide } from './wide.tsx'
 
@@ -60,6 +61,7 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
   const [held, hold] = useState<Held>({ answer, ...(mayGrow && { height: belowHead }) })
   if (held.answer !== answer) hold({ ...held, answer, ...(table.current && sizesOf(table.current)) })
   const { widths, height, width } = held
+  const drawn = useFirstOf(rows)
   const names = ['rows', widths && 'rows-held', isBusy && 'rows-busy', isSmall && 'rows-small', isBrief && 'rows-brief']
   return (
     <Wide label={label} style={{ minHeight: height }}>
@@ -92,7 +94,7 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
               </td>
             </tr>
           )}
-          {rows.map((item) => {
+          {drawn.map((item) => {
             const key = rowKey(item)
             const isChosen = selection?.keys.includes(key)
             return (
@@ -129,6 +131,16 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
       </table>
     </Wide>
   )
+}
+
+/** About as many cards as a phone’s window shows. */
+const first = 6
+
+/** The first of the rows when a table is drawn for the first time in a narrow window, and at once after that all. */
+function useFirstOf<Item>(rows: readonly Item[]): readonly Item[] {
+  const [isBegun, begin] = useState(!useIsNarrow())
+  useEffect(() => startTransition(() => begin(true)), [])
+  return isBegun ? rows : rows.slice(0, first)
 }
 
 /** What the rows of a query have given to the table, and the rows of the next query must not change. */
