@@ -88,6 +88,8 @@ describe('events', () => {
     await client.call(freezeApplication, { appId, reason: 'unpaid' }, { headers })
     const visited = await visit('/console/events', { role: 'operator' })
     const { page } = visited
+    const parts = page.getByRole('navigation', { name: 'Which events' }).getByRole('link')
+    await parts.nth(1).waitFor()
     await page.getByLabel('Who (name)').fill(person.name)
     await page.waitForURL(`**actor=operator%3A${person.name}*`)
     // Other tests create rows at the same time; the filter removes their rows from the table.

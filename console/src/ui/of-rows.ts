@@ -107,16 +107,19 @@ export function ofRows<Row extends { appId: string }, Found>({
   /** The queries of a table's rows: its cells need not each gather the keys. */
   const queries = new WeakMap<readonly Row[], Map<string, SharedOptions<All>>>()
   function queryOf(rows: readonly Row[], appId: string): SharedOptions<All> {
-    const ofRows = queries.get(rows) ?? new Map<string, SharedOptions<All>>()
-    queries.set(rows, ofRows)
+    const known = queries.get(rows) ?? new Map<string, SharedOptions<All>>()
+    queries.set(rows, known)
     const kind = start(appId).join()
-    const known = ofRows.get(kind)
-    if (known !== undefined) return known
-    const keys = rows.filter((row) => row.appId === appId).map(keyOf)
-    const query = { ...rest, queryKey: [...start(appId), keys], queryFn: () => loadAll(appId, keys) }
-    ofRows.set(kind, query)
+    const ofApplication = () => rows.filter((row) => row.appId === appId).map(keyOf)
+    const query = known.get(kind) ?? queryFor(appId, ofApplication())
+    known.set(kind, query)
     return query
   }
+  const queryFor = (appId: string, keys: string[]) => ({
+    ...rest,
+    queryKey: [...start(appId), keys],
+    queryFn: () => loadAll(appId, keys),
+  })
   return function useOfRow(row: Row, rows: readonly Row[] = [row]): Found | null | undefined {
     const { appId } = row
     const client = useQueryClient()
