@@ -6,6 +6,9 @@ const source = join(import.meta.dirname, 'src')
 /** The pages of routes.tsx whose addresses have no parameters: `page('sites', () => import('./sites/list.tsx'))`. */
 const pageRoute = /page\('([^':*]*)', \(\) => import\('([^']+)'\)\)/g
 
+/** Vite leaves out the attribute by which the browser runs boot.ts before it draws anything. */
+const bootScript = /<script async type="module"(?=[^>]*\/boot-)/
+
 /**
  * Names in index.html the files of start.tsx, which boot.ts imports later, and writes index.html once more for each page
  * that has an address of its own, with the page's files named in it: the browser asks for all of them at once.
@@ -25,7 +28,8 @@ export function pagePreloads(): Plugin {
         return files.map((file) => (file.endsWith('.css') ? styleLink(file) : scriptLink(file))).join('')
       }
       const withLinks = (html: string, links: string) => html.replace('</head>', `${links}</head>`)
-      const plain = String(index.source)
+      const plain = String(index.source).replace(bootScript, '$& blocking="render"')
+      if (!plain.includes('blocking=')) throw new Error('index.html has no script of boot.ts')
       const html = withLinks(plain, linksOf('start.tsx', plain, usedStyle))
       index.source = html
       for (const [, path = '', module = ''] of readFileSync(join(source, 'routes.tsx'), 'utf8').matchAll(pageRoute)) {

@@ -19,7 +19,7 @@ const groups = [
   { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\/|console\/src\/react\.ts$/, priority: 4.5 },
   {
     name: 'frame',
-    test: /console\/src\/(shell|ui\/(page|rows|status|link-button|loading|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
+    test: /console\/src\/(shell|ui\/(page|rows|status|link-button|loading|logo|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
     priority: 4,
   },
   // Notices, fields and empty lists have these. In the file of one, they would bring that file with the others.

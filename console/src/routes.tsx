@@ -7,22 +7,18 @@ function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>
   return { path, lazy: async () => ({ Component: (await load()).Page }), ErrorBoundary: PageFault }
 }
 
-/** Shown while a page loads; it is the same as index.html shows before the script runs. */
-const Boot = () => (
-  <div className="boot">
-    <img src="/console/favicon.svg" alt="" width={32} height={32} /> Forecourt
-  </div>
-)
+/** Until the first page is loaded, index.html shows what stands beside the root. */
+const Nothing = () => null
 
 /** The console's table of contents. */
 const routes: RouteObject[] = [
-  { ...page('/console/sign-in', () => import('./sign-in/sign-in.tsx')), HydrateFallback: Boot },
-  { ...page('/console/set-up', () => import('./sign-in/set-up.tsx')), HydrateFallback: Boot },
+  { ...page('/console/sign-in', () => import('./sign-in/sign-in.tsx')), HydrateFallback: Nothing },
+  { ...page('/console/set-up', () => import('./sign-in/set-up.tsx')), HydrateFallback: Nothing },
   {
     path: '/console',
     Component: Shell,
     ErrorBoundary: PageFault,
-    HydrateFallback: Boot,
+    HydrateFallback: Nothing,
     children: [
       page('', () => import('./overview/overview.tsx')),
       page('account', () => import('./account/account.tsx')),

@@ -19,6 +19,7 @@ import { paths } from './paths.ts'
 import { afterSessionChange, SignedIn, useSession } from './session.tsx'
 import { Dropdown } from './ui/dropdown.tsx'
 import { LeaveGuard, useLeave } from './ui/leaving.tsx'
+import { Logo } from './ui/logo.tsx'
 import { useScrollPlace } from './ui/scroll.ts'
 import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
 import { useAppliedViews } from './views/applied.ts'
@@ -133,7 +134,7 @@ function Frame() {
           onClick={() => setMenuOpen(true)}
         />
         <Link to={paths.overview()} className="shell-brand">
-          <img src="/console/favicon.svg" alt="" width={24} height={24} />
+          <Logo size={24} />
           Forecourt
         </Link>
         <span style={{ flex: 1 }} />

@@ -64,4 +64,37 @@ describe('a page that is opened', () => {
     await page.locator('h1', { hasText: 'Sites' }).waitFor({ state: 'attached' })
     expect(faults).toEqual([])
   })
+
+  for (const [language, words, others] of [
+    ['en', 'The open platform behind charging sites and entrance devices.', '充电站点与出入口设备的开放平台。'],
+    ['zh', '充电站点与出入口设备的开放平台。', 'The open platform behind charging sites and entrance devices.'],
+  ] as const) {
+    browserTest(
+      `says in the reader’s language and shade (${language}) what is loading, from its first drawing on`,
+      async () => {
+        const { page, faults } = await visit('/console/account', { role: 'operator', language, isDark: true })
+        const gate = Promise.withResolvers<void>()
+        await page.route('**/assets/frame-*.js', async (route) => {
+          await gate.promise
+          await route.continue()
+        })
+        // The style comes first, which alone would let the browser draw.
+        await page.route('**/assets/boot-*.js', async (route) => {
+          await Bun.sleep(500)
+          await route.continue()
+        })
+        await page.goto(new URL('/console/sites', page.url()).href)
+        await page.getByText(words).waitFor()
+        expect(await page.getByText(others).isVisible()).toBe(false)
+        expect(await page.locator('html').getAttribute('data-shade')).toBe('dark')
+        const firstDrawing = () =>
+          page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime)
+        expect(await firstDrawing()).toBeGreaterThan(500)
+        gate.resolve()
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        expect(await page.getByText(words).isVisible()).toBe(false)
+        expect(faults).toEqual([])
+      },
+    )
+  }
 })

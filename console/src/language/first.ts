@@ -8,3 +8,7 @@ export function firstLanguage(): Language {
   const known = localStorage.getItem(languageKey) ?? navigator.language
   return known.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
+
+export function showLanguage(language: Language): void {
+  document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en'
+}

@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react'
-import { firstLanguage, type Language, languageKey } from './first.ts'
+import { firstLanguage, type Language, languageKey, showLanguage } from './first.ts'
 import { readerOf, type Values } from './reader.ts'
 
 export type { Language }
 
 let chosen = firstLanguage()
 const listeners = new Set<() => void>()
-showLanguage()
+showLanguage(chosen)
 
 export function language(): Language {
   return chosen
@@ -15,12 +15,8 @@ export function language(): Language {
 export function chooseLanguage(now: Language): void {
   localStorage.setItem(languageKey, now)
   chosen = now
-  showLanguage()
+  showLanguage(now)
   for (const listener of listeners) listener()
-}
-
-function showLanguage(): void {
-  document.documentElement.lang = chosen === 'zh' ? 'zh-CN' : 'en'
 }
 
 function listen(tell: () => void): () => void {

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useEffect } from 'react'
+import { Logo } from '../ui/logo.tsx'
 import { LanguageSwitch, ShadeSwitch } from '../ui/switches.tsx'
 import { useTexts } from './texts.ts'
 import '../account/ways.css'
@@ -19,7 +20,7 @@ export function Frame({ title, children }: { title: string; children: ReactNode 
       <main style={{ padding: '6vh 16px 48px' }}>
         <div className="card" style={{ maxWidth: 400, margin: '0 auto', padding: 28 }}>
           <div style={{ display: 'flex', alignItems: 'center', gap: 12, marginBottom: 4 }}>
-            <img src="/console/favicon.svg" alt="" width={32} height={32} />
+            <Logo size={32} />
             <strong style={{ fontSize: 18 }}>Forecourt</strong>
           </div>
           <p className="faint" style={{ margin: '0 0 20px' }}>

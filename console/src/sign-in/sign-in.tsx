@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Button, Form, Input } from 'antd'
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { ForecourtError } from '../../../sdk/src/error.ts'
 import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
@@ -34,13 +34,13 @@ interface Entered {
 export function Page() {
   const t = useTexts()
   const { data: offer, isPending } = useRead(getSignOn, {}, { keepsPrevious: true })
+  // Deferred, the form is drawn in slices, between which the browser responds to the user.
+  const isShown = useDeferredValue(!isPending)
   const [way, setWay] = useState<'account' | 'key'>('account')
   return (
     <Frame title={t('title')}>
       <CameBack />
-      {isPending ? (
-        <Loading />
-      ) : (
+      {isShown ? (
         <>
           <Segments<typeof way>
             label={t('ways')}
@@ -62,6 +62,8 @@ export function Page() {
             />
           )}
         </>
+      ) : (
+        <Loading />
       )}
     </Frame>
   )
