@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { reportDeviceStates } from '../../src/devices/state/contract.ts'
-import { Client, newApplication } from '../harness.ts'
+import { Client, newApplication, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { byPresence, PresenceBed, timeoutMs } from './presence-bed.ts'
 import { detail, report } from './state-reports.ts'
@@ -33,22 +33,40 @@ afterAll(() => bed.clear(), 60_000)
 
 test('a device that keeps reporting what is known stays online; its row stays as it is and nothing is told', async () => {
   const app = await newApplication(each(0))
-  const [deviceNo = ''] = await newDevices(app, 1)
-  const first = await report(each(0), app, deviceNo, { onlineStatus: 1, version: '1' })
-  const before = await rowVersion(deviceNo)
-  const end = performance.now() + 4 * timeoutMs
-  for (let index = 0; performance.now() < end; index++) {
-    // Reports through both processes, with and without members.
-    const { record } = await report(each(index), app, deviceNo, index % 3 === 0 ? {} : { onlineStatus: 1 })
-    expect(record, said).toEqual(first.record)
-    // The report comes before the time is up.
-    await sleep(timeoutMs * 0.6)
+  let deviceNo = ''
+  // A busy machine may send a report too late, after which the device is rightly offline. Then another device reports.
+  for (let devices = 1; deviceNo === ''; devices++) {
+    expect(devices, said).toBeLessThan(10)
+    const [next = ''] = await newDevices(app, 1)
+    if (await keepsReporting(app, next)) deviceNo = next
   }
-  expect(await rowVersion(deviceNo), said).toEqual(before)
   expect((await readStateEvents([deviceNo])).length, said).toBe(1)
   // The device is taken offline like any other when its reports stop.
   expect(await becomesTrue(async () => (await readStateEvents([deviceNo])).length === 2)).toBe(true)
 }, 120_000)
+
+/**
+ * Reports the same through both processes for four times the timeout, and checks that neither the record nor the row
+ * changes. False if a report came later than the timeout.
+ */
+async function keepsReporting(app: TestApplication, deviceNo: string): Promise<boolean> {
+  let sent = performance.now()
+  const first = await report(each(0), app, deviceNo, { onlineStatus: 1, version: '1' })
+  const before = await rowVersion(deviceNo)
+  const end = sent + 4 * timeoutMs
+  for (let index = 0; ; index++) {
+    const last = sent
+    sent = performance.now()
+    // With and without members.
+    const { record } = await report(each(index), app, deviceNo, index % 3 === 0 ? {} : { onlineStatus: 1 })
+    const version = await rowVersion(deviceNo)
+    if (performance.now() - last > timeoutMs) return false
+    expect(record, said).toEqual(first.record)
+    expect(version, said).toEqual(before)
+    if (performance.now() > end) return true
+    await sleep(timeoutMs * 0.6)
+  }
+}
 
 longTest(
   'a report that changes nothing writes its time, and touches no index while the last sign of life is fresh',
