@@ -1,24 +1,34 @@
+import { useLayoutEffect } from 'react'
 import { createBrowserRouter, type RouteObject } from 'react-router'
 import { Shell } from './shell.tsx'
 import { PageFault } from './ui/fault.tsx'
 
 /** A page of its own chunk, loaded when it is first shown: the module exports the component as `Page`. */
 function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>): RouteObject {
-  return { path, lazy: async () => ({ Component: (await load()).Page }), ErrorBoundary: PageFault }
+  // If the chunk of the first page cannot be loaded, React Router shows nothing instead of the ErrorBoundary.
+  const component = () =>
+    load().then(
+      ({ Page }) => Page,
+      () => PageFault,
+    )
+  return { path, lazy: async () => ({ Component: await component() }), ErrorBoundary: PageFault }
 }
 
-/** Until the first page is loaded, index.html shows what stands beside the root. */
-const Nothing = () => null
+/** In the place of the first page until it is loaded. What index.html shows goes when that page is drawn. */
+function Start() {
+  useLayoutEffect(() => () => document.querySelector('.boot')?.remove(), [])
+  return null
+}
 
 /** The console's table of contents. */
 const routes: RouteObject[] = [
-  { ...page('/console/sign-in', () => import('./sign-in/sign-in.tsx')), HydrateFallback: Nothing },
-  { ...page('/console/set-up', () => import('./sign-in/set-up.tsx')), HydrateFallback: Nothing },
+  { ...page('/console/sign-in', () => import('./sign-in/sign-in.tsx')), HydrateFallback: Start },
+  { ...page('/console/set-up', () => import('./sign-in/set-up.tsx')), HydrateFallback: Start },
   {
     path: '/console',
     Component: Shell,
     ErrorBoundary: PageFault,
-    HydrateFallback: Nothing,
+    HydrateFallback: Start,
     children: [
       page('', () => import('./overview/overview.tsx')),
       page('account', () => import('./account/account.tsx')),

@@ -97,4 +97,20 @@ describe('a page that is opened', () => {
       },
     )
   }
+
+  browserTest('says that it has broken if its file cannot be loaded', async () => {
+    const { page } = await visit('/console/account', { role: 'operator' })
+    await page.route('**/assets/events-*.js', (route) => route.abort())
+    await page.goto(new URL('/console/events', page.url()).href)
+    await page.getByText('This page has broken. The others still work.').waitFor()
+    await page.getByRole('link', { name: 'Forecourt' }).click()
+    await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor()
+    expect(await page.locator('.boot').count()).toBe(0)
+    await page.goto(new URL('/console/account', page.url()).href)
+    await page.getByRole('link', { name: 'Forecourt' }).click()
+    await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor()
+    await page.locator('nav').getByRole('link', { name: 'Events' }).click()
+    await page.getByText('This page has broken. The others still work.').waitFor()
+    await page.unroute('**/assets/events-*.js')
+  })
 })
