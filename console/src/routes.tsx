@@ -8,13 +8,13 @@ function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>
   // If the chunk of the first page cannot be loaded, React Router shows nothing instead of the ErrorBoundary.
   const component = () =>
     load().then(
-      ({ Page }) => Page,
-      () => PageFault,
+      ({ Page }) => ({ Component: Page }),
+      () => ({ Component: PageFault }),
     )
-  return { path, lazy: async () => ({ Component: await component() }), ErrorBoundary: PageFault }
+  return { path, lazy: component, ErrorBoundary: PageFault }
 }
 
-/** In the place of the first page until it is loaded. What index.html shows goes when that page is drawn. */
+/** Stands for the first page until it is loaded. The start screen of index.html goes when that page is drawn. */
 function Start() {
   useLayoutEffect(() => () => document.querySelector('.boot')?.remove(), [])
   return null
