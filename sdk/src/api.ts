@@ -2233,7 +2233,7 @@ export interface PriceInForce {
 }
 
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 10070 | 10071 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 10070 | 10071 | 10040 | 10042 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
 
 export interface RefusedWrite {
   time: string
@@ -2246,7 +2246,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the name of the refusal’s code */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'secondFactorRequired' | 'codeInvalid' | 'secondFactorSetUpRequired' | 'confirmationRequired' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'secondFactorNotFound' | 'lastSecondFactor' | 'signOnOff' | 'signOnFailed' | 'signOnRefused' | 'signOnUnavailable' | 'signOnLinked' | 'managedBySignOn' | 'passwordSignInOff' | 'viewNotFound' | 'viewNameTaken' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'secondFactorRequired' | 'codeInvalid' | 'secondFactorSetUpRequired' | 'confirmationRequired' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'secondFactorNotFound' | 'lastSecondFactor' | 'signOnOff' | 'signOnFailed' | 'signOnRefused' | 'signOnUnavailable' | 'signOnLinked' | 'managedBySignOn' | 'passwordSignInOff' | 'viewNotFound' | 'viewNameTaken' | 'regionNotFound' | 'callbackMissing' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
@@ -3667,8 +3667,6 @@ export const codeNames: Record<number, string> = {
   10033: 'codeInvalid',
   10034: 'secondFactorSetUpRequired',
   10035: 'confirmationRequired',
-  10040: 'regionNotFound',
-  10042: 'callbackMissing',
   10050: 'operatorNotFound',
   10051: 'operatorNameTaken',
   10052: 'setUpLinkInvalid',
@@ -3686,6 +3684,8 @@ export const codeNames: Record<number, string> = {
   10066: 'passwordSignInOff',
   10070: 'viewNotFound',
   10071: 'viewNameTaken',
+  10040: 'regionNotFound',
+  10042: 'callbackMissing',
   20002: 'deviceNotFound',
   20013: 'deviceBoundElsewhere',
   20014: 'deviceUnknown',

@@ -88,10 +88,7 @@ export const limits = {
    * event loop. Tested by: test/faults/file-bombs.test.ts.
    */
   validatedAtOnce: 256,
-  /**
-   * Rows. The rows of a page; protects the database and memory. Beyond it: 400 10001. Tested by:
-   * test/conformance/pages.test.ts.
-   */
+  /** Rows. The rows of a page; protects memory. Beyond it: 400 10001. Tested by: test/conformance/pages.test.ts. */
   pageRows: 100,
   /**
    * Rows. The rows up to the end of a numbered page, which the database must walk through. Beyond it: 400 10001; a
@@ -147,10 +144,7 @@ export const limits = {
    * owners. Beyond it: 503 50003. Tested by: test/faults/slow-files.test.ts.
    */
   filesInAll: 32,
-  /**
-   * Ms. How long an upload may send nothing; others need its place. Beyond it: 408 10001. Tested by:
-   * test/file-pace.test.ts.
-   */
+  /** Ms. The silence of an upload; protects its place. Beyond it: 408 10001. Tested by: test/file-pace.test.ts. */
   fileIdleMs: 30_000,
   /**
    * Bytes. How much of a refused file is still read, for clients that read the response only after they have sent
@@ -187,15 +181,9 @@ export const limits = {
    * the next portion begins. Tested by: bench/bulk.ts.
    */
   importBusyPortionRows: 100,
-  /**
-   * Imports. The imports that run at once, over all processes; protects creates. Beyond it: the import waits. Tested
-   * by: bench/bulk.ts.
-   */
+  /** Imports. Those of all processes at once; protects creates. Beyond it: one waits. Tested by: bench/bulk.ts. */
   importsAtOnce: 2,
-  /**
-   * Imports. The imports that one process runs at once; protects creates. Beyond it: the import waits. Tested by:
-   * bench/bulk.ts.
-   */
+  /** Imports. Those of one process at once; protects creates. Beyond it: one waits. Tested by: bench/bulk.ts. */
   importsOfProcess: 2,
   /**
    * Failures in a row. The attempts at one place of an import, after which it counts as impossible; protects the
@@ -301,20 +289,14 @@ export const limits = {
    * by: bench/callbacks.ts.
    */
   createsPerAttempt: 4,
-  /**
-   * Attempts a second. The callback attempts that may always begin, whatever the load of creates. Tested by:
-   * bench/callbacks.ts.
-   */
+  /** Attempts a second. Callback attempts that may begin at any load of creates. Tested by: bench/callbacks.ts. */
   attemptsPerSecond: 100,
   /**
    * Items. The fewest that begin a batch while another batch is in progress; fewer wait until it ends. Protects the database.
    * Tested by: bench/run.ts.
    */
   batchLeastBeside: 8,
-  /**
-   * Items. The size from which a batch waits for no further items; keeps response times short. Tested by:
-   * bench/run.ts.
-   */
+  /** Items. The size from which a batch waits for no more items; keeps responses fast. Tested by: bench/run.ts. */
   batchWellFilled: 32,
   /**
    * Look-ups. The look-ups of unknown tokens that wait; protects memory from invented tokens. Beyond it: 503 50003.
@@ -487,15 +469,9 @@ export const limits = {
    * test/faults/second-factor.test.ts.
    */
   generatorDraftMinutes: 10,
-  /**
-   * Passkeys. The passkeys of an account; protects the database. Beyond it: 400 10001. Tested by:
-   * test/faults/passkeys.test.ts.
-   */
+  /** Passkeys. Those of an account; bounds its rows. Beyond it: 400 10001. Tested by: test/faults/passkeys.test.ts. */
   passkeysOfOne: 20,
-  /**
-   * Seconds. How long a ticket of a passkey may be used. Beyond it: 401 10031. Tested by:
-   * test/faults/passkeys.test.ts.
-   */
+  /** Seconds. The life of a passkey’s ticket. Beyond it: 401 10031. Tested by: test/faults/passkeys.test.ts. */
   ticketSeconds: 300,
   /** Seconds. How long a sign-on may take, by its cookie. Beyond it: 10061. Tested by: test/faults/sign-on-callback.test.ts. */
   signOnSeconds: 600,
@@ -511,10 +487,7 @@ export const limits = {
    * test/faults/sign-on.test.ts.
    */
   providerRequests: 8,
-  /**
-   * Requests. The requests that wait for that; protects memory. Beyond it: 10063. Tested by:
-   * test/faults/sign-on.test.ts.
-   */
+  /** Requests. Those that wait for that; protects memory. Beyond it: 10063. Tested by: test/faults/sign-on.test.ts. */
   providerRequestsWaiting: 256,
   /**
    * Events in that time. The events of refused and locked sign-ins, over all names and sources; protects the disk.
