@@ -1,6 +1,6 @@
 import gcoordModule from 'gcoord'
 import type { Config } from '../config.ts'
-import { readCoordinates } from '../vocabulary/values.ts'
+import { readCoordinates } from '../vocabulary/coordinates.ts'
 import { type ExportFormat, type ExportKind, exportColumns } from './contract.ts'
 import { byteOrderMark, csvLine } from './csv.ts'
 

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { batchOf, outcomesOf } from '../vocabulary/batches.ts'
+import { bbox, coordinates } from '../vocabulary/coordinates.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, type Sort, sortedBy, timeRange } from '../vocabulary/pages.ts'
@@ -7,8 +8,6 @@ import {
   address,
   anyAppId,
   appId,
-  bbox,
-  coordinates,
   described,
   deviceNo,
   divisionCode,

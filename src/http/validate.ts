@@ -1,9 +1,10 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { yielder } from '../runtime/event-loop.ts'
+import { coordinates, coordinatesReason } from '../vocabulary/coordinates.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { type FieldFault, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
-import { coordinates, coordinatesReason, reasonKey } from '../vocabulary/values.ts'
+import { reasonKey } from '../vocabulary/values.ts'
 
 /** The reason of a member that is missing. */
 export const absent: Reason = { en: 'is required', zh: '必填' }

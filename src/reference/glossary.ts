@@ -1,4 +1,5 @@
-import { address, appId, coordinates, deviceNo, divisionCode, money, tag, timeOfDay } from '../vocabulary/values.ts'
+import { coordinates } from '../vocabulary/coordinates.ts'
+import { address, appId, deviceNo, divisionCode, money, tag, timeOfDay } from '../vocabulary/values.ts'
 import type { Glossary } from './published-schema.ts'
 
 /**

@@ -115,3 +115,12 @@ export function headersOf(names: readonly string[]): { headers?: Json } {
 export function refTo(kind: string, name: string): Json {
   return { $ref: `#/components/${kind}/${name}` }
 }
+
+export function capitalised(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+/** The members in the order of their names. */
+export function sorted<Value>(record: Record<string, Value>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -6,6 +6,7 @@ import { type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import { rolesOf } from '../vocabulary/roles.ts'
 import { FieldFaults, nameKey } from '../vocabulary/values.ts'
 import {
+  capitalised,
   envelopeSchemas,
   fixedResponses,
   headerParameters,
@@ -14,7 +15,9 @@ import {
   refTo,
   webhookParameters,
 } from './openapi-parts.ts'
+import { dataOf, nameOfAll, refusalHeaders, refusalsOf, shortNames, toldOf } from './operation-refusals.ts'
 import { type Glossary, type Json, SchemaPublisher } from './published-schema.ts'
+import { shareParameters } from './shared-parameters.ts'
 
 /** What an OpenAPI document is made from. */
 export interface Api {
@@ -344,46 +347,9 @@ class DocumentWriter {
   }
 }
 
-/** The refusals that an operation can give: its own, and those from what it takes and who may call it. */
-export function refusalsOf(operation: Operation): Set<RefusalName> {
-  return new Set([...commonRefusals(operation), ...operation.refusals])
-}
-
-function commonRefusals(operation: Operation): RefusalName[] {
-  const common: RefusalName[] = ['invalidRequest', 'unavailable']
-  if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
-  if (operation.callers.includes('application')) common.push('applicationFrozen', 'tooManyRequests')
-  if (operation.callers.includes('operator') && operation.openWithoutFactor !== 'always') {
-    common.push('secondFactorSetUpRequired')
-  }
-  if (operation.asksProof) common.push('confirmationRequired')
-  if (operation.idempotent) common.push('idempotencyKeyReused')
-  if (operation.conditional) common.push('preconditionFailed')
-  return common
-}
-
 function fileBody(takes: readonly string[]): Json {
   return { required: true, content: Object.fromEntries(takes.map((type) => [type, { schema: { type: 'string' } }])) }
 }
-
-/** The data of refusals that name faulty members: present always, or only if the refusal is about members. */
-function dataOf(names: RefusalName[], faults: Json): Json {
-  if (names.every((name) => name === 'invalidRequest')) return { data: faults }
-  const isAboutSome = names.some((name) =>
-    ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType', 'priceChangeClash'].includes(name),
-  )
-  const description = 'The faulty members, if the refusal is about members.'
-  return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }], description } } : {}
-}
-
-const refusalHeaders: Record<number, string[]> = {
-  400: ['X-Request-Id'],
-  429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
-  500: ['X-Request-Id'],
-  503: ['Retry-After', 'X-Request-Id'],
-}
-
-const toldOf = (name: RefusalName) => `${refusals[name].code} ${name}`
 
 const ofOperators = [{ operatorKey: [] }, { session: [] }]
 
@@ -400,55 +366,6 @@ function envelope(data: Json, beside: Json): Json {
 
 const refusalNames = Object.keys(refusals) as RefusalName[]
 
-/** Short names of responses that most operations give. */
-const shortNames: Record<string, string> = {
-  InvalidRequest: 'Invalid',
-  NotPermittedOrApplicationFrozenOrSecondFactorSetUpRequired: 'Forbidden',
-  NotPermittedOrApplicationFrozenOrSecondFactorSetUpRequiredOrConfirmationRequired: 'ForbiddenOrUnproven',
-  NotPermittedOrSecondFactorSetUpRequired: 'ForbiddenToOperators',
-  NotPermittedOrSecondFactorSetUpRequiredOrConfirmationRequired: 'ForbiddenToOperatorsOrUnproven',
-  TooManyRequests: 'TooMany',
-  IdempotencyKeyReused: 'KeyReused',
-  Unavailable: 'Busy',
-  InternalFault: 'Fault',
-}
-
-/** Joins names: ApplicationNotFound and DeviceNotFound become ApplicationOrDeviceNotFound. */
-function nameOfAll(names: readonly string[]): string {
-  const isAll = names.length > 1 && names.every((name) => name.endsWith('NotFound'))
-  return names
-    .map((name, index) => (isAll && index < names.length - 1 ? name.replace(/NotFound$/, '') : name))
-    .join('Or')
-}
-
-/** Moves parameters that several operations share into the components. Returns these components. */
-function shareParameters(paths: Record<string, Record<string, Json>>): Record<string, Json> {
-  const uses = new Map<string, { parameter: Json; lists: Json[][] }>()
-  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    const list = (operation.parameters ?? []) as Json[]
-    for (const parameter of list) {
-      if (parameter.name === undefined) continue
-      const text = JSON.stringify(parameter)
-      const use = uses.get(text) ?? { parameter, lists: [] }
-      use.lists.push(list)
-      uses.set(text, use)
-    }
-  }
-  const shared: Record<string, Json> = {}
-  for (const { parameter, lists } of [...uses.values()].sort((a, b) => b.lists.length - a.lists.length)) {
-    const own = capitalised(String(parameter.name))
-    const name = [own, `Any${own}`].find((free) => shared[free] === undefined)
-    if (lists.length === 1 || name === undefined) continue
-    shared[name] = parameter
-    const text = JSON.stringify(parameter)
-    for (const list of lists) {
-      const index = list.findIndex((own) => JSON.stringify(own) === text)
-      list[index] = refTo('parameters', name)
-    }
-  }
-  return sorted(shared)
-}
-
 function groupsOf(tags: readonly Tag[]): Json[] {
   const groups = new Map<string, string[]>()
   for (const { name, group } of tags) groups.set(group, [...(groups.get(group) ?? []), name])
@@ -458,12 +375,4 @@ function groupsOf(tags: readonly Tag[]): Json[] {
 /** createDevice: Create device. */
 function wordsOf(id: string): string {
   return capitalised(id.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
-}
-
-function capitalised(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
-}
-
-function sorted<Value>(record: Record<string, Value>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { batchOf, outcomesOf } from '../vocabulary/batches.ts'
+import { bbox, coordinates } from '../vocabulary/coordinates.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, sortedBy, timeRange } from '../vocabulary/pages.ts'
@@ -7,9 +8,7 @@ import {
   address,
   anyAppId,
   appId,
-  bbox,
   closingTime,
-  coordinates,
   divisionCode,
   extended,
   freeText,

@@ -1,7 +1,8 @@
 import { ruleType } from '../billing-rules/contract.ts'
+import { readCoordinates } from '../vocabulary/coordinates.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
-import { given, readCoordinates } from '../vocabulary/values.ts'
+import { given } from '../vocabulary/values.ts'
 import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
 
 /** The members of a site that a caller sets, and those derived from them. */

@@ -11,9 +11,9 @@ import {
   type SortQuery,
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
+import type { Box } from '../vocabulary/coordinates.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
-import type { Box } from '../vocabulary/values.ts'
 import { pageSites, type siteSorts } from './contract.ts'
 import { type Site, type SiteMembers, showSite } from './rules.ts'
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import { type Flow, Provider, ProviderAway, SignOnFault } from '../../src/people/sign-on/provider.ts'
+import { type Flow, Provider } from '../../src/people/sign-on/provider.ts'
+import { ProviderAway, SignOnFault } from '../../src/people/sign-on/provider-faults.ts'
 import { longTest } from '../long.ts'
 import { type Algorithm, type Lies, TestProvider } from '../provider.ts'
 

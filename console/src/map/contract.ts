@@ -1,4 +1,4 @@
-import type { Box } from '../../../src/vocabulary/values.ts'
+import type { Box } from '../../../src/vocabulary/coordinates.ts'
 import type { MapPoint, Point } from './point.ts'
 
 /** The props of a map. */

@@ -1,4 +1,4 @@
-import { coordinatesPattern } from '../../../src/vocabulary/values.ts'
+import { coordinatesPattern } from '../../../src/vocabulary/coordinates.ts'
 
 /** A place, in decimal degrees. */
 export interface Point {

@@ -1,4 +1,4 @@
-import type { Box } from '../../../src/vocabulary/values.ts'
+import type { Box } from '../../../src/vocabulary/coordinates.ts'
 import type { MapPoint, Point } from './point.ts'
 
 // The visible part of a map, its lines of longitude and latitude, the grouping of points, and the names of places.

@@ -1,7 +1,7 @@
 import { Alert, Button } from 'antd'
 import { useMemo, useState } from 'react'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
-import { type Box, readBbox } from '../../../src/vocabulary/values.ts'
+import { type Box, readBbox } from '../../../src/vocabulary/coordinates.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { writeBox } from '../map/view.ts'
 import { SiteDevices } from '../placements/parts.tsx'

@@ -1,6 +1,6 @@
 import { folded } from '../../database/page.ts'
+import type { Box } from '../../vocabulary/coordinates.ts'
 import type { TimeRange } from '../../vocabulary/moments.ts'
-import type { Box } from '../../vocabulary/values.ts'
 
 // The filters of devices as conditions of SQL, for pages, exports and acts.
 

@@ -24,7 +24,8 @@ import {
 import { placementLane } from './lane.ts'
 import { placementPages } from './pages.ts'
 import { placementTag, placing, showPlacement } from './rules.ts'
-import { pageOfHistory, requirePlacement, suggestDevices, suggestSites, summarizeSites } from './store.ts'
+import { pageOfHistory, requirePlacement, summarizeSites } from './store.ts'
+import { suggestDevices, suggestSites } from './suggestions/store.ts'
 
 interface Parts extends ChangeLaneParts, BatchParts {
   showMoment: ShowMoment

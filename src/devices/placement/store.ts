@@ -5,16 +5,8 @@ import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
-import { readCoordinates } from '../../vocabulary/values.ts'
-import { requireDevice } from '../store.ts'
-import {
-  type PlacedDeviceRecord,
-  pagePlacementHistory,
-  pagePlacements,
-  type SiteSummary,
-  type Suggestion,
-} from './contract.ts'
-import { boxAround, earthRadiusMeters, ended, type Placement, type Standing, showPlacement } from './rules.ts'
+import { type PlacedDeviceRecord, pagePlacementHistory, pagePlacements, type SiteSummary } from './contract.ts'
+import { ended, type Placement, type Standing, showPlacement } from './rules.ts'
 
 /** The columns of a placement, with their types, but for its application and the name of its site. */
 export const placementTypes: Readonly<Record<string, string>> = {
@@ -316,92 +308,4 @@ export async function summarizeSites(
       exitsOnline,
     }
   })
-}
-
-/** The position of a site or device; without coordinates only its district is known. */
-interface Whereabouts {
-  longitude: number | null
-  latitude: number | null
-  districtCode: string
-}
-
-/**
- * SQL: the great-circle distance in meters between `$2,$3` and two columns; haversine, which is exact for short distances. A
- * lateral look-up, so that it is computed once.
- */
-const distanceSql = (longitude: string, latitude: string) => `cross join lateral (
-      select ${2 * earthRadiusMeters} * asin(least(1, sqrt(
-        sin(radians(${latitude} - $3::float8) / 2) ^ 2
-        + cos(radians($3::float8)) * cos(radians(${latitude})) * sin(radians(${longitude} - $2::float8) / 2) ^ 2))) as meters
-    ) as distance`
-
-/** The values from `$2` on: the point, the distance, and the rectangle that holds all points within that distance. */
-function pointValues(longitude: number, latitude: number, meters: number) {
-  const { minLng, maxLng, minLat, maxLat } = boxAround(longitude, latitude, meters)
-  return [longitude, latitude, meters, minLng, maxLng, minLat, maxLat]
-}
-
-const toSuggestion = (row: Row): Suggestion => ({
-  deviceNo: row.device_no,
-  deviceName: row.device_name,
-  siteId: row.site_id,
-  siteName: row.site_name,
-  distanceMeters: row.meters === null ? null : Math.round(row.meters),
-})
-
-/** The devices without a placement near a site, nearest first. Throws 30002. */
-export async function suggestDevices(
-  sql: Statements,
-  appId: string,
-  siteId: number,
-  meters: number,
-): Promise<Suggestion[]> {
-  const [site] = await sql<(Whereabouts & { site_name: string })[]>`
-    select site_name, longitude, latitude, district_code as "districtCode" from site where app_id = ${appId} and id = ${siteId}`
-  if (site === undefined) throw new Refusal('siteNotFound')
-  const { longitude, latitude, districtCode } = site
-  // Walks the devices from the nearest on, and looks each up by its key until enough without a placement are found.
-  const nowhere = (candidates: string) => `
-    select near.* from (${candidates}) as near left join lateral (
-      select true as stands from placement where app_id = $1 and device_no = near.device_no and removed_at is null limit 1) as at on true
-    where at.stands is null limit ${limits.suggestions}`
-  const rows =
-    longitude === null || latitude === null
-      ? await sql.unsafe(
-          nowhere(`
-            select device_no, device_name, null as meters from device where app_id = $1 and district_code = $2
-            order by bound_at desc, device_no desc`),
-          [appId, districtCode],
-        )
-      : await sql.unsafe(
-          nowhere(`
-            select d.device_no, d.device_name, distance.meters
-            from device d ${distanceSql('d.location[0]', 'd.location[1]')}
-            where d.app_id = $1 and d.location[0] between $5 and $6 and d.location[1] between $7 and $8
-              and distance.meters <= $4
-            order by distance.meters, d.device_no`),
-          [appId, ...pointValues(longitude, latitude, meters)],
-        )
-  return rows.map((row) => toSuggestion({ ...row, site_id: siteId, site_name: site.site_name } as unknown as Row))
-}
-
-/** The sites near a device, nearest first; then the sites of its district that have no coordinates. Throws 20002. */
-export async function suggestSites(
-  sql: Statements,
-  appId: string,
-  deviceNo: string,
-  meters: number,
-): Promise<Suggestion[]> {
-  const device = await requireDevice(sql, appId, deviceNo)
-  const { longitude, latitude } = readCoordinates(device.coordinates)
-  const rows = await sql.unsafe(
-    `select s.id as site_id, s.site_name, distance.meters from site s ${distanceSql('s.longitude', 's.latitude')}
-    where s.app_id = $1 and (s.longitude between $5 and $6 and s.latitude between $7 and $8 and distance.meters <= $4
-      or s.longitude is null and s.district_code = $9)
-    order by distance.meters nulls last, s.id desc limit ${limits.suggestions}`,
-    [appId, ...pointValues(longitude as number, latitude as number, meters), device.districtCode],
-  )
-  return rows.map((row) =>
-    toSuggestion({ ...row, device_no: deviceNo, device_name: device.deviceName } as unknown as Row),
-  )
 }

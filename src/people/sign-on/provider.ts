@@ -10,6 +10,7 @@ import {
 import * as oauth from 'oauth4webapi'
 import type { Config } from '../../config.ts'
 import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
+import { away, faultOf, otherIssuerOf, ProviderAway, SignOnFault } from './provider-faults.ts'
 
 // The requests to the provider, and the checks of its tokens (contract §12.2). The libraries check what the standards
 // require. The rest is checked here: every signature, also of tokens that came over TLS, and tokens with a time in the
@@ -22,14 +23,6 @@ export interface ProviderSettings {
   scopes: string
   publicUrl: string
 }
-
-/** The provider does not respond, or not as a provider must. The message is for the log. */
-export class ProviderAway extends Error {}
-
-/**
- * The browser or the provider brought back something that does not belong to the request. The message is for the log.
- */
-export class SignOnFault extends Error {}
 
 /** What a browser's flow must not forget. */
 export interface Flow {
@@ -393,31 +386,5 @@ function requireSound(claims: JWTPayload, clientId: string): void {
 function requireRecent({ iat }: JWTPayload): void {
   if (typeof iat !== 'number' || iat > Date.now() / 1000 + aheadSeconds) {
     throw new SignOnFault('the token was issued in the future (iat)')
-  }
-}
-
-/** The libraries' errors for a response that no provider may send. */
-const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM]
-
-function faultOf(error: unknown): Error {
-  const { name, message, code } = error as Error & { code?: unknown }
-  const words =
-    error instanceof oauth.AuthorizationResponseError ? ` (${error.error}: ${error.error_description ?? ''})` : ''
-  return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}${words}`)
-}
-
-/** What a provider calls itself whose discovery names another issuer. */
-function otherIssuerOf(error: unknown): string | undefined {
-  const { code, cause } = error as { code?: unknown; cause?: { body?: { issuer?: unknown } } }
-  return code === oauth.JSON_ATTRIBUTE_COMPARISON ? String(cause?.body?.issuer) : undefined
-}
-
-/** Runs a request to the provider; turns every failure into the provider's fault. */
-async function away<Answer>(run: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await run()
-  } catch (error) {
-    const cause = error instanceof Error ? error : new Error(String(error))
-    throw new ProviderAway(`${cause.message}${cause.cause instanceof Error ? ` (${cause.cause.message})` : ''}`)
   }
 }

@@ -1,0 +1,61 @@
+import type { Operation } from '../vocabulary/operation.ts'
+import { type RefusalName, refusals } from '../vocabulary/refusals.ts'
+import type { Json } from './published-schema.ts'
+
+/** The refusals that an operation can give: its own, and those from what it takes and who may call it. */
+export function refusalsOf(operation: Operation): Set<RefusalName> {
+  return new Set([...commonRefusals(operation), ...operation.refusals])
+}
+
+function commonRefusals(operation: Operation): RefusalName[] {
+  const common: RefusalName[] = ['invalidRequest', 'unavailable']
+  if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
+  if (operation.callers.includes('application')) common.push('applicationFrozen', 'tooManyRequests')
+  if (operation.callers.includes('operator') && operation.openWithoutFactor !== 'always') {
+    common.push('secondFactorSetUpRequired')
+  }
+  if (operation.asksProof) common.push('confirmationRequired')
+  if (operation.idempotent) common.push('idempotencyKeyReused')
+  if (operation.conditional) common.push('preconditionFailed')
+  return common
+}
+
+/** The data of refusals that name faulty members: present always, or only if the refusal is about members. */
+export function dataOf(names: RefusalName[], faults: Json): Json {
+  if (names.every((name) => name === 'invalidRequest')) return { data: faults }
+  const isAboutSome = names.some((name) =>
+    ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType', 'priceChangeClash'].includes(name),
+  )
+  const description = 'The faulty members, if the refusal is about members.'
+  return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }], description } } : {}
+}
+
+export const refusalHeaders: Record<number, string[]> = {
+  400: ['X-Request-Id'],
+  429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
+  500: ['X-Request-Id'],
+  503: ['Retry-After', 'X-Request-Id'],
+}
+
+export const toldOf = (name: RefusalName) => `${refusals[name].code} ${name}`
+
+/** Short names of responses that most operations give. */
+export const shortNames: Record<string, string> = {
+  InvalidRequest: 'Invalid',
+  NotPermittedOrApplicationFrozenOrSecondFactorSetUpRequired: 'Forbidden',
+  NotPermittedOrApplicationFrozenOrSecondFactorSetUpRequiredOrConfirmationRequired: 'ForbiddenOrUnproven',
+  NotPermittedOrSecondFactorSetUpRequired: 'ForbiddenToOperators',
+  NotPermittedOrSecondFactorSetUpRequiredOrConfirmationRequired: 'ForbiddenToOperatorsOrUnproven',
+  TooManyRequests: 'TooMany',
+  IdempotencyKeyReused: 'KeyReused',
+  Unavailable: 'Busy',
+  InternalFault: 'Fault',
+}
+
+/** Joins names: ApplicationNotFound and DeviceNotFound become ApplicationOrDeviceNotFound. */
+export function nameOfAll(names: readonly string[]): string {
+  const isAll = names.length > 1 && names.every((name) => name.endsWith('NotFound'))
+  return names
+    .map((name, index) => (isAll && index < names.length - 1 ? name.replace(/NotFound$/, '') : name))
+    .join('Or')
+}
