@@ -283,3 +283,17 @@ export function isInteger(schema: TSchema): boolean {
     (shape.anyOf?.some((option) => isInteger(option)) ?? false)
   )
 }
+
+/** The most unknown members that are reported: more would not help. */
+const mostUnknown = 100
+
+/** The faults of members that an object of filters does not know: an ignored one would let more rows match than was meant. */
+export function unknownWithin(member: string, schema: TObject, filter: object, reason: Reason): FieldFault[] {
+  return Object.keys(filter)
+    .filter((name) => !Object.hasOwn(schema.properties, name))
+    .slice(0, mostUnknown)
+    .map((name) => ({ field: `${member}.${shownName(name)}`, reason }))
+}
+
+/** A member's name can hold anything, and the reader may be a terminal. */
+const shownName = (name: string) => (/^\P{Cc}+$/u.test(name) ? name.slice(0, 128) : '?')

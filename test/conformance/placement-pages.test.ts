@@ -300,6 +300,11 @@ describe('suggestPlacements', () => {
     await newDevice(own, { districtCode: '360104' })
     const [only, ...others] = await suggest(own, { siteId: site })
     expect([only, others]).toMatchObject([{ deviceNo: inside, siteId: site, distanceMeters: null }, []])
+    const near = await newSite(own, { districtCode: '360103', coordinates: '115.899918,28.676493' })
+    expect(await suggest(own, { deviceNo: inside })).toMatchObject([
+      { siteId: near, distanceMeters: 0 },
+      { siteId: site, distanceMeters: null },
+    ])
   })
 
   test('of a device answers the sites near it', async () => {

@@ -114,6 +114,10 @@ test('sites are chosen in one way, and must be the application’s', async () =>
   ]) {
     expectFaults(await ask(sites), ['sites'])
   }
+  // A misspelt filter must not choose every site.
+  expectFaults(await ask({ citycode: '1' }), ['sites', 'sites.citycode'])
+  expectFaults(await ask({ provinceCode: '360000', citycode: '1' }), ['sites.citycode'])
+  expectFaults(await ask({ cityCode: '', city: '1', all: null }), ['sites', 'sites.city'])
   expectFaults(await ask({ ids: [] }), ['sites.ids'])
   expectFaults(await ask({ ids: Array.from({ length: 1001 }, (_, index) => index + 1) }), ['sites.ids'])
   expectFaults(await ask({ ids: [site, 'x', 0] }), ['sites.ids[1]', 'sites.ids[2]'])

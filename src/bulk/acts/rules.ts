@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import { isInteger, validator } from '../../http/validate.ts'
+import { isInteger, unknownWithin, validator } from '../../http/validate.ts'
 import { type FieldFault, type Reason, Refusal } from '../../vocabulary/refusals.ts'
 import { rolesOf } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
@@ -81,18 +81,10 @@ export function actFaults({ kind, act, filter, set, targetAppId, reason }: Parti
 const required: Reason = { en: 'is required for this act', zh: '此操作必填' }
 const onlyFor = (act: ActName): Reason => ({ en: `is for the act ${act} only`, zh: `仅用于 ${act}` })
 
-/** The most faults that are reported: more would not help. */
-const mostFaults = 100
-
 function filterFaults(kind: ActKind, filter: Members): FieldFault[] {
   const schema = actFilters[kind]
   const unknown = { en: `is not a filter of ${kind}`, zh: `不是 ${kind} 的筛选条件` }
-  const faults: FieldFault[] = []
-  for (const name of Object.keys(filter)) {
-    if (!Object.hasOwn(schema.properties, name)) faults.push({ field: `filter.${shownName(name)}`, reason: unknown })
-    if (faults.length === mostFaults) return faults
-  }
-  faults.push(...faultsWithin('filter', schema, filter))
+  const faults = [...unknownWithin('filter', schema, filter, unknown), ...faultsWithin('filter', schema, filter)]
   if (faults.length > 0) return faults
   const { all, ...others } = givenOf(filter)
   const isEmpty = Object.keys(others).length === 0
@@ -109,9 +101,6 @@ function filterFaults(kind: ActKind, filter: Members): FieldFault[] {
   }
   return []
 }
-
-/** A member's name can hold anything, and the reader may be a terminal. */
-const shownName = (name: string) => (/^\P{Cc}+$/u.test(name) ? name.slice(0, 128) : '?')
 
 function changeFaults(kind: ActKind, changes: Members | null): FieldFault[] {
   const reason = { en: 'must hold at least one member to change', zh: '至少要有一个要修改的字段' }

@@ -48,7 +48,7 @@ const GivenRules = named(
 )
 export type GivenRules = Static<typeof GivenRules>
 
-const ChosenSites = named(
+export const ChosenSites = named(
   'ChosenSites',
   Type.Object(
     {

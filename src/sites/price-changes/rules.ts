@@ -1,13 +1,14 @@
 import type { Static } from 'typebox'
 import { type RuleTerms, termsOf } from '../../billing-rules/rules.ts'
 import { readActor } from '../../events/rules.ts'
+import { unknownWithin } from '../../http/validate.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
 import type { FieldFault, Reason } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { NamedRules, Site } from '../rules.ts'
 import {
-  type ChosenSites,
+  ChosenSites,
   type GivenRules,
   type PriceChangeRecord,
   priceChangeStatus,
@@ -101,6 +102,7 @@ const oneForm: Reason = {
   en: 'must hold ids, or all, or at least one filter, and only one of these three',
   zh: '必须给出 ids、all 或至少一个筛选条件，三者只能取其一',
 }
+const notChoosing: Reason = { en: 'is not a filter of sites', zh: '不是站点的筛选条件' }
 const atLeastOneRule: Reason = {
   en: 'must hold at least one of fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId',
   zh: '必须至少包含 fastChargeBillRuleId、rushingBillRuleId、placeholderBillRuleId 之一',
@@ -121,14 +123,17 @@ export function scheduleFaults(body: ScheduleBody, faulty: readonly string[]): F
   const foreign = terms.filter((field) => (body[field] ?? '') !== '')
   return [
     ...foreign.map((field) => ({ field, reason: belongsToRule })),
+    ...unknownWithin('sites', ChosenSites, sites, notChoosing),
     ...(formsOf(sites) === 1 ? [] : [{ field: 'sites', reason: oneForm }]),
     ...(rules !== null && fieldsOf(rules).length > 0 ? [] : [{ field: 'rules', reason: atLeastOneRule }]),
   ]
 }
 
+const siteFilters = ['provinceCode', 'cityCode', 'districtCode', 'billingRuleId'] as const
+
 /** How many of the three ways of choosing sites are used: by ids, all, by filters. */
 function formsOf({ ids, all, ...filters }: ChosenSites): number {
-  const isFiltered = Object.values(filters).some((value) => given(value) !== null)
+  const isFiltered = siteFilters.some((name) => given(filters[name]) !== null)
   return [given(ids) !== null, all === true, isFiltered].filter(Boolean).length
 }
 

@@ -16,12 +16,12 @@ interface Whereabouts {
 
 /**
  * SQL: the great-circle distance in meters between `$2,$3` and two columns; haversine, which is exact for short distances. A
- * lateral look-up, so that it is computed once.
+ * lateral look-up, so that it is computed once. Null without coordinates.
  */
 const distanceSql = (longitude: string, latitude: string) => `cross join lateral (
-      select ${2 * earthRadiusMeters} * asin(least(1, sqrt(
+      select case when ${latitude} is not null then ${2 * earthRadiusMeters} * asin(least(1, sqrt(
         sin(radians(${latitude} - $3::float8) / 2) ^ 2
-        + cos(radians($3::float8)) * cos(radians(${latitude})) * sin(radians(${longitude} - $2::float8) / 2) ^ 2))) as meters
+        + cos(radians($3::float8)) * cos(radians(${latitude})) * sin(radians(${longitude} - $2::float8) / 2) ^ 2))) end as meters
     ) as distance`
 
 /** The values from `$2` on: the point, the distance, and the rectangle that holds all points within that distance. */
