@@ -4,7 +4,7 @@ import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
 import { recordsOf, textArray } from '../database/routine.ts'
-import { type EventType, eventTypes, type PlatformEventType } from '../vocabulary/event-types.ts'
+import { type EventType, eventTypes, type PlatformEventType, platformTypesNaming } from '../vocabulary/event-types.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type AuditRecord, auditTypes, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
@@ -160,8 +160,8 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
     // The platform's log holds what operators did to the application itself.
     appId === null
       ? sql``
-      : sql`and (app_id = ${appId} or app_id = '' and subject = ${appId}
-          and (starts_with(type, 'application.') or type = 'site.erased'))`,
+      : sql`and (app_id = ${appId} or app_id = '' and case when type in ${sql(namedBySubject)} then subject = ${appId}
+          when type in ${sql(namedByData)} then data::jsonb ->> 'appId' = ${appId} else false end)`,
     actor === null ? sql`` : sql`and starts_with(actor, ${actor})`,
     actorId === null ? sql`` : sql`and actor ~ ${`^operator.*#${actorId}$`}`,
     types === null ? sql`` : sql`and type in ${sql(types)}`,
@@ -177,12 +177,21 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
   return readPage(sql, source, filter, (row): AuditRecord => toAudit(row, showMoment))
 }
 
+/** The types of the platform's log that are about an application, by where they name it. */
+const namedBySubject = platformTypesNaming('subject')
+const namedByData = platformTypesNaming('data')
+
 function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
+  const event = toEvent(row, showMoment)
+  const applicationOf = (): string | null => {
+    if (row.app_id !== platformLog) return row.app_id
+    if (namedBySubject.includes(row.type)) return row.subject
+    return namedByData.includes(row.type) ? (event.data as { appId: string | null }).appId : null
+  }
   return {
-    ...toEvent(row, showMoment),
+    ...event,
     ...readActor(row.actor),
-    appId:
-      row.app_id !== platformLog ? row.app_id : /^(application\.|site\.erased$)/.test(row.type) ? row.subject : null,
+    appId: applicationOf(),
     subject: row.subject,
     address: row.address,
   }

@@ -155,12 +155,21 @@ export const hasOwnData = (type: string): boolean => {
   return words?.hasOwnData === true
 }
 
-/** Words of events of the platform, which belong to no application: only operators see them, no callback has them. */
+interface PlatformEventWords extends Words {
+  /** Where an event of the type names the application that it is about, if it is about one. */
+  application?: 'subject' | 'data'
+}
+
+/** Words of events of the platform, which are in no application's log: only operators see them, no callback has them. */
 export const platformEventWords = {
-  'application.created': { en: 'Application created', zh: '新建应用' },
-  'application.updated': { en: 'Application changed', zh: '修改应用' },
-  'application.secretRotated': { en: 'Application secret rotated', zh: '轮换应用密钥' },
-  'application.previousSecretEnded': { en: 'Old application secret ended', zh: '停用应用旧密钥' },
+  'application.created': { en: 'Application created', zh: '新建应用', application: 'subject' },
+  'application.updated': { en: 'Application changed', zh: '修改应用', application: 'subject' },
+  'application.secretRotated': { en: 'Application secret rotated', zh: '轮换应用密钥', application: 'subject' },
+  'application.previousSecretEnded': {
+    en: 'Old application secret ended',
+    zh: '停用应用旧密钥',
+    application: 'subject',
+  },
   'deviceModel.saved': { en: 'Device model saved', zh: '保存设备型号' },
   'deviceModel.deleted': { en: 'Device model deleted', zh: '删除设备型号' },
   'deviceInventory.imported': { en: 'Inventory imported', zh: '导入库存' },
@@ -184,15 +193,26 @@ export const platformEventWords = {
   'secondFactor.reset': { en: 'Second factors reset', zh: '重置第二验证因素' },
   'secondFactor.recoveryCodeUsed': { en: 'Recovery code used', zh: '使用恢复码' },
   'secondFactor.suspected': { en: 'Passkey suspected to be a copy', zh: '通行密钥疑似被复制' },
-  'thirdPartyConfig.secretRotated': { en: 'Callback secret rotated', zh: '轮换回调密钥' },
-  'delivery.replayed': { en: 'Deliveries replayed', zh: '重新投递' },
-  'delivery.tested': { en: 'Callback tested', zh: '测试回调' },
-  'site.erased': { en: 'Personal data of deleted sites erased', zh: '清除已删除站点的个人信息' },
-  'import.created': { en: 'Import begun', zh: '开始导入' },
-  'import.cancelled': { en: 'Import cancelled', zh: '取消导入' },
-  'act.created': { en: 'Bulk act begun', zh: '开始批量操作' },
-  'act.cancelled': { en: 'Bulk act cancelled', zh: '取消批量操作' },
-} as const satisfies Record<string, Words>
+  'thirdPartyConfig.secretRotated': { en: 'Callback secret rotated', zh: '轮换回调密钥', application: 'subject' },
+  'delivery.replayed': { en: 'Deliveries replayed', zh: '重新投递', application: 'subject' },
+  'delivery.tested': { en: 'Callback tested', zh: '测试回调', application: 'subject' },
+  'site.erased': {
+    en: 'Personal data of deleted sites erased',
+    zh: '清除已删除站点的个人信息',
+    application: 'subject',
+  },
+  'import.created': { en: 'Import begun', zh: '开始导入', application: 'data' },
+  'import.cancelled': { en: 'Import cancelled', zh: '取消导入', application: 'data' },
+  'act.created': { en: 'Bulk act begun', zh: '开始批量操作', application: 'data' },
+  'act.cancelled': { en: 'Bulk act cancelled', zh: '取消批量操作', application: 'data' },
+} as const satisfies Record<string, PlatformEventWords>
 
 export type PlatformEventType = keyof typeof platformEventWords
 export const platformEventTypes = Object.keys(platformEventWords) as PlatformEventType[]
+
+/** The types of events of the platform that name the application that they are about in this place. */
+export const platformTypesNaming = (place: 'subject' | 'data') =>
+  platformEventTypes.filter((type) => {
+    const words: PlatformEventWords = platformEventWords[type]
+    return words.application === place
+  })

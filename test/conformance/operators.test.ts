@@ -5,6 +5,10 @@ import {
   pageApplications,
   rotateApplicationSecret,
 } from '../../src/applications/contract.ts'
+import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { createAct } from '../../src/bulk/acts/contract.ts'
+import { createImport } from '../../src/bulk/contract.ts'
+import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
@@ -22,6 +26,7 @@ import { createSession, getSession } from '../../src/people/sessions/contract.ts
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { deviceBody, newApplication, newSerial } from '../harness.ts'
 import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
+import { untyped } from '../untyped.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 const newName = () => newSerial('person')
@@ -238,6 +243,35 @@ describe('the audit trail', () => {
     expect(ofApp.list.map(({ type }) => type).sort()).toEqual(['application.created', 'thirdPartyConfig.saved'])
     const beforeThat = expectSuccess(await client.operate(pageAudit, { actor, beforeId: list[0]?.id }))
     expect(beforeThat.list.map(({ type }) => type)).toEqual(['application.created', 'session.created'])
+  })
+
+  test('names the application of every event that is about one, and finds the event by it', async () => {
+    const { appId } = await newApplication(client)
+    const callbackUrl = 'https://receiver.example.com/hook'
+    const about: [{ id: string }, object][] = [
+      [saveThirdPartyConfig, { appId, operatorName: 'Tester', callbackUrl }],
+      [rotateApplicationSecret, { appId }],
+      [rotateCallbackSecret, { appId }],
+      [testDelivery, { appId }],
+      [replayDeliveries, { appId, timeFrom: '2020-01-01 00:00:00', timeTo: '2020-01-02 00:00:00' }],
+      [createAct, { appId, kind: 'devices', act: 'unbind', filter: { deviceName: 'none' } }],
+    ]
+    for (const [operation, input] of about) expectSuccess(await client.operate(untyped(operation), input))
+    const { list } = expectSuccess(await client.operate(pageAudit, { appId, pageSize: 100 }))
+    expect(list.map((event) => [event.type, event.appId]).sort()).toEqual(
+      [
+        ...['application.created', 'application.secretRotated', 'thirdPartyConfig.saved', 'thirdPartyConfig.saved'],
+        ...['thirdPartyConfig.secretRotated', 'delivery.tested', 'delivery.replayed', 'act.created'],
+      ]
+        .map((type) => [type, appId])
+        .sort(),
+    )
+    // Beside an act, an application can have no import.
+    const other = await newApplication(client)
+    const file = 'deviceNo,deviceName,districtCode,coordinates\n'
+    expectSuccess(await client.operate(createImport, { appId: other.appId, kind: 'devices', format: 'csv', file }))
+    const imports = await client.operate(pageAudit, { appId: other.appId, type: 'import.*' })
+    expect(expectSuccess(imports).list).toMatchObject([{ type: 'import.created', appId: other.appId }])
   })
 
   test('has nothing of the platform in an application’s own feed', async () => {
