@@ -125,6 +125,7 @@ describe('a callback', () => {
     ['the iss of another issuer', { iss: 'https://evil.example' }],
     ['another state', { state: 'another' }],
     ['an error', { error: 'access_denied' }],
+    ['an empty code', { code: '' }],
   ])('with %s asks nobody', async (_, words) => {
     const client = newClient()
     const code = provider.issue(await client.authorizationUrl(flow, false), { sub: 'x' })
@@ -133,6 +134,13 @@ describe('a callback', () => {
     expect(await faultOf(client.readCallback(query, flow.state))).toBeInstanceOf(SignOnFault)
     expect(provider.asked).toEqual([])
   })
+})
+
+test('a callback with two codes asks nobody', async () => {
+  const client = newClient()
+  const query = new URLSearchParams(provider.issue(await client.authorizationUrl(flow, false), { sub: 'x' }))
+  query.append('code', 'another')
+  expect(await faultOf(client.readCallback(query, flow.state))).toBeInstanceOf(SignOnFault)
 })
 
 test('what a callback names beside its code leads to no request elsewhere', async () => {

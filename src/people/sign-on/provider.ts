@@ -182,11 +182,15 @@ export class Provider {
   /** Checks what the browser brought back, before the provider is asked. Throws `SignOnFault` and `ProviderAway`. */
   async readCallback(query: URLSearchParams, state: string): Promise<URLSearchParams> {
     const server = await this.discover()
+    let parameters: URLSearchParams
     try {
-      return oauth.validateAuthResponse(server, this.client, query, state)
+      parameters = oauth.validateAuthResponse(server, this.client, query, state)
     } catch (error) {
       throw faultOf(error)
     }
+    const [code = '', ...others] = parameters.getAll('code')
+    if (code === '' || others.length > 0) throw new SignOnFault('the browser did not bring one authorization code')
+    return parameters
   }
 
   /** Asks the provider who the person is. Throws `SignOnFault` and `ProviderAway`. */
