@@ -1388,9 +1388,9 @@ export interface IssueTokenRequest {
   /** Always client_credentials; required. */
   grant_type?: 'client_credentials' | undefined
   /** The appId, unless it is sent by HTTP Basic. */
-  client_id?: string | undefined
+  client_id?: string | null | undefined
   /** The appSecret, unless it is sent by HTTP Basic. */
-  client_secret?: string | undefined
+  client_secret?: string | null | undefined
 }
 
 export interface IssueTokenResult {
@@ -2342,9 +2342,9 @@ export interface RevokeTokenRequest {
   /** The access token to revoke; required. */
   token?: string | undefined
   /** The appId, unless it is sent by HTTP Basic. */
-  client_id?: string | undefined
+  client_id?: string | null | undefined
   /** The appSecret, unless it is sent by HTTP Basic. */
-  client_secret?: string | undefined
+  client_secret?: string | null | undefined
 }
 
 export type RevokeTokenResult = Record<never, never>

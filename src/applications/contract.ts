@@ -27,9 +27,11 @@ export const defaultRateLimitPerSecond = 1000
 export const mostTokenLifetimeSeconds = 604_800
 export const mostRateLimitPerSecond = 1_000_000
 
-/** Null is a value here, "no limit", not an absent member. */
+const limitOrNone = nullable(integer(1, mostRateLimitPerSecond))
+/** Null is a value here, "no limit", not an absent member; an empty text is absent as elsewhere. */
 const rateLimitPerSecond = Type.Optional(
-  Type.Union([integer(1, mostRateLimitPerSecond), Type.Null()], {
+  Type.Union([...limitOrNone.anyOf, Type.Literal('')], {
+    [shownKey]: limitOrNone,
     description: `how many requests the application may make per second, over all processes of a machine; default ${defaultRateLimitPerSecond}, null for no limit`,
     [reasonKey]: {
       en: `must be an integer from 1 to ${mostRateLimitPerSecond}, or null`,

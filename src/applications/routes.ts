@@ -16,7 +16,7 @@ import { given } from '../vocabulary/values.ts'
 import type { ApplicationRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
-import { type ConfigParts, configFaults, saveConfig } from './third-party-config/save.ts'
+import { type ConfigParts, configFaults, requireConfig, saveConfig, shownTo } from './third-party-config/save.ts'
 
 interface Parts extends ConfigParts {
   sql: Sql
@@ -59,13 +59,13 @@ export function applicationRoutes(parts: Parts): Handler[] {
   }
 
   async function create(tx: Statements, body: CreateBody, appSecret: string, actor: string) {
+    const limit = limitOf(body)
     const application = await store.insertApplication(tx, {
       appId: randomBytes(10).toString('hex'),
       appName: body.appName,
       secretHash: hashSecret(appSecret),
       tokenLifetimeSeconds: given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds,
-      rateLimitPerSecond:
-        body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
+      rateLimitPerSecond: limit === undefined ? contract.defaultRateLimitPerSecond : limit,
     })
     await logEvent(tx, 'application.created', actor, show(application))
     const thirdParty = given(body.thirdPartyConfig)
@@ -82,7 +82,9 @@ export function applicationRoutes(parts: Parts): Handler[] {
           once(tx, idempotency, keyOwnerOf(caller), () => create(tx, body, newSecret(), actor)),
         )
         const { appSecret, thirdPartyConfig, ...record } = made
-        return tagged(made, etagOf(record))
+        const present = thirdPartyConfig && (await requireConfig(sql, record.appId))
+        const shown = thirdPartyConfig && present && shownTo(caller, parts, thirdPartyConfig, present)
+        return tagged({ ...made, thirdPartyConfig: shown }, etagOf(record))
       },
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },
     ),
@@ -90,7 +92,8 @@ export function applicationRoutes(parts: Parts): Handler[] {
     handle(contract.updateApplication, async ({ body, actor, header }) => {
       const change: store.ApplicationChange = {}
       if (body.appName !== undefined) change.appName = body.appName
-      if (body.rateLimitPerSecond !== undefined) change.rateLimitPerSecond = body.rateLimitPerSecond
+      const limit = limitOf(body)
+      if (limit !== undefined) change.rateLimitPerSecond = limit
       if (body.tokenLifetimeSeconds !== undefined) {
         change.tokenLifetimeSeconds = given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds
       }
@@ -173,3 +176,8 @@ export function applicationRoutes(parts: Parts): Handler[] {
 }
 
 type CreateBody = Static<NonNullable<typeof contract.createApplication.body>>
+
+/** The limit that a body gives: null for no limit, undefined if it gives none. */
+function limitOf({ rateLimitPerSecond: limit }: Pick<CreateBody, 'rateLimitPerSecond'>): number | null | undefined {
+  return limit === '' ? undefined : limit
+}

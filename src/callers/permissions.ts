@@ -1,6 +1,6 @@
 import { lockApplication } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
-import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { type FieldFault, invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { actorOf, type Caller } from './caller.ts'
 import { requireAccess, requireApplicationExists } from './store.ts'
@@ -45,7 +45,13 @@ export function applicationOf(caller: Caller, named: string | null | undefined):
     return appId
   }
   if (caller.kind === 'application') return caller.appId
-  throw invalidRequest([{ field: 'appId', reason: { en: 'is required of an operator', zh: '运营方必须指定应用' } }])
+  throw invalidRequest([noApplication])
+}
+
+/** The fault of an operator's request that names no application. */
+export const noApplication: FieldFault = {
+  field: 'appId',
+  reason: { en: 'is required of an operator', zh: '运营方必须指定应用' },
 }
 
 /** Like `applicationOf`, but the application must exist. Throws 10001, 10003 and 10004. */

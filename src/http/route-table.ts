@@ -1,7 +1,8 @@
 import Type, { type TSchema } from 'typebox'
 import type { RequestKey } from '../database/idempotency.ts'
+import type { Operation } from '../vocabulary/operation.ts'
 import { invalidRequest, type Refusal } from '../vocabulary/refusals.ts'
-import { onceKey } from '../vocabulary/values.ts'
+import { onceKey, ownAppId } from '../vocabulary/values.ts'
 import { renderRefusal } from './answer.ts'
 import type { Handler } from './handler.ts'
 import { preferredLanguage } from './language.ts'
@@ -15,6 +16,8 @@ export interface Route {
   secrets: RequestKey['secrets']
   readBody: Validator<unknown> | undefined
   readQuery: ((query: string) => unknown) | undefined
+  /** Where an operator must name an application. */
+  appIdIn: 'body' | 'query' | undefined
 }
 
 /** The routes of all operations, by path and method. */
@@ -34,10 +37,16 @@ export function routeTable(handlers: readonly Handler[]): Map<string, Map<string
         : query !== undefined || path.startsWith('/api/')
           ? queryReader(query ?? Type.Object({}))
           : undefined,
+      appIdIn: placeOfAppId(handler.operation),
     })
     routes.set(path, methods)
   }
   return routes
+}
+
+function placeOfAppId({ body, query }: Operation): Route['appIdIn'] {
+  if (body?.properties.appId === ownAppId) return 'body'
+  return query?.properties.appId === ownAppId ? 'query' : undefined
 }
 
 /** The paths of the members of a schema that are secrets, shown once. */

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { permitted } from '../callers/access-control.ts'
 import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
-import { requireStillActingFor } from '../callers/permissions.ts'
+import { noApplication, requireStillActingFor } from '../callers/permissions.ts'
 import { databaseRefusal, failureClass } from '../database/failures.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { Reads } from '../database/reads.ts'
@@ -10,8 +10,9 @@ import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
-import { invalidRequest, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
+import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import type { Admission } from '../vocabulary/roles.ts'
+import { given } from '../vocabulary/values.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { compress, isLarge, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
@@ -211,16 +212,14 @@ async function answerFor(
     noteRefusedRow: (refusal: Refusal, subject: string | null) =>
       options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, body: pending.body, subject }),
   }
-  const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
   options.reads.note(actor)
-  if (operation.method === 'GET') {
-    return answerRead(route, request, options, pending, { caller, actor, body: undefined, query, ...head })
+  const query = readQuery(route, request, caller)
+  if (operation.method === 'GET' || operation.takes !== undefined) {
+    const answer = operation.method === 'GET' ? answerRead : answerFile
+    return answer(route, request, options, pending, { caller, actor, body: undefined, query, ...head })
   }
 
-  if (operation.takes !== undefined) {
-    return answerFile(route, request, options, pending, { caller, actor, body: undefined, query, ...head })
-  }
   const mediaType = requireMediaType(request, operation)
   pending.at = performance.now() + options.bodyTimeoutMs
   pending.late = bodyTooSlow
@@ -230,17 +229,59 @@ async function answerFor(
   pending.late = unavailable
   // A body may take seconds, and a caller can lose its access meanwhile.
   await requireStill(route.handler.operation, request, options, askedAt, caller, undefined)
-  const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
-  const sent = read instanceof Promise ? await read : read
-  pending.body = sent
-  const isLarge = bytes.byteLength > limits.jsonSlicedBytes
-  const body = isLarge && route.readBody ? await route.readBody.inSlices(sent) : (route.readBody?.(sent) ?? sent)
+  const faults: FieldFault[] = []
+  const reading = noting(faults, () => readBody(route, bytes, mediaType, pending))
+  const body = reading instanceof Promise ? await reading.catch((error) => noteFaults(faults, error)) : reading
   const key = operation.idempotent ? request.header('idempotency-key') : null
-  if (key === null) return run({ caller, actor, body, query, idempotency: undefined, ...head })
-  const idempotency = requestKeyOf(route, key)
+  const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
+  if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
+  if (idempotency === undefined) return run({ caller, actor, body, query, idempotency, ...head })
   idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
   const outcome = await run({ caller, actor, body, query, idempotency, ...head })
   return idempotency.isReplayed ? new Replayed(outcome) : outcome
+}
+
+/** Parses and checks a body; a large one in slices. Throws 10001. */
+function readBody({ readBody: read }: Route, bytes: Uint8Array, mediaType: 'form' | 'json', pending: Pending) {
+  const isLarge = bytes.byteLength > limits.jsonSlicedBytes
+  const check = (sent: unknown) => {
+    pending.body = sent
+    if (read === undefined) return sent
+    return isLarge ? read.inSlices(sent) : read(sent)
+  }
+  const sent = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
+  return sent instanceof Promise ? sent.then(check) : check(sent)
+}
+
+/** Checks a part of a request; its faults are added to those of the parts before, because 10001 names all of them. */
+function noting<Value>(faults: FieldFault[], check: () => Value): Value | undefined {
+  try {
+    return check()
+  } catch (error) {
+    return noteFaults(faults, error)
+  }
+}
+
+/** Reads the query. Throws 10001, before the body is read. */
+function readQuery({ readQuery: read, appIdIn }: Route, { query }: HttpRequest, caller: Caller): unknown {
+  const faults: FieldFault[] = []
+  const asked = noting(faults, () => read?.(query))
+  if (faults.length === 0) return asked
+  throw refusalOf(faults, appIdIn === 'query', caller, Object.fromEntries(new URLSearchParams(query)))
+}
+
+/** 10001 with all faults: an operator's missing `appId`, which the operation itself would refuse, beside the others. */
+function refusalOf(faults: FieldFault[], needsAppId: boolean, caller: Caller, sent: unknown): Refusal {
+  const isRead = typeof sent === 'object' && sent !== null
+  const isMissing =
+    needsAppId && caller.kind === 'operator' && isRead && given((sent as { appId?: unknown }).appId) === null
+  return invalidRequest([...faults, ...(isMissing ? [noApplication] : [])].slice(0, limits.faultsShown))
+}
+
+/** Throws any other error. */
+function noteFaults(faults: FieldFault[], error: unknown): undefined {
+  if (!(error instanceof Refusal) || error.refusal !== 'invalidRequest' || error.errors === undefined) throw error
+  faults.push(...error.errors)
 }
 
 /** Answers a GET. The caller's access is checked again before each read and while the answer is sent. Throws 10003. */

@@ -173,6 +173,10 @@ test('rateLimitPerSecond is a positive integer, or null for none', async () => {
   for (const rateLimitPerSecond of [1, 1000, null]) {
     expect((await newIdleApplication({ rateLimitPerSecond })).rateLimitPerSecond).toBe(rateLimitPerSecond)
   }
+  const { appId, ...made } = await newIdleApplication({ rateLimitPerSecond: '' })
+  expect(made.rateLimitPerSecond).toBe(1000)
+  const unchanged = await client.operate(updateApplication, { appId, rateLimitPerSecond: '', appName: 'other' })
+  expect(expectSuccess(unchanged)).toMatchObject({ rateLimitPerSecond: 1000, appName: 'other' })
   for (const written of [...neverIntegers, '0']) {
     const body = withRaw({ appName: 'x', rateLimitPerSecond: raw }, written)
     expectFaults(await client.operate(createApplication, body), ['rateLimitPerSecond'])

@@ -56,6 +56,25 @@ test.skipIf(process.env.FORECOURT_TEST_RUNTIME !== 'node')(
   },
 )
 
+test('the faults of the body and of the key are named in one answer', async () => {
+  const headers = { ...bearer(token), 'content-type': 'application/json', 'idempotency-key': 'two words' }
+  const send = (body: string) => client.send(createDevice.path, { method: 'POST', headers, body })
+  const wrong = deviceBody(appId, { deviceName: '', districtCode: 5 })
+  expectFaults(await send(JSON.stringify(wrong)), ['deviceName', 'districtCode', 'Idempotency-Key'])
+  expectFaults(await send('{'), ['body', 'Idempotency-Key'])
+  // A large body is checked in slices.
+  const large = JSON.stringify({ ...deviceBody(appId, { deviceName: '' }), beside: 'x'.repeat(40_000) })
+  expectFaults(await send(large), ['deviceName', 'Idempotency-Key'])
+})
+
+test('an operator who names no application is told so beside the other faults', async () => {
+  expectFaults(await client.operate(updateDevice, { deviceNo: '' }), ['appId', 'deviceNo'])
+  expectFaults(await client.operate(getThirdPartyConfig, { id: 'x' }), ['appId', 'id'])
+  expectFaults(await client.operate(getThirdPartyConfig, {}), ['appId'])
+  expectFaults(await client.call(updateDevice, { deviceNo: '' }, { token }), ['deviceNo'])
+  expectFaults(await client.operate(updateDevice, '{'), ['body'])
+})
+
 test('an answer keeps no browser to https by the word of a peer that is no trusted proxy', async () => {
   for (const path of everywhere) {
     for (const headers of [{ 'x-forwarded-proto': 'https' }, {}]) {

@@ -88,6 +88,17 @@ test('a token is issued for HTTP Basic with a JSON body', async () => {
   await expectWorking(application, expectToken(await post(path, JSON.stringify(grant), headers)))
 })
 
+test('credentials without a value in the body are omitted ones: HTTP Basic counts (RFC 6749 §3.2)', async () => {
+  const application = await newIdleApplication()
+  const credentials = basic(application.appId, application.appSecret)
+  const empty = form({ ...grant, client_id: '', client_secret: '' })
+  await expectWorking(application, expectToken(await post(path, empty, { ...formHeaders, ...credentials })))
+  for (const client_secret of [null, '']) {
+    const body = JSON.stringify({ ...grant, client_secret })
+    await expectWorking(application, expectToken(await post(path, body, { ...jsonHeaders, ...credentials })))
+  }
+})
+
 test('HTTP Basic credentials are form-encoded before they are joined (RFC 6749 §2.3.1)', async () => {
   const { appId, appSecret } = await newIdleApplication()
   const encode = (text: string) => [...text].map((c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`).join('')

@@ -1,4 +1,3 @@
-import type { Caller } from '../../callers/caller.ts'
 import { applicationOf, lockApplicationFor, requireApplicationOf } from '../../callers/permissions.ts'
 import type { Config } from '../../config.ts'
 import { once } from '../../database/idempotency.ts'
@@ -7,12 +6,7 @@ import { transaction } from '../../database/transaction.ts'
 import { requireMatch, tagged } from '../../http/etag.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
-import {
-  getThirdPartyConfig,
-  rotateCallbackSecret,
-  saveThirdPartyConfig,
-  type ThirdPartyConfigRecord,
-} from './contract.ts'
+import { getThirdPartyConfig, rotateCallbackSecret, saveThirdPartyConfig } from './contract.ts'
 import {
   type ConfigParts,
   configFaults,
@@ -20,8 +14,8 @@ import {
   rotateSecret,
   saveConfig,
   showConfig,
+  shownTo,
   tagOf,
-  wholeUrl,
 } from './save.ts'
 import { findConfig, type ThirdPartyConfig } from './store.ts'
 
@@ -32,10 +26,6 @@ interface Parts extends ConfigParts {
 
 export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
   const { sql } = parts
-  /** The record as the caller may see it. A retry wrote no configuration and gets the stored response, query hidden. */
-  const shownTo = (caller: Caller, record: ThirdPartyConfigRecord, config: ThirdPartyConfig | undefined) =>
-    config === undefined || !mayReadQuery(caller) ? record : { ...record, callbackUrl: wholeUrl(parts, config) }
-
   return [
     handle(
       saveThirdPartyConfig,
@@ -57,7 +47,7 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
           })
         })
         const now = saved ?? (await requireConfig(sql, appId))
-        return tagged(shownTo(caller, record, saved), tagOf(parts, now))
+        return tagged(shownTo(caller, parts, record, now), tagOf(parts, now))
       },
       { check: (body) => configFaults(body, parts.config) },
     ),
@@ -73,18 +63,13 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
           return record
         })
       })
-      return shownTo(caller, record, rotated)
+      return shownTo(caller, parts, record, rotated ?? (await requireConfig(sql, appId)))
     }),
 
     read(getThirdPartyConfig, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       const config = await requireConfig(sql, appId)
-      return tagged(shownTo(caller, showConfig(parts, config, null), config), tagOf(parts, config))
+      return tagged(shownTo(caller, parts, showConfig(parts, config, null), config), tagOf(parts, config))
     }),
   ]
-}
-
-/** Only the application itself and admins may read the query of a callback URL. */
-function mayReadQuery(caller: Caller): boolean {
-  return caller.kind === 'application' || caller.role === 'admin'
 }

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
+import type { Caller } from '../../callers/caller.ts'
 import type { Config } from '../../config.ts'
 import type { Statements } from '../../database/open.ts'
 import { callbackUrlFault, hiddenQuery, splitQuery } from '../../deliveries/callback-url.ts'
@@ -30,7 +32,7 @@ export interface ConfigParts {
 
 /**
  * The configuration as operations return it; with the callback secret only when that has just been generated. The query
- * of the callback URL is hidden: `wholeUrl` returns it for callers that may read it.
+ * of the callback URL is hidden: `shownTo` shows it to callers that may read it.
  */
 export function showConfig(
   parts: ConfigParts,
@@ -48,7 +50,7 @@ export function showConfig(
   }
 }
 
-export function wholeUrl({ secrets }: Pick<ConfigParts, 'secrets'>, config: ThirdPartyConfig): string | null {
+function wholeUrl({ secrets }: Pick<ConfigParts, 'secrets'>, config: ThirdPartyConfig): string | null {
   const { appId, callbackUrl, callbackQuery } = config
   return callbackUrl && callbackUrl + (callbackQuery === null ? '' : secrets.open(appId, callbackQuery))
 }
@@ -140,4 +142,19 @@ export function configFaults(
   const callbackUrl = given(config.callbackUrl)
   const reason = callbackUrl === null ? undefined : callbackUrlFault(callbackUrl, privateCallbacks)
   return reason === undefined ? [] : [{ field: `${prefix}callbackUrl`, reason }]
+}
+
+/**
+ * The record as the caller may see it: the application itself and admins read the callback URL's query. It is not kept in
+ * the response for retries, so a retry shows it while the configuration is still the same.
+ */
+export function shownTo(
+  caller: Caller,
+  parts: ConfigParts,
+  record: ThirdPartyConfigRecord,
+  config: ThirdPartyConfig,
+): ThirdPartyConfigRecord {
+  const mayReadQuery = caller.kind === 'application' || caller.role === 'admin'
+  const isPresent = isDeepStrictEqual({ ...record, callbackSecret: null }, showConfig(parts, config, null))
+  return mayReadQuery && isPresent ? { ...record, callbackUrl: wholeUrl(parts, config) } : record
 }

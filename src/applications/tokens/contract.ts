@@ -1,16 +1,19 @@
 import Type from 'typebox'
 import { operation } from '../../vocabulary/operation.ts'
-import { shownKey } from '../../vocabulary/values.ts'
+import { nullable, shownKey } from '../../vocabulary/values.ts'
 
 const folder = '/api/auth/v1/oauth'
 
 // RFC 6749 and RFC 7009 define these members and the refusals of missing ones, so the schema does not require them.
 const credentials = {
   client_id: Type.Optional(
-    Type.Unknown({ [shownKey]: Type.String(), description: 'The appId, unless it is sent by HTTP Basic.' }),
+    Type.Unknown({ [shownKey]: nullable(Type.String()), description: 'The appId, unless it is sent by HTTP Basic.' }),
   ),
   client_secret: Type.Optional(
-    Type.Unknown({ [shownKey]: Type.String(), description: 'The appSecret, unless it is sent by HTTP Basic.' }),
+    Type.Unknown({
+      [shownKey]: nullable(Type.String()),
+      description: 'The appSecret, unless it is sent by HTTP Basic.',
+    }),
   ),
 }
 

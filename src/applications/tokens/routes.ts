@@ -7,6 +7,7 @@ import type { Sql } from '../../database/open.ts'
 import { Reply } from '../../http/answer.ts'
 import { type Handler, handle } from '../../http/handler.ts'
 import { invalidRequest, type Reason, Refusal, refusals } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
 import { getAuthorizationServer, issueToken, revokeToken } from './contract.ts'
 import { issueTokens, type TokenOutcome, type TokenRequest } from './routine.ts'
 import { deleteToken, findClient } from './store.ts'
@@ -110,8 +111,9 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
 
 /** The origin to which the request was sent. Throws 10001 for an invalid `Host`. */
 function originOf(header: (name: string) => string | null): string {
-  const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${header('host')}`
-  if (URL.canParse(url)) return new URL(url).origin
+  const host = header('host') ?? ''
+  const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
+  if (!/[/?#@\\]/.test(host) && URL.canParse(url)) return new URL(url).origin
   throw invalidRequest([{ field: 'Host', reason: { en: 'is not a valid host name', zh: '不是有效的主机名' } }])
 }
 
@@ -123,13 +125,14 @@ interface Credentials {
 /** Ignores a bearer token beside credentials: a client may send its old one with every request (document §5). */
 function authorizationOf(authorization: string | null, body: Record<string, unknown>): string | null {
   const isToken = authorization !== null && /^bearer /i.test(authorization)
-  return isToken && body.client_id !== undefined && body.client_secret !== undefined ? null : authorization
+  return isToken && given(body.client_id) !== null && given(body.client_secret) !== null ? null : authorization
 }
 
 function basicCredentials(authorization: string, body: Record<string, unknown>): Credentials {
   const encoded = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(authorization)?.[1]
   if (encoded === undefined) throw clientInvalid(true)
-  if (body.client_secret !== undefined) {
+  // RFC 6749 §3.2: a parameter without a value counts as omitted.
+  if (given(body.client_secret) !== null) {
     const reason = { en: 'must not be given together with HTTP Basic', zh: '不得与 HTTP Basic 同时给出' }
     throw invalidRequest([{ field: 'client_secret', reason }])
   }
