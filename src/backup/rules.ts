@@ -36,7 +36,7 @@ const leftOut = new Set([
 /** Tables whose rows a restore leaves as they are. */
 const staying = new Set(['schema_migration', 'routine', 'secrets_key'])
 
-/** Tables that a first start may have written; a row in any other table is a user's. */
+/** Tables that a service may have written that nobody has used yet; a row in any other table is a user's. */
 const writtenAtStart = new Set([
   ...leftOut,
   'access_token',
@@ -44,6 +44,7 @@ const writtenAtStart = new Set([
   'application_lock',
   'billing_rule',
   'callback_pause',
+  'database_size',
   'device_catalogue',
   'event',
   'event_head',

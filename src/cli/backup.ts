@@ -70,6 +70,9 @@ async function destinationOf(path: string | undefined, { to, keep }: FolderOptio
 }
 
 async function backup(given: string | undefined, options: FolderOptions, context: Context): Promise<void> {
+  if (given === '-' && context.isJson) {
+    throw new UsageError('with --json the backup cannot go to standard output: name a file')
+  }
   context.outlivesReader = given === '-'
   const { requireDatabase } = await import('../embedded/command-database.ts')
   // Before a folder is made for it.

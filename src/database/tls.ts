@@ -1,5 +1,6 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { ConnectionOptions } from 'node:tls'
+import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import { UserError } from '../runtime/user-error.ts'
 
 /**
@@ -41,10 +42,18 @@ export function takeTls(parameters: URLSearchParams): Tls | undefined {
 }
 
 function readCertificates(file: string): string {
+  let certificates: string
   try {
-    return readFileSync(file, 'utf8')
+    certificates = readFileSync(file, 'utf8')
   } catch (fault) {
     const { code } = fault as NodeJS.ErrnoException
     throw new UserError(`The sslrootcert of DATABASE_URL names ${file}, which cannot be read (${code}).`)
   }
+  try {
+    createSecureContext({ ca: certificates })
+    new X509Certificate(certificates)
+  } catch {
+    throw new UserError(`The sslrootcert of DATABASE_URL names ${file}, which holds no certificate in PEM.`)
+  }
+  return certificates
 }

@@ -4,7 +4,10 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { Glob } from 'bun'
+import pino from 'pino'
+import { issueTokensRoutine } from '../../src/applications/tokens/routine.ts'
 import { verifyBackup } from '../../src/backup/format.ts'
+import { runUpkeep } from '../../src/service/upkeep.ts'
 import { forecourt, startForecourt } from '../cli/support.ts'
 import { Client, newApplication } from '../harness.ts'
 import { BackupBed, expectDone, expectRefused } from './backup-bed.ts'
@@ -127,6 +130,8 @@ describe('a small backup', () => {
     expectRefused(await forecourt(['restore', '-'], env, 'no backup'), 'The file is not a Forecourt backup.')
     expectRefused(await forecourt(['restore', newFile()], env), 'does not exist')
     expect((await forecourt(['restore'], env)).code).toBe(2)
+    const both = await forecourt(['backup', '-', '--json'], env)
+    expect([both.code, both.stdout]).toEqual([2, ''])
     expect(existsSync(env.FORECOURT_DATA_DIR)).toBe(false)
   }, 60_000)
 
@@ -174,6 +179,9 @@ describe('a small backup', () => {
       expectRefused(await forecourt(['restore', file], env), `The database holds data already (in ${table})`)
       await look((sql) => sql.unsafe(`delete from ${table}`))
     }
+    // What a service writes by itself is nobody's data.
+    const days = { deliveryDays: 30, refusalDays: 7, isDistributed: false }
+    await look((sql) => runUpkeep(sql, pino({ level: 'silent' }), days, [issueTokensRoutine]))
     expectDone(await forecourt(['restore', file], env))
     expectRefused(await forecourt(['restore', file], env), 'The database holds data already (in application)')
   }, 60_000)

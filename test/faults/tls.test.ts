@@ -272,6 +272,13 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
       urlTo(`localhost:${port}`, 'sslmode=verify-full&sslrootcert=/nowhere.pem'),
       /^The sslrootcert of DATABASE_URL names \/nowhere\.pem, which cannot be read \(ENOENT\)\.\n$/,
     )
+    writeFileSync(inHome('none.pem'), '-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n')
+    for (const file of ['/etc/hostname', inHome('none.pem')]) {
+      await expectRefused(
+        urlTo(`localhost:${port}`, `sslmode=require&sslrootcert=${encodeURIComponent(file)}`),
+        /^The sslrootcert of DATABASE_URL names \/[^\n]+, which holds no certificate in PEM\.\n$/,
+      )
+    }
   }, 60_000)
 })
 
