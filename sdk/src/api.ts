@@ -3311,7 +3311,7 @@ export interface Methods {
   getDevice: Method<GetDeviceQuery, Device>
   /** Pages through an application’s devices, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise. */
   pageDevices: PageMethod<PageDevicesQuery, DevicePage>
-  /** Reports the given members of a device’s state. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline. */
+  /** Reports the given members of a device’s state; null clears the remark, the version and the battery’s members. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline. */
   reportDeviceState: Method<ReportDeviceStateRequest, Device>
   /** Reports the states of up to 1000 devices. Answers one outcome for each report, in order; a refused report does not stop the others. */
   reportDeviceStates: Method<ReportDeviceStatesRequest, DeviceOutcomes>

@@ -101,7 +101,7 @@ export const reportDeviceState = operation({
   id: 'reportDeviceState',
   group: 'devices',
   summary:
-    'Reports the given members of a device’s state. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline.',
+    'Reports the given members of a device’s state; null clears the remark, the version and the battery’s members. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline.',
   method: 'POST',
   path,
   callers,
