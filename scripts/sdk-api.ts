@@ -57,7 +57,9 @@ export function sdkApi(): string {
   })
   const callbacks = Object.keys(components.schemas).filter((name) => name !== 'Callback' && name.endsWith('Callback'))
   const event = `export type CallbackEvent = ${callbacks.map((name) => types.of({ $ref: name })).join(' | ')}`
-  const names = Object.entries(refusals).map(([name, { code }]) => `  ${code}: '${name}',`)
+  const names = Object.entries(refusals)
+    .sort(([, one], [, other]) => one.code - other.code)
+    .map(([name, { code }]) => `  ${code}: '${name}',`)
   return [
     '// Made from the contracts by `npm run generate`. Not to be edited.',
     "import type { ExportMethod, FileMethod, Method, PageMethod } from './method.ts'",

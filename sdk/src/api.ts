@@ -306,12 +306,14 @@ export type CallbackState = 'off' | 'delivering' | 'failing' | 'held' | 'stopped
 export type CallbacksSwitch = 'on' | 'paused'
 
 export interface CancelActRequest {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | null | undefined
   /** The id of the record. */
   id: number
 }
 
 export interface CancelImportRequest {
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | null | undefined
   /** The id of the record. */
   id: number
@@ -331,7 +333,7 @@ export interface ChangePasswordRequest {
   newPassword: string
 }
 
-/** `ids`, or `all`, or any of the others, all of which must fit. The sites are those that fit when the change is scheduled: 10000 at most. */
+/** `ids`, or `all`, or any of the others, all of which must fit; a member that is no filter is refused beside these. The sites are those that fit when the change is scheduled: 10000 at most. */
 export interface ChosenSites {
   /** The ids of the sites. */
   ids?: Array<number> | null | undefined
@@ -497,7 +499,7 @@ export interface CreateExportQuery {
 }
 
 export interface CreateImportQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application, but for the inventory, which belongs to none. */
   appId?: string | undefined
   /** The kind of the file’s rows. */
   kind: ImportKind
@@ -2233,7 +2235,7 @@ export interface PriceInForce {
 }
 
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 10070 | 10071 | 10040 | 10042 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 60002 | 60003 | 70002 | 70003 | 70004 | 49999 | 50003
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 10070 | 10071 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 49999 | 50003 | 60002 | 60003 | 70002 | 70003 | 70004
 
 export interface RefusedWrite {
   time: string
@@ -3667,6 +3669,8 @@ export const codeNames: Record<number, string> = {
   10033: 'codeInvalid',
   10034: 'secondFactorSetUpRequired',
   10035: 'confirmationRequired',
+  10040: 'regionNotFound',
+  10042: 'callbackMissing',
   10050: 'operatorNotFound',
   10051: 'operatorNameTaken',
   10052: 'setUpLinkInvalid',
@@ -3684,8 +3688,6 @@ export const codeNames: Record<number, string> = {
   10066: 'passwordSignInOff',
   10070: 'viewNotFound',
   10071: 'viewNameTaken',
-  10040: 'regionNotFound',
-  10042: 'callbackMissing',
   20002: 'deviceNotFound',
   20013: 'deviceBoundElsewhere',
   20014: 'deviceUnknown',
@@ -3701,11 +3703,11 @@ export const codeNames: Record<number, string> = {
   40005: 'priceChangeNotFound',
   40006: 'priceChangeWrongState',
   40007: 'priceChangeClash',
+  49999: 'internalFault',
+  50003: 'unavailable',
   60002: 'eventNotFound',
   60003: 'deliveryNotFound',
   70002: 'importNotFound',
   70003: 'importRunning',
   70004: 'rowsChanged',
-  49999: 'internalFault',
-  50003: 'unavailable',
 }

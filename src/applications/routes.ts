@@ -16,7 +16,7 @@ import { given } from '../vocabulary/values.ts'
 import type { ApplicationRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
-import { type ConfigParts, configFaults, requireConfig, saveConfig, shownTo } from './third-party-config/save.ts'
+import { type ConfigParts, configFaults, saveConfig, shownTo } from './third-party-config/save.ts'
 
 interface Parts extends ConfigParts {
   sql: Sql
@@ -82,8 +82,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
           once(tx, idempotency, keyOwnerOf(caller), () => create(tx, body, newSecret(), actor)),
         )
         const { appSecret, thirdPartyConfig, ...record } = made
-        const present = thirdPartyConfig && (await requireConfig(sql, record.appId))
-        const shown = thirdPartyConfig && present && shownTo(caller, parts, thirdPartyConfig, present)
+        const shown = thirdPartyConfig && shownTo(caller, parts, thirdPartyConfig)
         return tagged({ ...made, thirdPartyConfig: shown }, etagOf(record))
       },
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },

@@ -11,7 +11,7 @@ import { idOfKey } from '../secrets/box.ts'
 import { findKeys, openSecrets } from '../secrets/open.ts'
 import { BackupReader, RowSum, type Verified, verifyBackup } from './format.ts'
 import type { Head, TableHead } from './head.ts'
-import { isReplaced, isWrittenAtStart } from './rules.ts'
+import { isReplaced, isWrittenByItself } from './rules.ts'
 import { inSession, type OnProgress, type Place, type Session } from './session.ts'
 import * as store from './store.ts'
 
@@ -70,7 +70,7 @@ export interface RestoreOptions extends Place {
 }
 
 /**
- * Restores a verified backup (`requireRestorable`) into a database that holds nothing but what a first start writes, in
+ * Restores a verified backup (`requireRestorable`) into a database that holds nothing but what a service writes by itself, in
  * one transaction: if it fails, the database is as empty as before. Callbacks stay paused until an operator resumes
  * them.
  */
@@ -152,7 +152,7 @@ function requireKnownTables(head: Head, known: readonly store.Table[]): void {
   }
 }
 
-/** Locks all tables and returns them. Throws `UserError` when they hold more than a first start writes. */
+/** Locks all tables and returns them. Throws `UserError` when they hold more than a service writes by itself. */
 async function requireEmpty(tx: Statements): Promise<string[]> {
   const tables = await store.findTables(tx)
   await store.lockTables(
@@ -160,7 +160,8 @@ async function requireEmpty(tx: Statements): Promise<string[]> {
     tables.filter(isReplaced).map(({ name }) => name),
   )
   const inUse = async () => {
-    for (const table of tables) if (!isWrittenAtStart(table) && (await store.hasRows(tx, table.name))) return table.name
+    for (const table of tables)
+      if (!isWrittenByItself(table) && (await store.hasRows(tx, table.name))) return table.name
     if (await store.hasOtherApplications(tx, firstStart)) return 'application'
     if (await store.hasRows(tx, 'operator', 'password_hash is not null')) return 'operator'
     return undefined

@@ -36,8 +36,8 @@ const leftOut = new Set([
 /** Tables whose rows a restore leaves as they are. */
 const staying = new Set(['schema_migration', 'routine', 'secrets_key'])
 
-/** Tables that a service may have written that nobody has used yet; a row in any other table is a user's. */
-const writtenAtStart = new Set([
+/** Tables that a service writes by itself, before anybody uses it; a row in any other table is a user's. */
+const writtenByItself = new Set([
   ...leftOut,
   'access_token',
   'application',
@@ -58,7 +58,7 @@ const writtenAtStart = new Set([
 
 export const isKept = ({ name }: Pick<Table, 'name'>) => !leftOut.has(name)
 export const isReplaced = ({ name }: Pick<Table, 'name'>) => !staying.has(name)
-export const isWrittenAtStart = ({ name }: Pick<Table, 'name'>) => writtenAtStart.has(name)
+export const isWrittenByItself = ({ name }: Pick<Table, 'name'>) => writtenByItself.has(name)
 
 /** Sorts tables so that each comes after those that its rows refer to. */
 export function sortByReference<Named extends Table>(tables: readonly Named[]): Named[] {

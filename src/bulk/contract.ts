@@ -12,6 +12,7 @@ import { type Operation, operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   anyAppId,
+  appId,
   described,
   deviceNo,
   integer,
@@ -21,7 +22,6 @@ import {
   nullable,
   oneOf,
   optional,
-  ownAppId,
   textOneOf,
 } from '../vocabulary/values.ts'
 import { jobStatusValues, jobStatusWords } from './jobs/contract.ts'
@@ -111,7 +111,12 @@ export const createImport = operation({
   path: `${folder}/import/create`,
   callers,
   query: Type.Object({
-    appId: ownAppId,
+    appId: optional(
+      described(
+        appId,
+        'The application’s id. A caller that is an application may leave out its own id; an operator must name an application, but for the inventory, which belongs to none.',
+      ),
+    ),
     kind: ImportKindName,
     format: optional(textOneOf(['csv', 'ndjson'], 'The format of the file; by default the media type decides.')),
     mode: optional(
@@ -179,7 +184,7 @@ export const cancelImport = operation({
   method: 'POST',
   path: `${folder}/import/cancel`,
   callers,
-  body: Type.Object({ appId: ownAppId, id }),
+  body: Type.Object({ appId: anyAppId, id }),
   data: ImportRecord,
   refusals: ['applicationNotFound', 'importNotFound', 'importRunning'],
 })

@@ -160,8 +160,8 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
     // The platform's log holds what operators did to the application itself.
     appId === null
       ? sql``
-      : sql`and (app_id = ${appId} or app_id = '' and case when type in ${sql(namedBySubject)} then subject = ${appId}
-          when type in ${sql(namedByData)} then data::jsonb ->> 'appId' = ${appId} else false end)`,
+      : sql`and (app_id = ${appId} or app_id = '' and type in ${sql(namedBySubject)} and subject = ${appId}
+          or app_id = '' and type in ${sql(namedByData)} and data like ${namedInData(appId)})`,
     actor === null ? sql`` : sql`and starts_with(actor, ${actor})`,
     actorId === null ? sql`` : sql`and actor ~ ${`^operator.*#${actorId}$`}`,
     types === null ? sql`` : sql`and type in ${sql(types)}`,
@@ -176,6 +176,9 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
   const source = { operation: pageAudit.id, rows, key: byIdInAnyLog, newestFirst: true }
   return readPage(sql, source, filter, (row): AuditRecord => toAudit(row, showMoment))
 }
+
+/** A pattern of the stored JSON of an event that names the application. In a text of the JSON, quotes are escaped. */
+const namedInData = (appId: string) => `%"appId":"${appId.replace(/[\\%_]/g, '\\$&')}"%`
 
 /** The types of the platform's log that are about an application, by where they name it. */
 const namedBySubject = platformTypesNaming('subject')

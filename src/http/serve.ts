@@ -272,7 +272,7 @@ function readQuery({ readQuery: read, appIdIn }: Route, { query }: HttpRequest, 
 
 /** 10001 with all faults: an operator's missing `appId`, which the operation itself would refuse, beside the others. */
 function refusalOf(faults: FieldFault[], needsAppId: boolean, caller: Caller, sent: unknown): Refusal {
-  const isRead = typeof sent === 'object' && sent !== null
+  const isRead = typeof sent === 'object' && sent !== null && !Array.isArray(sent)
   const isMissing =
     needsAppId && caller.kind === 'operator' && isRead && given((sent as { appId?: unknown }).appId) === null
   return invalidRequest([...faults, ...(isMissing ? [noApplication] : [])].slice(0, limits.faultsShown))

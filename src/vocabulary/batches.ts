@@ -18,7 +18,14 @@ export function batchOf(row: TSchema, description?: string) {
 /** The type excludes 0, so that in typed languages the code tells which of the two outcomes a row had. */
 const RefusalCode = named(
   'RefusalCode',
-  described(oneOf(...Object.values(refusals).map(({ code }) => code)), 'The code of a refusal.'),
+  described(
+    oneOf(
+      ...Object.values(refusals)
+        .map(({ code }) => code)
+        .sort((one, other) => one - other),
+    ),
+    'The code of a refusal.',
+  ),
 )
 
 /** The members that name a row, with their schemas. */

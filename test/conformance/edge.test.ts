@@ -72,7 +72,7 @@ test('an operator who names no application is told so beside the other faults', 
   expectFaults(await client.operate(getThirdPartyConfig, { id: 'x' }), ['appId', 'id'])
   expectFaults(await client.operate(getThirdPartyConfig, {}), ['appId'])
   expectFaults(await client.call(updateDevice, { deviceNo: '' }, { token }), ['deviceNo'])
-  expectFaults(await client.operate(updateDevice, '{'), ['body'])
+  for (const broken of ['{', '[]', 'null']) expectFaults(await client.operate(updateDevice, broken), ['body'])
 })
 
 test('an answer keeps no browser to https by the word of a peer that is no trusted proxy', async () => {
@@ -115,6 +115,13 @@ test.each([
     expectFaults(await connection.answer(), ['Host'])
     connection.close()
   }
+})
+
+test.each(['a/b', 'a?b', 'u@b', '%65xample.com', 'a b'])('the host %s makes no issuer', async (host) => {
+  const connection = new RawConnection()
+  connection.write(`GET /.well-known/oauth-authorization-server HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  expectFaults(await connection.answer(), ['Host'])
+  connection.close()
 })
 
 test('a length that is given twice is refused, also with equal values, however long the body is', async () => {

@@ -118,6 +118,7 @@ test('sites are chosen in one way, and must be the application’s', async () =>
   expectFaults(await ask({ citycode: '1' }), ['sites', 'sites.citycode'])
   expectFaults(await ask({ provinceCode: '360000', citycode: '1' }), ['sites.citycode'])
   expectFaults(await ask({ cityCode: '', city: '1', all: null }), ['sites', 'sites.city'])
+  expectFaults(await ask({ cityCode: 5, city: '1' }), ['sites.cityCode', 'sites.city'])
   expectFaults(await ask({ ids: [] }), ['sites.ids'])
   expectFaults(await ask({ ids: Array.from({ length: 1001 }, (_, index) => index + 1) }), ['sites.ids'])
   expectFaults(await ask({ ids: [site, 'x', 0] }), ['sites.ids[1]', 'sites.ids[2]'])

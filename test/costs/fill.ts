@@ -52,7 +52,8 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
         'application:' || ${appId}::text as actor,
         case i % 4 when 0 then (1000000 + i)::text else 'FILL-' || md5(i::text) end as subject from ${all} where i % 4 < 2
       union all
-      select '', ${id}, 'session.created', 'operator:Somebody#' || i, i::text from ${all} where i % 10 = 0
+      select '', ${id}, case when i % 20 = 0 then 'import.created' else 'session.created' end,
+        'operator:Somebody#' || i, i::text from ${all} where i % 10 = 0
       union all
       select ${other}, ${id} + ${to}::int, case when i % 5 = 0 then 'site.created' else 'device.bound' end,
         'operator:Somebody#7', i::text from ${all})

@@ -13,9 +13,9 @@ import {
   requireConfig,
   rotateSecret,
   saveConfig,
-  showConfig,
   shownTo,
   tagOf,
+  toKept,
 } from './save.ts'
 import { findConfig, type ThirdPartyConfig } from './store.ts'
 
@@ -47,29 +47,25 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
           })
         })
         const now = saved ?? (await requireConfig(sql, appId))
-        return tagged(shownTo(caller, parts, record, now), tagOf(parts, now))
+        return tagged(shownTo(caller, parts, record), tagOf(parts, now))
       },
       { check: (body) => configFaults(body, parts.config) },
     ),
 
     handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress, idempotency }) => {
       const appId = applicationOf(caller, body.appId)
-      let rotated: ThirdPartyConfig | undefined
       const record = await transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
-        return once(tx, idempotency, appId, async () => {
-          const { config, record } = await rotateSecret(parts, tx, appId, { actor, address: sourceAddress() })
-          rotated = config
-          return record
-        })
+        const by = { actor, address: sourceAddress() }
+        return once(tx, idempotency, appId, () => rotateSecret(parts, tx, appId, by))
       })
-      return shownTo(caller, parts, record, rotated ?? (await requireConfig(sql, appId)))
+      return shownTo(caller, parts, record)
     }),
 
     read(getThirdPartyConfig, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       const config = await requireConfig(sql, appId)
-      return tagged(shownTo(caller, parts, showConfig(parts, config, null), config), tagOf(parts, config))
+      return tagged(shownTo(caller, parts, toKept(parts, config, null)), tagOf(parts, config))
     }),
   ]
 }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import type { Caller } from '../../callers/caller.ts'
 import type { Config } from '../../config.ts'
@@ -8,7 +7,7 @@ import { newCallbackSecret } from '../../deliveries/sign.ts'
 import { syncEndpoint } from '../../deliveries/store.ts'
 import { insertEvent, insertPlatformEvent } from '../../events/store.ts'
 import { etagOf } from '../../http/etag.ts'
-import type { SecretBox } from '../../secrets/box.ts'
+import { keyIdOf, type SecretBox } from '../../secrets/box.ts'
 import { eventTypes } from '../../vocabulary/event-types.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
@@ -18,10 +17,12 @@ import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from '
 
 type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>> & { appId: string }
 
-/** A saved configuration, and its record with the query hidden, as events and stored responses have it. */
+/** A record as it is kept for a retry: the callback URL's query is hidden, and sealed beside it. */
+export type KeptRecord = ThirdPartyConfigRecord & { sealedQuery: string | null }
+
 interface SavedConfig {
   config: ThirdPartyConfig
-  record: ThirdPartyConfigRecord
+  record: KeptRecord
 }
 
 export interface ConfigParts {
@@ -34,7 +35,7 @@ export interface ConfigParts {
  * The configuration as operations return it; with the callback secret only when that has just been generated. The query
  * of the callback URL is hidden: `shownTo` shows it to callers that may read it.
  */
-export function showConfig(
+function showConfig(
   parts: ConfigParts,
   config: ThirdPartyConfig,
   callbackSecret: string | null,
@@ -50,9 +51,8 @@ export function showConfig(
   }
 }
 
-function wholeUrl({ secrets }: Pick<ConfigParts, 'secrets'>, config: ThirdPartyConfig): string | null {
-  const { appId, callbackUrl, callbackQuery } = config
-  return callbackUrl && callbackUrl + (callbackQuery === null ? '' : secrets.open(appId, callbackQuery))
+export function toKept(parts: ConfigParts, config: ThirdPartyConfig, callbackSecret: string | null): KeptRecord {
+  return { ...showConfig(parts, config, callbackSecret), sealedQuery: config.callbackQuery }
 }
 
 /** The entity tag of a configuration: with its sealed query, and without the secret, which is no part of its state. */
@@ -107,7 +107,7 @@ export async function saveConfig(
   const data = showConfig(parts, config, null)
   const { appId, updatedAt: time } = config
   await insertEvent(tx, { appId, type: 'thirdPartyConfig.saved', time, actor, subject: null, data })
-  return { config, record: showConfig(parts, config, isNew ? newSecret : null) }
+  return { config, record: toKept(parts, config, isNew ? newSecret : null) }
 }
 
 /** Replaces the callback secret, in a transaction that has locked the application. Throws 30003. */
@@ -116,14 +116,14 @@ export async function rotateSecret(
   tx: Statements,
   appId: string,
   by: { actor: string; address: string },
-): Promise<SavedConfig> {
+): Promise<KeptRecord> {
   const newSecret = newCallbackSecret()
   await replaceSecret(tx, appId, parts.secrets.seal(appId, newSecret))
   const config = await requireConfig(tx, appId)
   const data = showConfig(parts, config, null)
   const { updatedAt: time } = config
   await insertPlatformEvent(tx, { type: 'thirdPartyConfig.secretRotated', time, subject: appId, ...by, data })
-  return { config, record: showConfig(parts, config, newSecret) }
+  return toKept(parts, config, newSecret)
 }
 
 /** Throws 30003. */
@@ -145,16 +145,17 @@ export function configFaults(
 }
 
 /**
- * The record as the caller may see it: the application itself and admins read the callback URL's query. It is not kept in
- * the response for retries, so a retry shows it while the configuration is still the same.
+ * The record as the caller may see it: the application itself and admins read the callback URL's query, unless it was
+ * sealed by a key that is gone.
  */
 export function shownTo(
   caller: Caller,
-  parts: ConfigParts,
-  record: ThirdPartyConfigRecord,
-  config: ThirdPartyConfig,
+  { secrets }: Pick<ConfigParts, 'secrets'>,
+  { sealedQuery, ...record }: KeptRecord,
 ): ThirdPartyConfigRecord {
+  const { appId, callbackUrl } = record
   const mayReadQuery = caller.kind === 'application' || caller.role === 'admin'
-  const isPresent = isDeepStrictEqual({ ...record, callbackSecret: null }, showConfig(parts, config, null))
-  return mayReadQuery && isPresent ? { ...record, callbackUrl: wholeUrl(parts, config) } : record
+  const isReadable = mayReadQuery && sealedQuery !== null && secrets.keyIds.includes(keyIdOf(sealedQuery))
+  if (callbackUrl === null || !isReadable) return record
+  return { ...record, callbackUrl: callbackUrl.slice(0, -hiddenQuery.length) + secrets.open(appId, sealedQuery) }
 }

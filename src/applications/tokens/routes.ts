@@ -109,11 +109,13 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
   ]
 }
 
+const hostAndPort = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i
+
 /** The origin to which the request was sent. Throws 10001 for an invalid `Host`. */
 function originOf(header: (name: string) => string | null): string {
   const host = header('host') ?? ''
   const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
-  if (!/[/?#@\\]/.test(host) && URL.canParse(url)) return new URL(url).origin
+  if (hostAndPort.test(host) && URL.canParse(url)) return new URL(url).origin
   throw invalidRequest([{ field: 'Host', reason: { en: 'is not a valid host name', zh: '不是有效的主机名' } }])
 }
 

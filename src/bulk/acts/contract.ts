@@ -215,7 +215,7 @@ export const cancelAct = operation({
   method: 'POST',
   path: `${folder}/cancel`,
   callers,
-  body: Type.Object({ appId: ownAppId, id }),
+  body: Type.Object({ appId: anyAppId, id }),
   data: ActRecord,
   refusals: ['applicationNotFound', 'importNotFound', 'importRunning'],
 })

@@ -67,7 +67,7 @@ export const ChosenSites = named(
     },
     {
       description:
-        '`ids`, or `all`, or any of the others, all of which must fit. The sites are those that fit when the change is scheduled: 10000 at most.',
+        '`ids`, or `all`, or any of the others, all of which must fit; a member that is no filter is refused beside these. The sites are those that fit when the change is scheduled: 10000 at most.',
     },
   ),
 )

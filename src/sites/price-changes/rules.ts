@@ -115,18 +115,26 @@ export function scheduleFaults(body: ScheduleBody, faulty: readonly string[]): F
   const sites = given(body.sites)
   const rules = given(body.rules)
   const hasRule = given(body.billingRuleId) !== null
+  const unknown = unknownFilters(sites)
   // One of the two was given, but faulty.
-  if (faulty.some((field) => /^(billingRuleId|sites)\b/.test(field))) return []
+  if (faulty.some((field) => /^(billingRuleId|sites)\b/.test(field))) return unknown
   if (hasRule === (sites !== null)) return ['billingRuleId', 'sites'].map((field) => ({ field, reason: either }))
   if (sites === null) return rules === null ? [] : [{ field: 'rules', reason: belongsToSites }]
   const terms = ['periods', 'freeMinutes', 'unitMinutes', 'unitPrice', 'dailyCap'] as const
   const foreign = terms.filter((field) => (body[field] ?? '') !== '')
   return [
     ...foreign.map((field) => ({ field, reason: belongsToRule })),
-    ...unknownWithin('sites', ChosenSites, sites, notChoosing),
+    ...unknown,
     ...(formsOf(sites) === 1 ? [] : [{ field: 'sites', reason: oneForm }]),
     ...(rules !== null && fieldsOf(rules).length > 0 ? [] : [{ field: 'rules', reason: atLeastOneRule }]),
   ]
+}
+
+/** A misspelt filter must not choose more sites. Beside ids, or all, other members choose nothing. */
+function unknownFilters(sites: unknown): FieldFault[] {
+  if (typeof sites !== 'object' || sites === null || Array.isArray(sites)) return []
+  const { ids, all } = sites as Partial<ChosenSites>
+  return given(ids) === null && all !== true ? unknownWithin('sites', ChosenSites, sites, notChoosing) : []
 }
 
 const siteFilters = ['provinceCode', 'cityCode', 'districtCode', 'billingRuleId'] as const
