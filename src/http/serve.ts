@@ -2,25 +2,23 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { permitted } from '../callers/access-control.ts'
 import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
-import { noApplication, requireStillActingFor } from '../callers/permissions.ts'
+import { requireStillActingFor } from '../callers/permissions.ts'
 import { databaseRefusal, failureClass } from '../database/failures.ts'
-import type { RequestKey } from '../database/idempotency.ts'
 import type { Reads } from '../database/reads.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import type { Admission } from '../vocabulary/roles.ts'
-import { given } from '../vocabulary/values.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { compress, isLarge, Replayed, Reply, render, renderRefusal } from './answer.ts'
-import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
+import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, requireMediaType } from './body.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
 import type { InFlight } from './in-flight.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
 import { RefusalLines } from './refusal-lines.ts'
+import { noteFaults, noting, readBody, readQuery, refusalOf, requestKeyOf } from './request-parts.ts'
 import { type Route, routeTable, unknownTarget } from './route-table.ts'
 
 // From a request to its response, for every operation (decision 0017).
@@ -76,7 +74,6 @@ interface Pending extends RequestTimeout {
 
 const tokenTrustedForMs = 50
 const saneRequestId = /^[\w.:-]{1,128}$/
-const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
 /** Turns the operations and their handlers into one function from request to answer. */
 export function serve(handlers: readonly Handler[], options: ServeOptions): HttpHandler {
@@ -241,49 +238,6 @@ async function answerFor(
   return idempotency.isReplayed ? new Replayed(outcome) : outcome
 }
 
-/** Parses and checks a body; a large one in slices. Throws 10001. */
-function readBody({ readBody: read }: Route, bytes: Uint8Array, mediaType: 'form' | 'json', pending: Pending) {
-  const isLarge = bytes.byteLength > limits.jsonSlicedBytes
-  const check = (sent: unknown) => {
-    pending.body = sent
-    if (read === undefined) return sent
-    return isLarge ? read.inSlices(sent) : read(sent)
-  }
-  const sent = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
-  return sent instanceof Promise ? sent.then(check) : check(sent)
-}
-
-/** Checks a part of a request; its faults are added to those of the parts before, because 10001 names all of them. */
-function noting<Value>(faults: FieldFault[], check: () => Value): Value | undefined {
-  try {
-    return check()
-  } catch (error) {
-    return noteFaults(faults, error)
-  }
-}
-
-/** Reads the query. Throws 10001, before the body is read. */
-function readQuery({ readQuery: read, appIdIn }: Route, { query }: HttpRequest, caller: Caller): unknown {
-  const faults: FieldFault[] = []
-  const asked = noting(faults, () => read?.(query))
-  if (faults.length === 0) return asked
-  throw refusalOf(faults, appIdIn === 'query', caller, Object.fromEntries(new URLSearchParams(query)))
-}
-
-/** 10001 with all faults: an operator's missing `appId`, which the operation itself would refuse, beside the others. */
-function refusalOf(faults: FieldFault[], needsAppId: boolean, caller: Caller, sent: unknown): Refusal {
-  const isRead = typeof sent === 'object' && sent !== null && !Array.isArray(sent)
-  const isMissing =
-    needsAppId && caller.kind === 'operator' && isRead && given((sent as { appId?: unknown }).appId) === null
-  return invalidRequest([...faults, ...(isMissing ? [noApplication] : [])].slice(0, limits.faultsShown))
-}
-
-/** Throws any other error. */
-function noteFaults(faults: FieldFault[], error: unknown): undefined {
-  if (!(error instanceof Refusal) || error.refusal !== 'invalidRequest' || error.errors === undefined) throw error
-  faults.push(...error.errors)
-}
-
 /** Answers a GET. The caller's access is checked again before each read and while the answer is sent. Throws 10003. */
 async function answerRead(
   route: Route,
@@ -394,15 +348,6 @@ async function requireStill(
   const now = permitted(operation, await options.authenticate(request))
   // The handler itself checks the applications that a JSON body names.
   if (operation.method === 'GET' || operation.takes !== undefined) requireStillActingFor(before, now, named)
-}
-
-/** The key of a request whose body is still to be read. Throws 10001. */
-function requestKeyOf({ handler, secrets }: Route, key: string): RequestKey {
-  if (!visibleAscii.test(key)) {
-    const reason = { en: 'must be 1 to 255 visible ASCII characters', zh: '必须是 1 至 255 个可见 ASCII 字符' }
-    throw invalidRequest([{ field: 'Idempotency-Key', reason }])
-  }
-  return { operation: handler.operation.id, key, bodyHash: '', secrets, isReplayed: false }
 }
 
 /** Refusals go to the caller; any other error goes to the log alone, with everything that it says. */

@@ -3,9 +3,7 @@ import { given } from './values.ts'
 /** Shows an instant as `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
 export type ShowMoment = (instant: Date) => string
 
-/**
- * Reads a moment of the service's time zone, or of RFC 3339; if the clocks repeat it, its first or its last occurrence.
- */
+/** Reads a moment of the service's time zone, or of RFC 3339; if the clocks repeat it, its first or last occurrence. */
 export type ReadMoment = (text: string, occurrence?: Occurrence) => Date
 
 /** The instants that a time filter admits; null where it has no bound. */
@@ -15,18 +13,12 @@ export interface TimeRange {
   before: Date | null
 }
 
-/**
- * Reads the members of a time filter. The end of the range includes the whole second, or millisecond, that is given.
- */
+/** Reads the members of a time filter. The range's end includes the whole second, or millisecond, that is given. */
 export type ReadTimeRange = (filter: { timeFrom?: string | null; timeTo?: string | null }) => TimeRange
 
 /** Makes the function that shows instants in one time zone. */
 export function momentFormat(timeZone: string): ShowMoment {
-  const format = new Intl.DateTimeFormat('sv-SE', {
-    timeZone,
-    dateStyle: 'short',
-    timeStyle: 'medium',
-  })
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   // Kept, because formatting costs more than the rest of a record, and a busy service asks for the same second
   // thousands of times.
   let lastSecond = Number.NaN
