@@ -57,7 +57,7 @@ public class Example {
 
     String place = """
         "provinceCode":"360000","cityCode":"360100","districtCode":"360102","coordinates":"115.899918,28.676493\"""";
-    String site = post("/api/charging/v1/siteManageThird/save", "example-site-" + APP_ID, """
+    String site = post("/api/charging/v1/siteManageThird/save", "example-site-java-" + APP_ID, """
         {"appId":"%s","siteName":"Riverside charging park","contacts":"Wang Fang","contactsPhone":"13800000000",
          "customerServicePhone":"4000000000","businessWeekDay":"Monday to Sunday","businessStartTime":"00:00:00",
          "businessClosingTime":"24:00:00","provinceName":"江西省","cityName":"南昌市","districtName":"东湖区",%s}"""

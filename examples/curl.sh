@@ -35,7 +35,7 @@ post() {
   esac
 }
 
-site=$(post /api/charging/v1/siteManageThird/save "example-site-$APP_ID" <<EOF
+site=$(post /api/charging/v1/siteManageThird/save "example-site-sh-$APP_ID" <<EOF
 {"appId":"$APP_ID","siteName":"Riverside charging park","contacts":"Wang Fang","contactsPhone":"13800000000",
  "customerServicePhone":"4000000000","businessWeekDay":"Monday to Sunday","businessStartTime":"00:00:00",
  "businessClosingTime":"24:00:00","provinceCode":"360000","provinceName":"江西省","cityCode":"360100",

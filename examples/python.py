@@ -44,7 +44,7 @@ site = call("/api/charging/v1/siteManageThird/save", {
     "appId": APP_ID, "siteName": "Riverside charging park", "contacts": "Wang Fang", "contactsPhone": "13800000000",
     "customerServicePhone": "4000000000", "businessWeekDay": "Monday to Sunday", "businessStartTime": "00:00:00",
     "businessClosingTime": "24:00:00", "provinceName": "江西省", "cityName": "南昌市", "districtName": "东湖区", **place,
-}, key=f"example-site-{APP_ID}")
+}, key=f"example-site-py-{APP_ID}")
 print("site", site["id"])
 
 device = f"PY-{APP_ID}"

@@ -33,7 +33,7 @@ const site = await forecourt.saveSite(
     cityName: '南昌市',
     districtName: '东湖区',
   },
-  { idempotencyKey: `example-site-${appId}` },
+  { idempotencyKey: `example-site-ts-${appId}` },
 )
 console.log('site', site.id)
 

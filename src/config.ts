@@ -289,7 +289,7 @@ function textOf(value: Config[keyof Config]): string | null {
 }
 
 /** Variables that other programs of Forecourt read. */
-const ofOthers = /^FORECOURT_(URL|BASE_URL|TEST_\w+)$/
+const ofOthers = /^FORECOURT_(URL|BASE_URL|RUNTIME|TEST_\w+)$/
 
 /** A variable that looks like a setting and is none, with the setting whose name is nearest. */
 export interface UnknownSetting {

@@ -1,5 +1,11 @@
+/** What a ReadableStream of the web and one of node:stream/web have in common: to a compiler they differ. */
+interface ByteStream {
+  readonly locked: boolean
+  getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> }
+}
+
 /** A file of rows. A call with a stream is not retried, because a stream can be sent only once. */
-export type FileInput = string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
+export type FileInput = string | Blob | Uint8Array<ArrayBuffer> | ByteStream
 
 const ndjson = 'application/x-ndjson'
 

@@ -61,7 +61,7 @@ class Caller {
       // Outside the `try`: fetching a token is a call of its own, with its own retries.
       const token = operation.isOpen ? undefined : await unlessAborted(this.credential(), options.signal)
       try {
-        return await this.send(operation, input, headers, token, options.signal)
+        return await this.send(operation, input, headers, token, options)
       } catch (thrown) {
         options.signal?.throwIfAborted()
         const error = asError(thrown, operation.id)
@@ -89,7 +89,7 @@ class Caller {
     input: object,
     headers: Record<string, string>,
     token: string | undefined,
-    signal: AbortSignal | undefined,
+    { signal, onEtag }: CallOptions,
   ): Promise<unknown> {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const late = new AbortController()
@@ -102,6 +102,7 @@ class Caller {
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
         names: codeNames,
       })
+      onEtag?.(answered.etag)
       return answered.data
     } finally {
       clearTimeout(timer)

@@ -8,6 +8,8 @@ export interface CallOptions {
   idempotencyKey?: string | undefined
   /** For updates: the entity tag that the record must still have. */
   ifMatch?: string | undefined
+  /** Receives the entity tag of the answer, for the `ifMatch` of a later update; null if the answer has none. */
+  onEtag?: ((etag: string | null) => void) | undefined
 }
 
 /** Calls an operation with its body or query, and returns the response's `data`. Throws `ForecourtError`. */

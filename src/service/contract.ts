@@ -114,7 +114,7 @@ export type RecordCode = (typeof recordCodes)[number]
 export const FindingRecord = named(
   'Finding',
   Type.Object({
-    code: Type.String({ [shownKey]: textOneOf([...findingCodes, ...recordCodes], 'what was found') }),
+    code: Type.String({ [shownKey]: textOneOf([...findingCodes, ...recordCodes]), description: 'what was found' }),
     status: textOneOf(['ok', 'warn', 'fail'], 'whether it is in order, will soon be a fault, or is one'),
     values: Type.Array(
       Type.Object({

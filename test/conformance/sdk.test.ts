@@ -330,8 +330,15 @@ describe('the SDK', () => {
 
   test('refuses an update of what has changed since, by If-Match', async () => {
     const { appId, forecourt } = await newSdk()
-    const { id } = await forecourt.saveSite(newSite(appId))
-    expect((await errorOf(forecourt.updateSite({ id, contacts: 'Li Lei' }, { ifMatch: '"old"' }))).name).toBe(
+    let etag: string | null = null
+    const onEtag = (given: string | null) => {
+      etag = given
+    }
+    const { id } = await forecourt.saveSite(newSite(appId), { onEtag })
+    const ifMatch = String(etag)
+    expect(ifMatch).toMatch(/^"/)
+    await forecourt.updateSite({ id, contacts: 'Li Lei' }, { ifMatch })
+    expect((await errorOf(forecourt.updateSite({ id, contacts: 'Han Mei' }, { ifMatch }))).name).toBe(
       'preconditionFailed',
     )
   })
