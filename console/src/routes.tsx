@@ -1,5 +1,5 @@
 import { useLayoutEffect } from 'react'
-import { createBrowserRouter, type RouteObject } from 'react-router'
+import { createBrowserRouter, Outlet, type RouteObject } from 'react-router'
 import { Shell } from './shell.tsx'
 import { PageFault } from './ui/fault.tsx'
 
@@ -14,53 +14,59 @@ function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>
   return { path, lazy: component, ErrorBoundary: PageFault }
 }
 
-/** Stands for the first page until it is loaded. The start screen of index.html goes when that page is drawn. */
-function Start() {
-  useLayoutEffect(() => () => document.querySelector('.boot')?.remove(), [])
-  return null
+/** Holds every page. It is drawn with the first one, whose file may be there before; then the start screen of index.html goes. */
+function Frame() {
+  useLayoutEffect(() => document.querySelector('.boot')?.remove(), [])
+  return <Outlet />
 }
 
 /** The console's table of contents. */
 const routes: RouteObject[] = [
-  { ...page('/console/sign-in', () => import('./sign-in/sign-in.tsx')), HydrateFallback: Start },
-  { ...page('/console/set-up', () => import('./sign-in/set-up.tsx')), HydrateFallback: Start },
   {
-    path: '/console',
-    Component: Shell,
+    Component: Frame,
     ErrorBoundary: PageFault,
-    HydrateFallback: Start,
+    HydrateFallback: () => null,
     children: [
-      page('', () => import('./overview/overview.tsx')),
-      page('account', () => import('./account/account.tsx')),
-      page('applications', () => import('./applications/list.tsx')),
-      page('applications/:appId', () => import('./applications/application.tsx')),
-      page('applications/:appId/:tab', () => import('./applications/application.tsx')),
-      page('sites', () => import('./sites/list.tsx')),
-      page('sites/new', () => import('./sites/edit.tsx')),
-      page('sites/:appId/:id', () => import('./sites/site.tsx')),
-      page('sites/:appId/:id/edit', () => import('./sites/edit.tsx')),
-      page('devices', () => import('./devices/list.tsx')),
-      page('devices/new', () => import('./devices/edit.tsx')),
-      page('devices/:appId/:deviceNo', () => import('./devices/device.tsx')),
-      page('devices/:appId/:deviceNo/edit', () => import('./devices/edit.tsx')),
-      page('billing-rules', () => import('./billing-rules/list.tsx')),
-      page('billing-rules/new', () => import('./billing-rules/edit.tsx')),
-      page('billing-rules/:appId/:id', () => import('./billing-rules/rule.tsx')),
-      page('billing-rules/:appId/:id/edit', () => import('./billing-rules/edit.tsx')),
-      page('billing-rules/:appId/:id/prices', () => import('./prices/new-terms.tsx')),
-      page('price-changes', () => import('./prices/list.tsx')),
-      page('models', () => import('./models/models.tsx')),
-      page('imports', () => import('./imports/list.tsx')),
-      page('imports/new', () => import('./imports/new.tsx')),
-      page('imports/:id', () => import('./imports/import.tsx')),
-      page('acts', () => import('./acts/list.tsx')),
-      page('acts/:id', () => import('./acts/act.tsx')),
-      page('events', () => import('./events/events.tsx')),
-      page('deliveries', () => import('./deliveries/deliveries.tsx')),
-      page('refusals', () => import('./refusals/refusals.tsx')),
-      page('people', () => import('./people/people.tsx')),
-      page('service', () => import('./service/service.tsx')),
-      page('*', () => import('./ui/not-found.tsx')),
+      page('/console/sign-in', () => import('./sign-in/sign-in.tsx')),
+      page('/console/set-up', () => import('./sign-in/set-up.tsx')),
+      {
+        path: '/console',
+        Component: Shell,
+        ErrorBoundary: PageFault,
+        children: [
+          page('', () => import('./overview/overview.tsx')),
+          page('account', () => import('./account/account.tsx')),
+          page('applications', () => import('./applications/list.tsx')),
+          page('applications/:appId', () => import('./applications/application.tsx')),
+          page('applications/:appId/:tab', () => import('./applications/application.tsx')),
+          page('sites', () => import('./sites/list.tsx')),
+          page('sites/new', () => import('./sites/edit.tsx')),
+          page('sites/:appId/:id', () => import('./sites/site.tsx')),
+          page('sites/:appId/:id/edit', () => import('./sites/edit.tsx')),
+          page('devices', () => import('./devices/list.tsx')),
+          page('devices/new', () => import('./devices/edit.tsx')),
+          page('devices/:appId/:deviceNo', () => import('./devices/device.tsx')),
+          page('devices/:appId/:deviceNo/edit', () => import('./devices/edit.tsx')),
+          page('billing-rules', () => import('./billing-rules/list.tsx')),
+          page('billing-rules/new', () => import('./billing-rules/edit.tsx')),
+          page('billing-rules/:appId/:id', () => import('./billing-rules/rule.tsx')),
+          page('billing-rules/:appId/:id/edit', () => import('./billing-rules/edit.tsx')),
+          page('billing-rules/:appId/:id/prices', () => import('./prices/new-terms.tsx')),
+          page('price-changes', () => import('./prices/list.tsx')),
+          page('models', () => import('./models/models.tsx')),
+          page('imports', () => import('./imports/list.tsx')),
+          page('imports/new', () => import('./imports/new.tsx')),
+          page('imports/:id', () => import('./imports/import.tsx')),
+          page('acts', () => import('./acts/list.tsx')),
+          page('acts/:id', () => import('./acts/act.tsx')),
+          page('events', () => import('./events/events.tsx')),
+          page('deliveries', () => import('./deliveries/deliveries.tsx')),
+          page('refusals', () => import('./refusals/refusals.tsx')),
+          page('people', () => import('./people/people.tsx')),
+          page('service', () => import('./service/service.tsx')),
+          page('*', () => import('./ui/not-found.tsx')),
+        ],
+      },
     ],
   },
 ]

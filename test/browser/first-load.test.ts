@@ -36,6 +36,32 @@ describe('a page that is opened', () => {
     expect(faults).toEqual([])
   })
 
+  browserTest(
+    'has nothing of the start screen left over it, whether its file or the frame is there first',
+    async () => {
+      const { page, faults } = await visit('/console/account', { role: 'operator' })
+      const browser = page.context().browser() as NonNullable<ReturnType<ReturnType<typeof page.context>['browser']>>
+      const state = await page.context().storageState()
+      for (const path of ['/console/devices', '/console/sign-in']) {
+        for (const late of ['frame-*.js', '{list,sign-in}-*.js', 'none']) {
+          // A context of its own has nothing in its cache.
+          const context = await browser.newContext({ storageState: state })
+          const cold = await context.newPage()
+          await cold.route(`**/assets/${late}`, async (route) => {
+            await Bun.sleep(300)
+            await route.continue()
+          })
+          await cold.goto(new URL(path, page.url()).href)
+          await cold.getByRole('heading', { level: 1 }).first().waitFor()
+          await cold.waitForLoadState('networkidle')
+          expect([path, late, await cold.locator('.boot').count()]).toEqual([path, late, 0])
+          await context.close()
+        }
+      }
+      expect(faults).toEqual([])
+    },
+  )
+
   browserTest('shows its own content before its script runs, which also runs in a tab that nobody sees', async () => {
     const { page, faults } = await visit('/console/account', { role: 'operator' })
     const address = new URL('/console/sites', page.url()).href
