@@ -44,6 +44,14 @@ describe('the day of the overview', () => {
     ])
   })
 
+  test('is read beside a spike also where only some minutes had any', () => {
+    const values = new Array<number>(1440).fill(0)
+    values[100] = 5200
+    values.fill(3, 200, 210)
+    expect(axisOf(values, 4).at(-1)).toBe(4)
+    expect(spikesOf(values, 4)).toEqual([{ index: 100, value: 5200 }])
+  })
+
   test('is shown whole where little happened', () => {
     expect(axisOf([0, 0, 1], 4)).toEqual([0, 1])
     expect(axisOf([], 2)).toEqual([0, 1])

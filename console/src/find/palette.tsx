@@ -3,8 +3,10 @@ import { useNavigate } from 'react-router'
 import { type Found, type FoundKind, foundKinds, search } from '../../../src/service/search/contract.ts'
 import { lengths, serialPattern } from '../../../src/vocabulary/values.ts'
 import { useRead } from '../api.ts'
+import { useLanguage } from '../language/index.ts'
 import { useEntries } from '../navigation.tsx'
 import { paths } from '../paths.ts'
+import { operationWords } from '../refusals/operation-words.ts'
 import { ApplicationLabel } from '../ui/application-name.tsx'
 import { useLeave } from '../ui/leaving.tsx'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
@@ -41,7 +43,7 @@ export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
   const t = useTexts()
   const listId = useId()
   const [text, setText] = useState('')
-  const { groups, error, isLooking } = useGroups(text, onGo, onShortcuts)
+  const { groups, found, error, isLooking } = useGroups(text, onGo, onShortcuts)
   const lines = groups.flatMap((group) => group.lines)
   const [chosenKey, choose] = useState<string>()
   const place = Math.max(
@@ -119,7 +121,7 @@ export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
         ))}
       </div>
       <div role="status" className="find-status faint">
-        {isLooking ? '' : lines.length === 0 ? t('nothing') : t('found', { count: lines.length })}
+        {isLooking ? '' : found === 0 ? t('nothing') : t('found', { count: found })}
       </div>
     </Dialog>
   )
@@ -128,6 +130,7 @@ export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
 /** The results for a text: pages at once, records when the service has responded. */
 function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
   const t = useTexts()
+  const language = useLanguage()
   const navigate = useNavigate()
   const leave = useLeave()
   const sought = text.trim()
@@ -141,7 +144,7 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
   const list = asked === '' || sought === '' ? [] : (data?.list ?? [])
   const lineOf = (found: Found): Line => ({
     key: `${found.kind} ${found.id}`,
-    words: found.name,
+    words: found.kind === 'request' ? (operationWords[found.name]?.[language] ?? found.name) : found.name,
     ...((found.kind === 'device' || found.kind === 'request') && { id: found.id }),
     appId: found.kind === 'application' ? null : found.appId,
     go: go(pathOf(found)),
@@ -169,6 +172,8 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
   return {
     groups: groups.filter(({ lines }) => lines.length > 0),
     error,
+    /** Without the links to lists, which are there for every text. */
+    found: groups.slice(0, -1).reduce((sum, { lines }) => sum + lines.length, 0),
     isLooking: sought !== asked || isFetching,
   }
 }

@@ -92,13 +92,13 @@ export function hoursOf(day: Day, every: number): number[] {
 }
 
 /** With fewer values than this, the axis covers the highest one, because they do not show what is usual. */
-const fewMinutes = 20
+const fewMinutes = 8
 
 /** The value that the axis must reach: the highest, unless a few minutes would make all others look flat. */
 function reachOf(values: readonly number[]): number {
   const sorted = values.filter((value) => value > 0).toSorted((a, b) => a - b)
   const highest = sorted.at(-1) ?? 0
-  const usual = sorted[Math.floor(sorted.length * 0.98)] ?? 0
+  const usual = sorted[sorted.length - 1 - Math.max(2, Math.ceil(sorted.length * 0.02))] ?? 0
   return sorted.length < fewMinutes || highest <= usual * 3 ? highest : usual * 1.25
 }
 

@@ -25,7 +25,8 @@ export const useTexts = defineTexts(
     createsAMinute: 'Creates a minute',
     refusalsAMinute: 'Refused writes a minute',
     onlineOfHour: 'Online at most',
-    createsOfHour: '{{timeFrom}} to {{timeTo}}: {{count}} {{count:create|creates}}',
+    createsOfHour:
+      '{{timeFrom}} to {{timeTo}}: {{count}} {{count:create|creates}} of devices and sites; shows the devices',
     refusalsOfHour: '{{timeFrom}} to {{timeTo}}: {{count}} {{count:refused write|refused writes}}',
     creates: 'Creates',
     refusals: 'Refused writes',
@@ -77,7 +78,7 @@ export const useTexts = defineTexts(
     createsAMinute: '每分钟创建',
     refusalsAMinute: '每分钟被拒绝的写操作',
     onlineOfHour: '最多在线',
-    createsOfHour: '{{timeFrom}} 至 {{timeTo}}：创建 {{count}} 次',
+    createsOfHour: '{{timeFrom}} 至 {{timeTo}}：创建设备和站点 {{count}} 次；打开其中的设备',
     refusalsOfHour: '{{timeFrom}} 至 {{timeTo}}：拒绝写操作 {{count}} 次',
     creates: '创建',
     refusals: '被拒绝的写操作',

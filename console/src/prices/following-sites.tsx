@@ -55,7 +55,7 @@ export function FollowingSites({ appId, billingRuleId }: { appId: string; billin
   const cities = byCity(data.sites)
   const named = cities.slice(0, mostNamed).map(([city, count]) => t('cityCount', { city, count: grouped(count) }))
   return (
-    <p>
+    <p className="text-links">
       <Link to={paths.sites({ appId, billingRuleId })}>
         {t('sitesFollow', { count: data.totalIsExact ? grouped(data.total) : `${grouped(data.total)}+` })}
       </Link>{' '}
