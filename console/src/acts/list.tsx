@@ -7,7 +7,7 @@ import { paths } from '../paths.ts'
 import { actorColumn } from '../ui/actor.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, useFilters } from '../ui/filters.tsx'
+import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
 import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -15,7 +15,7 @@ import { useCommon } from '../ui/texts.ts'
 import { percentOf, useActName } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const filterNames = ['appId', 'kind', 'status'] as const
+const filterNames = ['appId', 'kind', 'status', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 5_000
 
 /** The recent acts on everything that matched, of all applications or of one. */
@@ -43,6 +43,12 @@ export function Page() {
               value: String(value),
               label: imports(`status_${value}`),
             }))}
+          />
+          <RangeFilter
+            label={t('started')}
+            from={values.timeFrom}
+            to={values.timeTo}
+            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
           />
         </FilterBar>
         <p className="faint">{t('week')}</p>

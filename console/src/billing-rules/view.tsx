@@ -18,7 +18,7 @@ export function RuleView({ rule, children }: { rule: BillingRuleRecord; children
   return (
     <section className="card">
       <h2>{t(`type_${ruleType}` as 'type_1')}</h2>
-      <p>
+      <p className="text-links">
         {common('application')}: <ApplicationName appId={rule.appId} />
       </p>
       {periods === null ? (

@@ -46,6 +46,7 @@ const useTexts = defineTexts(
     record: 'Record',
     showRecord: 'JSON of event {{id}}',
     eventTitle: 'Event {{id}}',
+    toList: 'To the devices',
     notHere: 'This application does not have the device.',
     heldBefore: 'Who had the serial number stands below.',
     picture: 'Picture of {{name}}',
@@ -67,6 +68,7 @@ const useTexts = defineTexts(
     record: '记录',
     showRecord: '事件 {{id}} 的 JSON',
     eventTitle: '事件 {{id}}',
+    toList: '返回设备列表',
     notHere: '该应用没有此设备。',
     heldBefore: '该序列号的归属历史见下方。',
     picture: '{{name}} 图片',
@@ -99,7 +101,7 @@ function Absent({ appId, deviceNo }: DeviceKey) {
   const t = useTexts()
   const history = useRead(getDeviceHistory, { deviceNo })
   return (
-    <PageFrame title={deviceNo}>
+    <PageFrame title={deviceNo} actions={<LinkButton to={paths.devices({ appId })}>{t('toList')}</LinkButton>}>
       <Alert
         type="warning"
         showIcon

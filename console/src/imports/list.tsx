@@ -6,7 +6,7 @@ import { useMay } from '../session.tsx'
 import { actorColumn } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, useFilters } from '../ui/filters.tsx'
+import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
@@ -15,7 +15,7 @@ import { useCommon } from '../ui/texts.ts'
 import { ImportState, isUnderWay, percentOf, showBytes } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const filterNames = ['appId', 'kind', 'status'] as const
+const filterNames = ['appId', 'kind', 'status', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 5_000
 
 /** The recent imports, of all applications or of one. */
@@ -51,6 +51,12 @@ export function Page() {
             'status',
             ([1, 2, 3, 4, 5] as const).map((value) => ({ value: String(value), label: t(`status_${value}`) })),
           )}
+          <RangeFilter
+            label={t('started')}
+            from={values.timeFrom}
+            to={values.timeTo}
+            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
+          />
         </FilterBar>
         <p className="faint">{t('week')}</p>
         <Records
