@@ -179,7 +179,7 @@ describe('a small backup', () => {
       expectRefused(await forecourt(['restore', file], env), `The database holds data already (in ${table})`)
       await look((sql) => sql.unsafe(`delete from ${table}`))
     }
-    // What a service writes by itself is nobody's data.
+    // Upkeep notes the database's size, among others; a database with such rows alone is still empty.
     const days = { deliveryDays: 30, refusalDays: 7, isDistributed: false }
     await look((sql) => runUpkeep(sql, pino({ level: 'silent' }), days, [issueTokensRoutine]))
     expectDone(await forecourt(['restore', file], env))

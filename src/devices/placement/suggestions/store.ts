@@ -7,13 +7,6 @@ import { requireDevice } from '../../store.ts'
 import type { Suggestion } from '../contract.ts'
 import { boxAround, earthRadiusMeters } from '../rules.ts'
 
-/** The position of a site or device; without coordinates only its district is known. */
-interface Whereabouts {
-  longitude: number | null
-  latitude: number | null
-  districtCode: string
-}
-
 /**
  * SQL: the great-circle distance in meters between `$2,$3` and two columns; haversine, which is exact for short distances. A
  * lateral look-up, so that it is computed once. Null without coordinates.
@@ -30,13 +23,7 @@ function pointValues(longitude: number, latitude: number, meters: number) {
   return [longitude, latitude, meters, minLng, maxLng, minLat, maxLat]
 }
 
-const toSuggestion = (row: Row): Suggestion => ({
-  deviceNo: row.device_no,
-  deviceName: row.device_name,
-  siteId: row.site_id,
-  siteName: row.site_name,
-  distanceMeters: row.meters === null ? null : Math.round(row.meters),
-})
+const distanceOf = ({ meters }: Row): number | null => (meters === null ? null : Math.round(meters))
 
 /** The devices without a placement near a site, nearest first. Throws 30002. */
 export async function suggestDevices(
@@ -45,10 +32,10 @@ export async function suggestDevices(
   siteId: number,
   meters: number,
 ): Promise<Suggestion[]> {
-  const [site] = await sql<(Whereabouts & { site_name: string })[]>`
-    select site_name, longitude, latitude, district_code as "districtCode" from site where app_id = ${appId} and id = ${siteId}`
+  const [site] = await sql`
+    select site_name, longitude, latitude, district_code from site where app_id = ${appId} and id = ${siteId}`
   if (site === undefined) throw new Refusal('siteNotFound')
-  const { longitude, latitude, districtCode } = site
+  const { longitude, latitude } = site
   // Walks the devices from the nearest on, and looks each up by its key until enough without a placement are found.
   const nowhere = (candidates: string) => `
     select near.* from (${candidates}) as near left join lateral (
@@ -60,7 +47,7 @@ export async function suggestDevices(
           nowhere(`
             select device_no, device_name, null as meters from device where app_id = $1 and district_code = $2
             order by bound_at desc, device_no desc`),
-          [appId, districtCode],
+          [appId, site.district_code],
         )
       : await sql.unsafe(
           nowhere(`
@@ -71,7 +58,13 @@ export async function suggestDevices(
             order by distance.meters, d.device_no`),
           [appId, ...pointValues(longitude, latitude, meters)],
         )
-  return rows.map((row) => toSuggestion({ ...row, site_id: siteId, site_name: site.site_name } as unknown as Row))
+  return rows.map((row) => ({
+    deviceNo: row.device_no,
+    deviceName: row.device_name,
+    siteId,
+    siteName: site.site_name,
+    distanceMeters: distanceOf(row),
+  }))
 }
 
 /** The sites near a device, nearest first; then the sites of its district that have no coordinates. Throws 20002. */
@@ -90,7 +83,11 @@ export async function suggestSites(
     order by distance.meters nulls last, s.id desc limit ${limits.suggestions}`,
     [appId, ...pointValues(longitude as number, latitude as number, meters), device.districtCode],
   )
-  return rows.map((row) =>
-    toSuggestion({ ...row, device_no: deviceNo, device_name: device.deviceName } as unknown as Row),
-  )
+  return rows.map((row) => ({
+    deviceNo,
+    deviceName: device.deviceName,
+    siteId: row.site_id,
+    siteName: row.site_name,
+    distanceMeters: distanceOf(row),
+  }))
 }
