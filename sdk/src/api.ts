@@ -1101,6 +1101,8 @@ export interface GetOverviewResult {
     time: string
     /** How many sites and devices were created. */
     creates: number
+    /** how many of the creates were of sites */
+    siteCreates: number
     /** How many writes were refused. */
     refusals: number
   }>
@@ -1947,7 +1949,7 @@ export interface PageSitesQuery {
 
 export interface PageViewsQuery {
   /** The list of the console that it is a view of. */
-  page?: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals' | undefined
+  page?: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators' | undefined
   /** The account; without it one’s own. */
   operatorId?: number | undefined
   /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
@@ -2445,7 +2447,7 @@ export interface SaveViewRequest {
   /** The view to change; without it the name decides. */
   id?: number | null | undefined
   /** The list of the console that it is a view of. */
-  page: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals'
+  page: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators'
   name: string
   /** Filters, order and page size, as in the address of the list. */
   query?: string | null | undefined
@@ -3232,7 +3234,7 @@ export interface View {
   /** The id of the record. */
   id: number
   /** The list of the console that it is a view of. */
-  page: 'devices' | 'sites' | 'events' | 'audit' | 'deliveries' | 'refusals'
+  page: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators'
   /** The name that its owner gave the view. */
   name: string
   /** Filters, order and page size, as in the address of the list. */

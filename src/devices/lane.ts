@@ -55,7 +55,7 @@ export function deviceBatches(parts: BatchParts): (registrations: readonly NewDe
     return async (sql, callers) => {
       const outcomes = await registerDevices(sql, devices, callers, lookup.version, now)
       if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
-      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
+      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length, 'devices')
       return outcomes
     }
   }

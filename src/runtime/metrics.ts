@@ -113,7 +113,7 @@ export class Metrics {
   private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
 
   /** Records made since the start. */
-  readonly totals = { creates: 0 }
+  readonly totals = { creates: 0, siteCreates: 0 }
 
   /** Counters with known labels begin at 0: for `increase()`, a first value of 1 would be no increase. */
   constructor() {
@@ -173,8 +173,9 @@ export class Metrics {
     this.databaseErrors.inc({ class: kind })
   }
 
-  countCreates(records: number): void {
+  countCreates(records: number, kind: 'devices' | 'sites'): void {
     this.totals.creates += records
+    if (kind === 'sites') this.totals.siteCreates += records
   }
 
   observe(operation: string, code: number, seconds: number): void {

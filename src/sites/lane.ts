@@ -47,7 +47,7 @@ export async function writeSites(
   const createTime = showMoment(now)
   const sites = newSites.map((one) => composeSite(one, createTime))
   const outcomes = await saveSites(sql, sites, callers, now)
-  metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
+  metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length, 'sites')
   return outcomes
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { deviceBody, newApplication } from '../harness.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, siteBody } from '../harness.ts'
 import {
   browserTest,
   client,
@@ -17,6 +18,7 @@ import {
 describe('overview', () => {
   browserTest('shows the platform at a glance, light and dark', async () => {
     const app = await newApplication(client)
+    await client.call(saveSite, siteBody(app.appId), { token: app.token })
     for (let index = 0; index < 3; index++) {
       const device = deviceBody(app.appId)
       await client.call(createDevice, device, { token: app.token })
@@ -27,7 +29,14 @@ describe('overview', () => {
     const { page } = visited
     await page.getByRole('figure', { name: /in the last 24 hours/ }).waitFor({ timeout: 25_000 })
     await expectSoundInBothShades(visited, 'Overview', 'overview')
-    // An hour of the chart tells what it counts, and links to these rows.
+    // An hour of the chart tells what it counts, and links to these rows: devices and sites each have an axis.
+    for (const [kind, list] of [
+      ['devices?', 'devices'],
+      ['sites?', 'sites'],
+    ] as const) {
+      const created = page.getByRole('link', { name: new RegExp(`: \\d[\\d,]* ${kind} created$`) }).last()
+      expect(await created.getAttribute('href')).toMatch(new RegExp(`^/console/${list}\\?timeFrom=`))
+    }
     const hour = page.getByRole('link', { name: /: \d[\d,]* refused writes$/ }).last()
     await hour.hover()
     const told = /^\S+ (\d\d:\d\d):00 .*: ([\d,]+) refused/.exec((await hour.getAttribute('aria-label')) ?? '')

@@ -12,15 +12,20 @@ import {
   sumOf,
 } from '../../console/src/overview/day.ts'
 
-const minute = (time: string, creates: number, refusals = 0) => ({ time: `2026-03-02 ${time}`, creates, refusals })
+const minute = (time: string, creates: number, refusals = 0) => ({
+  time: `2026-03-02 ${time}`,
+  creates,
+  siteCreates: 0,
+  refusals,
+})
 
 describe('the day of the overview', () => {
   test('ends with the last minute that is listed, and has none in those that are not', () => {
     const day = dayOf([minute('08:15:00', 3), minute('19:42:00', 5, 2)])
-    expect([day.creates[1439], day.refusals[1439], day.creates[1438]]).toEqual([5, 2, 0])
+    expect([day.devices[1439], day.refusals[1439], day.devices[1438]]).toEqual([5, 2, 0])
     expect(clockAt(day, 1439)).toBe('19:42')
-    expect(day.creates[day.creates.indexOf(3)]).toBe(3)
-    expect(clockAt(day, day.creates.indexOf(3))).toBe('08:15')
+    expect(day.devices[day.devices.indexOf(3)]).toBe(3)
+    expect(clockAt(day, day.devices.indexOf(3))).toBe('08:15')
     expect(hoursOf(day, 4).map((index) => clockAt(day, index))).toEqual([
       '20:00',
       '00:00',
@@ -72,7 +77,7 @@ describe('the day of the overview', () => {
 
   test('leads from each hour in which something happened to its rows', () => {
     const day = dayOf([minute('08:15:00', 3), minute('08:59:00', 4), minute('09:00:00', 5), minute('19:42:00', 0, 2)])
-    const hours = busyHours(day, day.creates)
+    const hours = busyHours(day, day.devices)
     expect(hours.map(({ first, sum }) => [clockAt(day, first), sum])).toEqual([
       ['08:00', 7],
       ['09:00', 5],
@@ -86,12 +91,12 @@ describe('the day of the overview', () => {
     expect(last).toEqual({ first: 1440 - 43, end: 1440, sum: 2 })
     // The first hour, which belongs to the day before, is incomplete too.
     const late = dayOf([{ ...minute('19:50:00', 1), time: '2026-03-01 19:50:00' }, minute('19:42:00', 0, 2)])
-    const [first] = busyHours(late, late.creates)
+    const [first] = busyHours(late, late.devices)
     expect(first && [first.first, first.sum]).toEqual([0, 1])
     // Only the minutes that are counted: the rows before them are not.
     expect(first && rangeOf(late, first)).toEqual({ timeFrom: '2026-03-01 19:43:00', timeTo: '2026-03-01 19:59:59' })
     expect(hourAt(late, 5)).toEqual({ first: 0, end: 17 })
     expect(hourAt(late, 20)).toEqual({ first: 17, end: 77 })
-    expect(sumOf(late.creates, hourAt(late, 16))).toBe(1)
+    expect(sumOf(late.devices, hourAt(late, 16))).toBe(1)
   })
 })

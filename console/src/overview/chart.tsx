@@ -29,7 +29,7 @@ interface ChartProps {
   words: string
 }
 
-/** Devices online, creates and refusals in the course of a day, each on its own axis. Each hour links to its rows. */
+/** Devices online, creates of devices and of sites, and refusals in the course of a day, each on its own axis. Each hour links to its rows. */
 export function Chart({ minutes, online, words }: ChartProps) {
   const t = useTexts()
   const day = useMemo(() => dayOf(minutes, online), [minutes, online])
@@ -47,11 +47,19 @@ export function Chart({ minutes, online, words }: ChartProps) {
       <Axis day={day} values={day.online} lines={2} className="chart-online" name={t('onlineDevices')} />
       <Axis
         day={day}
-        values={day.creates}
+        values={day.devices}
         lines={4}
-        className="chart-creates"
-        name={t('createsAMinute')}
-        hour={(range, sum) => ({ to: paths.devices(range), words: t('createsOfHour', { ...range, count: sum }) })}
+        className="chart-devices"
+        name={t('devicesAMinute')}
+        hour={(range, sum) => ({ to: paths.devices(range), words: t('devicesOfHour', { ...range, count: sum }) })}
+      />
+      <Axis
+        day={day}
+        values={day.sites}
+        lines={2}
+        className="chart-sites"
+        name={t('sitesAMinute')}
+        hour={(range, sum) => ({ to: paths.sites(range), words: t('sitesOfHour', { ...range, count: sum }) })}
       />
       <Axis
         day={day}
@@ -174,7 +182,9 @@ function Pointed({ day, index }: { day: Day; index: number }) {
         <br />
         {t('onlineOfHour')} {grouped(Math.max(...day.online.slice(first, end)))}
         <br />
-        {t('creates')} {grouped(sumOf(day.creates, hour))}
+        {t('devicesCreated')} {grouped(sumOf(day.devices, hour))}
+        <br />
+        {t('sitesCreated')} {grouped(sumOf(day.sites, hour))}
         <br />
         {t('refusals')} {grouped(sumOf(day.refusals, hour))}
       </span>

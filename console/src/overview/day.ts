@@ -1,6 +1,8 @@
 export interface Minute {
   time: string
+  /** Of devices and of sites. */
   creates: number
+  siteCreates: number
   refusals: number
 }
 
@@ -17,7 +19,8 @@ export const minutesOfDay = 1440
 export interface Day {
   /** The start of the day, in milliseconds, as if the service's time zone were UTC. */
   start: number
-  creates: number[]
+  devices: number[]
+  sites: number[]
   refusals: number[]
   /** The number of online devices; zero for a time without a count. */
   online: number[]
@@ -29,12 +32,13 @@ export function dayOf(minutes: readonly Minute[], samples: readonly Sample[] = [
   const last = Math.max(at(minutes.at(-1)?.time), at(samples.at(-1)?.time))
   const start = last + minuteMs - minutesOfDay * minuteMs
   const none = () => new Array<number>(minutesOfDay).fill(0)
-  const day: Day = { start, creates: none(), refusals: none(), online: none() }
+  const day: Day = { start, devices: none(), sites: none(), refusals: none(), online: none() }
   const indexOf = (time: string) => (at(time) - start) / minuteMs
-  for (const { time, creates, refusals } of minutes) {
+  for (const { time, creates, siteCreates, refusals } of minutes) {
     const index = indexOf(time)
     if (index < 0) continue
-    day.creates[index] = creates
+    day.devices[index] = creates - siteCreates
+    day.sites[index] = siteCreates
     day.refusals[index] = refusals
   }
   for (const { time, devicesOnline } of samples) {

@@ -18,7 +18,22 @@ import {
 // Views of the console's lists, saved by name in the account of a session: filters, order and columns.
 
 /** The lists of the console of which views are saved. */
-const viewedPages = ['devices', 'sites', 'events', 'audit', 'deliveries', 'refusals'] as const
+const viewedPages = [
+  'applications',
+  'sites',
+  'devices',
+  'billingRules',
+  'priceChanges',
+  'models',
+  'inventory',
+  'imports',
+  'acts',
+  'events',
+  'audit',
+  'deliveries',
+  'refusals',
+  'operators',
+] as const
 export type ViewedPage = (typeof viewedPages)[number]
 
 const folder = '/api/platform/v1/view'

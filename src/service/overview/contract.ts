@@ -67,10 +67,18 @@ export const getOverview = operation({
       description:
         'what needs attention, faults first: at most ten of each kind, and for applications those in `troubles`',
     }),
-    minutes: Type.Array(Type.Object({ time: moment, creates: count, refusals: count }), {
-      description:
-        'the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. The refusals are those that the refusal log keeps',
-    }),
+    minutes: Type.Array(
+      Type.Object({
+        time: moment,
+        creates: count,
+        siteCreates: Type.Integer({ description: 'how many of the creates were of sites' }),
+        refusals: count,
+      }),
+      {
+        description:
+          'the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. The refusals are those that the refusal log keeps',
+      },
+    ),
     online: Type.Array(Type.Object({ time: moment, devicesOnline: count }), {
       description: 'how many devices were online in the last 24 hours, oldest first, one count each five minutes',
     }),

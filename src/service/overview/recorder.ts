@@ -13,14 +13,15 @@ const lastWriteMs = 500
 
 /** Stores, every few seconds, how many records were created. */
 export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
-  let written = 0
+  let written = { creates: 0, siteCreates: 0 }
   let writing = Promise.resolve()
   async function write(): Promise<void> {
-    const creates = totals.creates - written
+    const counted = { ...totals }
+    const creates = counted.creates - written.creates
     if (creates === 0) return
     try {
-      await addToMinute(sql, creates)
-      written += creates
+      await addToMinute(sql, creates, counted.siteCreates - written.siteCreates)
+      written = counted
     } catch (error) {
       log.debug(
         { err: error },

@@ -201,18 +201,28 @@ async function findFailedJobs(tx: Statements): Promise<FailedJob[]> {
   }))
 }
 
-/** Adds the creates of one process since its last call. The refusal log counts what it keeps by itself. */
-export async function addToMinute(sql: Statements, creates: number): Promise<void> {
+/**
+ * Adds the creates of one process since its last call, and how many of them were of sites. The refusal log counts what
+ * it keeps by itself.
+ */
+export async function addToMinute(sql: Statements, creates: number, siteCreates: number): Promise<void> {
   await sql`
-    insert into minute_figures (minute, creates, refusals) values (date_trunc('minute', now()), ${creates}, 0)
-    on conflict (minute) do update set creates = minute_figures.creates + excluded.creates`
+    insert into minute_figures (minute, creates, site_creates, refusals)
+    values (date_trunc('minute', now()), ${creates}, ${siteCreates}, 0)
+    on conflict (minute) do update set creates = minute_figures.creates + excluded.creates,
+      site_creates = minute_figures.site_creates + excluded.site_creates`
 }
 
 export async function lastDay(sql: Sql, showMoment: ShowMoment) {
   const rows = await sql`
-    select minute, creates, refusals from minute_figures
+    select minute, creates, site_creates as "siteCreates", refusals from minute_figures
     where minute > now() - interval '24 hours' and (creates > 0 or refusals > 0) order by minute`
-  return rows.map((row) => ({ time: showMoment(row.minute), creates: row.creates, refusals: row.refusals }))
+  return rows.map(({ minute, creates, siteCreates, refusals }) => ({
+    time: showMoment(minute),
+    creates,
+    siteCreates,
+    refusals,
+  }))
 }
 
 /** Removes, at most `limit`, minutes that no chart shows any more. */
