@@ -147,7 +147,8 @@ create index event_by_subject on event (app_id, hashtext(subject), id) where sub
 create index state_change_by_device on state_change (app_id, hashtext(device_no), id);
 -- The feed of one type: it grows at its end only, so it costs creates little.
 create index event_by_type on event (app_id, type, id);
--- The audit trail: what people and their keys did, and what happened in no application. What applications do is not in
--- it, so their creates pay nothing.
-create index event_of_audit on event (id, app_id) where app_id = '' or starts_with(actor, 'operator');
+-- The audit trail: what people and their keys did, the price changes that took effect, and what happened in no
+-- application. What applications do is not in it, so their creates pay nothing.
+create index event_of_audit on event (id, app_id)
+  where app_id = '' or starts_with(actor, 'operator') or type = 'priceChange.applied';
 create index state_change_of_audit on state_change (id, app_id) where app_id = '' or starts_with(actor, 'operator');

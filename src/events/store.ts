@@ -153,7 +153,7 @@ export interface AuditFilter extends PageQuery {
 /** Ids are unique only within an application: events of the same moment in two have the same id. */
 const byIdInAnyLog: PageKey = [...byId, { column: 'app_id', type: 'text' }]
 
-/** Pages through the events of operators and their keys, and the platform's own, by the index of just these. */
+/** Pages through the audit trail, by the index `event_of_audit` of just these events. */
 export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMoment) {
   const { appId, actor, actorId, types, subject, beforeId, time } = filter
   const conditions = [
@@ -172,7 +172,7 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
   ]
   const rows = sql`
     select id, type, app_id, time, actor, subject, address, data from ${sql.unsafe(historyOfSql(types))}
-    where (app_id = '' or starts_with(actor, 'operator')) ${conditions}`
+    where (app_id = '' or starts_with(actor, 'operator') or type = 'priceChange.applied') ${conditions}`
   const source = { operation: pageAudit.id, rows, key: byIdInAnyLog, newestFirst: true }
   return readPage(sql, source, filter, (row): AuditRecord => toAudit(row, showMoment))
 }

@@ -100,7 +100,7 @@ const ofMany = [
   // The price changes that are due next.
   /^select app_id, .* from price_change where applied_at is null and cancelled_at is null order by effective_at/,
   // The audit trail.
-  /where \(app_id = '' or starts_with\(actor, 'operator'\)\)/,
+  /where \(app_id = '' or starts_with\(actor, 'operator'\) or type = 'priceChange.applied'\)/,
 ]
 
 test.if(coordinatorUrl !== undefined)(

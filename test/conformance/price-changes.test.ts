@@ -6,6 +6,7 @@ import {
   updateBillingRule,
 } from '../../src/billing-rules/contract.ts'
 import { createExport } from '../../src/bulk/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
 import { deleteSite, saveSite, updateSite } from '../../src/sites/contract.ts'
 import {
   cancelPriceChange,
@@ -137,6 +138,9 @@ test('new terms are in force from their moment on, and are written down within 2
   expect(applied).toMatchObject({ type: 'priceChange.applied', actor: 'platform:prices' })
   expect(applied?.data).toEqual(await changeOf(application, change.id))
   expect(others).toEqual([])
+  // Operators find in their own trail when the prices took effect, though no person did it.
+  const trail = expectSuccess(await client.operate(pageAudit, { appId, type: 'priceChange.*' }))
+  expect(trail.list).toMatchObject([{ type: 'priceChange.applied', actor: 'platform:prices', appId }])
   // An edit that began before the moment is refused, because the record has changed.
   const etag = before.headers.get('etag') as string
   const stale = { token, headers: { 'if-match': etag } }
