@@ -3,6 +3,7 @@ import { changePassword, createOperator, setUpOperator, updateOperator } from '.
 import { saveTotp } from '../../src/people/second-factor/contract.ts'
 import { newSerial } from '../harness.ts'
 import { codeOf, cookieOf, earlyInStep, newPassword, startedSecret } from '../people.ts'
+import { Hand } from './hand.ts'
 import {
   browserTest,
   client,
@@ -76,6 +77,22 @@ describe('the audit trail', () => {
     expect([searchParams.get('kind'), searchParams.get('subject')]).toEqual(['audit', String(id)])
     const answer = await fetch(`${client.url}${file}`, { headers: visited.headers })
     expect((await answer.text()).split('\r\n')).toHaveLength(8)
+  })
+
+  longBrowserTest('is asked for a person, for a key, and for the key of the settings', async () => {
+    const { id } = await changedAccount()
+    const visited = await visit(`/console/events?tab=audit&subject=${id}`, { role: 'admin' })
+    const { page } = visited
+    const hand = new Hand(page)
+    await hand.find(page.getByRole('combobox', { name: 'Who' }), 'The key of the settings')
+    await page.waitForURL((url) => url.searchParams.get('actor') === 'operator:operator')
+    const actors = page.locator('tbody tr td[data-label=Who]')
+    await actors.first().waitFor()
+    expect(new Set(await actors.allInnerTexts())).toEqual(new Set(['The key of the settings']))
+    await page.getByTitle('The key of the settings').first().waitFor()
+    await hand.find(page.getByRole('combobox', { name: 'Who' }), 'Nobody signed in')
+    await page.getByText('Nothing fits these filters.').waitFor()
+    expect(visited.faults).toEqual([])
   })
 
   longBrowserTest('is in Chinese words, also on a phone', async () => {

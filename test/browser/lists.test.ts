@@ -5,6 +5,7 @@ import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 import { deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
 import { newPerson } from '../people.ts'
 import { newSite } from './site-support.ts'
@@ -16,8 +17,10 @@ async function newDevices(app: TestApplication, count: number): Promise<string[]
     const { appId, ...device } = deviceBody(app.appId, { deviceName: `Gate ${String(index).padStart(3, '0')}` })
     return device
   })
-  const { code } = await client.call(createDevices, { devices }, { token: app.token })
-  expect(code).toBe(0)
+  for (let first = 0; first < count; first += limits.batchRows) {
+    const batch = devices.slice(first, first + limits.batchRows)
+    expect((await client.call(createDevices, { devices: batch }, { token: app.token })).code).toBe(0)
+  }
   return devices.map(({ deviceNo }) => String(deviceNo))
 }
 
@@ -152,6 +155,32 @@ describe('a list', () => {
       await page.getByText('1 in all').waitFor()
       expect([...new URL(page.url()).searchParams.keys()].toSorted()).toEqual(['appId', 'deviceNo', 'order', 'sort'])
       expect(asked.every((url) => url.includes('deviceNos='))).toBe(true)
+      expect(visited.faults).toEqual([])
+    },
+  )
+
+  longBrowserTest(
+    'of more rows than are counted goes to a page by its number, and back from one after the last',
+    async () => {
+      const app = await newApplication(client)
+      await newDevices(app, 10_030)
+      const visited = await visit(`/console/devices?appId=${app.appId}&pageSize=100`, { role: 'viewer' })
+      const { page } = visited
+      await page.getByText('More than 10,000').waitFor()
+      await page.getByText('/ 100+').waitFor()
+      const field = page.getByLabel('Go to page')
+      await field.fill('101')
+      await page.keyboard.press('Enter')
+      await page.getByRole('link', { name: 'Gate 000', exact: true }).waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(30)
+      await field.fill('5000')
+      await page.keyboard.press('Enter')
+      await page.getByText('There are no rows on this page any more, or not so many.').waitFor()
+      // The last page that has a number.
+      expect(await field.inputValue()).toBe('1000')
+      await page.getByRole('button', { name: 'First page' }).last().click()
+      await page.getByText('/ 100+').waitFor()
+      await page.locator('tbody tr').nth(99).waitFor()
       expect(visited.faults).toEqual([])
     },
   )

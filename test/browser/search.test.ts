@@ -4,7 +4,7 @@ import { pageViews } from '../../src/people/views/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { becomesTrue, isLong } from '../faults/support.ts'
 import { deviceBody, newApplication, siteBody } from '../harness.ts'
-import { browserTest, client, expectAccessible, newSerial, picture, visit } from './support.ts'
+import { browserTest, client, expectAccessible, longBrowserTest, newSerial, picture, visit } from './support.ts'
 
 /** An application with a device and a site that have one word in their names. */
 async function named() {
@@ -168,6 +168,38 @@ describe('views', () => {
     await asking.getByRole('button', { name: 'Delete the view' }).click()
     await managing.getByText('No view of this list is saved yet').waitFor()
     expect(await becomesTrue(async () => (await client.call(pageViews, {}, { headers })).data.total === 0)).toBe(true)
+    expect(faults).toEqual([])
+  })
+
+  longBrowserTest('are of every list that has filters', async () => {
+    const { appId } = await named()
+    const { page, faults, headers } = await visit('/console/account', { role: 'admin' })
+    const lists: Record<string, string> = {
+      applications: 'applications',
+      sites: 'sites',
+      devices: 'devices',
+      billingRules: 'billing-rules',
+      priceChanges: 'price-changes',
+      models: 'models',
+      inventory: 'models?tab=inventory',
+      imports: 'imports',
+      acts: 'acts',
+      events: `events?tab=feed&appId=${appId}`,
+      audit: 'events?tab=audit',
+      deliveries: 'deliveries',
+      refusals: 'refusals',
+      operators: 'people',
+    }
+    for (const path of Object.values(lists)) {
+      await page.goto(`${client.url}/console/${path}`)
+      await page.getByRole('button', { name: 'Views' }).click()
+      await page.getByRole('menuitem', { name: 'Save this view…' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('Mine')
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    const { list } = (await client.call(pageViews, { pageSize: 100 }, { headers })).data
+    expect(list.map((view) => String(view.page)).toSorted()).toEqual(Object.keys(lists).toSorted())
     expect(faults).toEqual([])
   })
 })

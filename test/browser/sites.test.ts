@@ -266,6 +266,32 @@ describe('a site', () => {
     expect(visited.faults).toEqual([])
   })
 
+  browserTest('is taken out of service by its working days, which everybody reads, and put back', async () => {
+    const app = await newApplication(client)
+    const { id } = await newSite(app, { businessWeekDay: 'Mon to Sun' })
+    const days = async () => (await client.call(getSite, { id }, { token: app.token })).data.businessWeekDay
+    const visited = await visit(`/console/sites/${app.appId}/${id}`, { role: 'operator' })
+    const { page } = visited
+    await page.getByRole('button', { name: 'Take out of service…' }).click()
+    const dialog = page.getByRole('dialog', { name: /^Take .* out of service\?$/ })
+    await dialog.getByText(/This text takes the place of “Mon to Sun”/).waitFor()
+    await picture(page, 'site-out-of-service')
+    const words = dialog.getByLabel('Working days')
+    await words.fill(' ')
+    expect(await dialog.getByRole('button', { name: 'Take out of service' }).isDisabled()).toBe(true)
+    await words.fill('Out of service until May')
+    await dialog.getByRole('button', { name: 'Take out of service' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Out of service until May').first().waitFor()
+    expect(await days()).toBe('Out of service until May')
+    await page.getByRole('link', { name: /Edit$/ }).click()
+    await page.getByLabel('Working days').fill('Mon to Sun')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Mon to Sun').first().waitFor()
+    expect(await days()).toBe('Mon to Sun')
+    expect(visited.faults).toEqual([])
+  })
+
   browserTest('is deleted when its name is typed, and not before', async () => {
     const app = await newApplication(client)
     const site = await newSite(app)

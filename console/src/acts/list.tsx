@@ -27,7 +27,7 @@ export function Page() {
   return (
     <PageFrame title={t('title')} operation={pageActs}>
       <section className="card">
-        <FilterBar values={values}>
+        <FilterBar views="acts" values={values}>
           <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />
           <ChoiceFilter
             label={t('kind')}

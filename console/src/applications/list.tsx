@@ -34,7 +34,7 @@ export function Page() {
   return (
     <PageFrame title={t('title')} operation={pageApplications} actions={createButton}>
       <section className="card">
-        <FilterBar values={values}>
+        <FilterBar views="applications" values={values}>
           <TextFilter
             label={t('appName')}
             value={values.appName}

@@ -47,7 +47,7 @@ export function Page() {
       }
     >
       <section className="card">
-        <FilterBar values={values}>
+        <FilterBar views="billingRules" values={values}>
           <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />
           <TextFilter label={t('name')} value={values.ruleName} onChange={(ruleName) => set({ ruleName })} />
           <ChoiceFilter
@@ -98,7 +98,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
   const t = useTexts()
   const common = useCommon()
   const clock = useServiceClock()
-  const application = useApplicationColumn<BillingRuleRecord>(chosenApp)
+  const application = useApplicationColumn<BillingRuleRecord>(chosenApp, common('orderAcross'))
   return [
     {
       key: 'ruleName',

@@ -235,8 +235,8 @@ const readKey = (key: string): ChosenDevice => ({ appId: key.split(' ')[0] ?? ''
 /** The columns. Without a chosen application, they show each device's. */
 function useColumns(appId: string): Column<DeviceRecord>[] {
   const t = useTexts()
-  const application = useApplicationColumn<DeviceRecord>(appId)
   const common = useCommon()
+  const application = useApplicationColumn<DeviceRecord>(appId, common('orderAcross'))
   const devices = useDeviceTexts()
   const orUnknown = (value: string | null) => value ?? <span className="faint">{common('unknown')}</span>
   return [
@@ -285,25 +285,27 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     {
       key: 'lastReportTime',
       title: devices('lastReport'),
-      isExtra: 'narrow',
+      isExtra: 641,
+      least: 132,
       render: (_, device, devices) => <LastReportTime device={device} among={devices} />,
     },
     {
       key: 'site',
       title: devices('site'),
-      isExtra: 'narrow',
+      isExtra: 1400,
+      least: 140,
       render: (_, device, devices) => <SiteOfDevice device={device} among={devices} />,
     },
     {
       key: 'battery',
-      isExtra: 'phone',
+      isExtra: 1600,
       title: devices('battery'),
       render: (_, { DeviceBatteryOutput }) => <Battery isShort battery={DeviceBatteryOutput} />,
     },
     {
       key: 'modelName',
       sortBy: 'modelName',
-      isExtra: 'phone',
+      isExtra: 1600,
       title: devices('model'),
       most: 112,
       render: (_, { modelName }) => orUnknown(modelName),
@@ -313,7 +315,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       sortBy: 'districtCode',
       title: devices('address'),
       className: 'fills',
-      isExtra: 'narrow',
+      isExtra: 1600,
       render: (_, { deviceBattery }) => <OneLine text={addressOf(deviceBattery)} />,
     },
     {
@@ -347,7 +349,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       title: t('created'),
       dataIndex: 'createTime',
       className: 'number',
-      isExtra: 'narrow',
+      isExtra: 1600,
     },
   ]
 }

@@ -2,6 +2,7 @@ import { Button, Input, Table, type TableColumnType } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { paths } from '../paths.ts'
+import { RegionByName } from '../regions/region-choice.tsx'
 import { State } from '../ui/status.tsx'
 import { Wide } from '../ui/wide.tsx'
 import type { Batch, BatchRow } from './batch.ts'
@@ -82,7 +83,7 @@ function Cell({ name, row, batch, isEditing, close }: CellProps) {
   const value = row.draft[name]
   const isFaulty = row.outcome === undefined && batch.faults(row)[name] !== undefined
   if (isEditing) {
-    return (
+    const input = (
       <Input
         size="small"
         style={{ minWidth: 140 }}
@@ -92,6 +93,14 @@ function Cell({ name, row, batch, isEditing, close }: CellProps) {
         onChange={(event) => batch.change(row.id, { [name]: event.target.value })}
         onPressEnter={close}
       />
+    )
+    return name === 'districtCode' ? (
+      <>
+        {input}
+        <RegionByName width={200} codes={row.draft} onChange={(codes) => batch.change(row.id, { ...codes })} />
+      </>
+    ) : (
+      input
     )
   }
   return (

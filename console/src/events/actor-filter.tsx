@@ -1,7 +1,9 @@
 import { useId } from 'react'
 import { getOperator, pageOperatorKeys, pageOperators } from '../../../src/people/operators/contract.ts'
 import { useRead } from '../api.ts'
+import { useLanguage } from '../language/index.ts'
 import { useMay } from '../session.tsx'
+import { actorsWithoutAccount } from '../ui/actor-words.ts'
 import { Select } from '../ui/fields.tsx'
 import { TextFilter } from '../ui/filters.tsx'
 import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
@@ -47,6 +49,7 @@ const ofKey = 'operatorKey:'
 
 function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
   const t = useTexts()
+  const language = useLanguage()
   const id = useId()
   const { search, asked, isAsked } = useTypedSearch()
   const people = useRead(pageOperators, { pageSize: 20, name: asked })
@@ -56,7 +59,9 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
     { id: Number(actorId) },
     { enabled: actor.startsWith(ofPerson) && actorId !== '' },
   )
-  const isNamed = ({ name }: { name: string }) => name.toLowerCase().includes(asked.toLowerCase())
+  // Until the typed text is asked for nothing is offered, so that Enter chooses nothing else.
+  const isNamed = ({ name }: { name: string }) => isAsked && name.toLowerCase().includes(asked.toLowerCase())
+  const others = actorsWithoutAccount.map(({ actor, words }) => ({ id: actor, name: words[language] }))
   const persons = isAsked ? (people.data?.list ?? []) : []
   // The field keeps the name of the chosen one while another is searched for.
   const isSearching = asked !== ''
@@ -68,6 +73,7 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
   const options = [
     { label: t('person'), options: [...new Map(known.map((one) => [one.id, option(ofPerson)(one)])).values()] },
     { label: t('key'), options: (keys.data?.list ?? []).filter(isNamed).map(option(ofKey)) },
+    { label: t('noAccount'), options: others.filter(isNamed).map(({ id, name }) => ({ value: id, label: name })) },
   ].filter((group) => group.options.length > 0)
   const value = actor === '' ? null : actorId === '' ? actor : `${actor} ${actorId}`
   const isKnown = options.some((group) => group.options.some((one) => one.value === value))
@@ -88,7 +94,8 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
         placeholder={t('anyone')}
         value={value}
         onChange={(chosen) => {
-          const [actor = '', actorId = ''] = chosen?.split(' ') ?? []
+          const isOther = others.some(({ id }) => id === chosen)
+          const [actor = '', actorId = ''] = isOther ? [chosen ?? ''] : (chosen?.split(' ') ?? [])
           onChange({ actor, actorId })
         }}
         notFoundContent={<NothingFound isWaiting={!isAsked || people.isFetching} words={t('noActor')} />}

@@ -21,14 +21,21 @@ const jobStatus = {
   5: w('cancelled', '已取消'),
 }
 const lists = {
-  devices: w('devices', '设备'),
+  applications: w('applications', '应用'),
   sites: w('sites', '站点'),
+  devices: w('devices', '设备'),
   placements: w('placements', '设备安放'),
+  billingRules: w('billing rules', '计费规则'),
+  priceChanges: w('price changes', '价格变更'),
+  models: w('models', '型号'),
   inventory: w('inventory', '库存'),
+  imports: w('imports', '导入'),
+  acts: w('bulk acts', '批量操作'),
   events: w('events', '事件'),
   audit: w('operators’ actions', '运营操作'),
   deliveries: w('callbacks', '回调投递'),
   refusals: w('refusals', '拒绝记录'),
+  operators: w('people', '人员'),
 }
 
 /** The meanings of values, by the noun of the event and the member. */

@@ -41,7 +41,7 @@ export function Page() {
       }
     >
       <section className="card">
-        <FilterBar values={values}>
+        <FilterBar views="imports" values={values}>
           <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />
           {choice(
             'kind',

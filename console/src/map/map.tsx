@@ -211,6 +211,9 @@ function drawGroup(drawn: L.LayerGroup, group: Group, choose: ((group: Group) =>
   drawnMark.addTo(drawn)
 }
 
+/** The corner that the buttons for zooming take, in pixels. */
+const buttonsSize = { width: 40, height: 68 }
+
 /** The left, upper, right and lower edge of a name, relative to its point. */
 type Edges = readonly [number, number, number, number]
 
@@ -225,7 +228,11 @@ const sidesOf = (half: number): Record<string, Edges> => ({
 /** Writes the names of places with points, then of provinces, beside each place, unless they would cover something. */
 function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], provinces: DrawingProps['provinces']) {
   const bounds = map.getBounds()
-  const shown = groups.flatMap(({ points }) => points).filter((point) => bounds.contains(placeOf(point)))
+  // A name stands beside the mark that one sees, the one with the most points of the map.
+  const shown = groups
+    .filter((group) => bounds.contains(placeOf(group)))
+    .toSorted((one, other) => other.points.length - one.points.length)
+    .flatMap(({ points, longitude, latitude }) => points.map((point) => ({ ...point, longitude, latitude })))
   // At a closer zoom a province's name would mislead, because it is drawn at a single point.
   const known = (map.getZoom() > 8 ? [] : (provinces ?? [])).flatMap(({ code, name }) => {
     const [longitude, latitude] = provinceSeats[code] ?? []
@@ -235,11 +242,13 @@ function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], pr
     const { x, y } = map.latLngToContainerPoint(place)
     return L.bounds([x + left, y + top], [x + right, y + bottom])
   }
-  const frame = L.bounds([0, 0], map.getSize())
-  const taken = groups.map((group) => {
+  const size = map.getSize()
+  const frame = L.bounds([0, 0], size)
+  const marks = groups.map((group) => {
     const { width, height } = halfSizeOf(group)
     return boxAt(placeOf(group), [-width, -height, width, height])
   })
+  const taken = [...marks, L.bounds([size.x - buttonsSize.width, 0], [size.x, buttonsSize.height])]
   for (const place of [...placeNames(shown).map((named) => ({ ...named, isFaint: false })), ...known]) {
     const half = place.name.length * 6.5 + 1
     const found = Object.entries(sidesOf(half)).find(([, edges]) => {

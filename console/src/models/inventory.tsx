@@ -83,6 +83,7 @@ export function Inventory() {
     <>
       <Policy />
       <FilterBar
+        views="inventory"
         values={values}
         beside={
           may(importDeviceInventory) && (

@@ -86,6 +86,7 @@ export function Models() {
         {t('explanation')}
       </p>
       <FilterBar
+        views="models"
         values={values}
         beside={
           may(saveDeviceModel) && (

@@ -51,6 +51,7 @@ export function Operators() {
   return (
     <section className="card">
       <FilterBar
+        views="operators"
         values={values}
         beside={
           <Button type="primary" onClick={() => setDialog({ kind: 'create' })}>

@@ -41,7 +41,7 @@ export function Page() {
       actions={<LinkButton to={paths.billingRules({ appId })}>{t('toRules')}</LinkButton>}
     >
       <section className="card">
-        <FilterBar values={values}>
+        <FilterBar views="priceChanges" values={values}>
           <ApplicationFilter
             isOptional
             value={appId}
@@ -62,7 +62,7 @@ export function Page() {
         </FilterBar>
         {appId === '' && <p className="faint">{t('orderAcross')}</p>}
         <Records
-          name="price-changes"
+          name="priceChanges"
           operation={pagePriceChanges}
           exportKind="priceChanges"
           input={values}
@@ -114,7 +114,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       render: (_, { reason }) => reason ?? <span className="faint">{common('unknown')}</span>,
     },
     { key: 'createdBy', title: t('by'), most: 140, render: (_, { createdBy }) => <Actor actor={createdBy} /> },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 'narrow' },
+    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 1600 },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     {
       key: 'actions',

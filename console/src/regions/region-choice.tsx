@@ -2,28 +2,40 @@ import { Form } from 'antd'
 import { RegionCascader, type RegionCodes, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
 
-interface RegionChoiceProps {
-  id: string
+interface RegionByNameProps {
+  id?: string
+  width?: number
   codes: RegionCodes
   onChange: (codes: RegionCodes) => void
 }
 
+interface RegionChoiceProps extends RegionByNameProps {
+  id: string
+}
+
 /** Chooses the three codes of an address by the names of its divisions, beside fields that hold the codes. */
-export function RegionChoice({ id, codes, onChange }: RegionChoiceProps) {
+export function RegionChoice({ id, ...choice }: RegionChoiceProps) {
   const t = useTexts()
+  return (
+    <Form.Item label={t('division')} htmlFor={id}>
+      <RegionByName id={id} {...choice} />
+    </Form.Item>
+  )
+}
+
+/** The choice alone. It shows only codes that the table has. */
+export function RegionByName({ codes, onChange, ...field }: RegionByNameProps) {
   const given = [codes.provinceCode, codes.cityCode, codes.districtCode].map((code) => code.trim())
   const isWhole = given.every((code) => /^\d{6}$/.test(code))
   const { data = [] } = useRegions(isWhole)
   const isKnown = isWhole && regionPath(data, given).length === given.length
   return (
-    <Form.Item label={t('division')} htmlFor={id}>
-      <RegionCascader
-        id={id}
-        value={isKnown ? given : []}
-        onChange={([provinceCode = '', cityCode = '', districtCode = '']) =>
-          onChange({ provinceCode, cityCode, districtCode })
-        }
-      />
-    </Form.Item>
+    <RegionCascader
+      {...field}
+      value={isKnown ? given : []}
+      onChange={([provinceCode = '', cityCode = '', districtCode = '']) =>
+        onChange({ provinceCode, cityCode, districtCode })
+      }
+    />
   )
 }

@@ -175,7 +175,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
   const may = useMay()
   const [keys, choose] = useSelection()
   const maySelect = may(schedulePriceChange)
-  const application = useApplicationColumn<SiteRecord>(appId)
+  const application = useApplicationColumn<SiteRecord>(appId, common('orderAcross'))
   const columns: Column<SiteRecord>[] = [
     {
       key: 'siteName',
@@ -203,15 +203,15 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       title: t('detailAddress'),
       dataIndex: 'detailAddress',
       className: 'fills',
-      isExtra: 'narrow',
+      isExtra: 1600,
     },
-    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: 'narrow' },
+    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: 1600 },
     {
       key: 'contactsPhone',
       title: t('contactsPhone'),
       dataIndex: 'contactsPhone',
       className: 'number',
-      isExtra: 'narrow',
+      isExtra: 1600,
     },
     {
       key: 'customerServicePhone',

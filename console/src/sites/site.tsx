@@ -24,6 +24,7 @@ import { type Column, Records } from '../ui/records.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { Copyable } from '../ui/secret.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { OutOfService } from './out-of-service.tsx'
 import { pointOf } from './points.ts'
 import { Hours, partsOf, regionName } from './show.tsx'
 import './sites.css'
@@ -75,7 +76,8 @@ function Actions({ site }: { site: SiteRecord }) {
   const may = useMay()
   const navigate = useNavigate()
   const remove = useWrite(deleteSite)
-  const [isAsking, setAsking] = useState(false)
+  const [asked, ask] = useState<'delete' | 'takeOut'>()
+  const close = () => ask(undefined)
   const { appId, id, siteName } = site
 
   async function run(): Promise<void> {
@@ -92,22 +94,24 @@ function Actions({ site }: { site: SiteRecord }) {
           {common('edit')}
         </LinkButton>
       )}
+      {may(updateSite) && <Button onClick={() => ask('takeOut')}>{t('takeOutAsked')}</Button>}
       {may(deleteSite) && (
-        <Button danger icon={<DeleteOutlined />} onClick={() => setAsking(true)}>
+        <Button danger icon={<DeleteOutlined />} onClick={() => ask('delete')}>
           {common('delete')}
         </Button>
       )}
       <Confirm
-        isOpen={isAsking}
+        isOpen={asked === 'delete'}
         title={t('deleteTitle', { name: siteName })}
         verb={common('delete')}
         isDangerous
         typed={siteName}
         run={run}
-        onClose={() => setAsking(false)}
+        onClose={close}
       >
         {t('deleteWords')} <DevicesThatStay site={site} />
       </Confirm>
+      <OutOfService site={site} isOpen={asked === 'takeOut'} onClose={close} />
     </>
   )
 }

@@ -12,6 +12,9 @@ const actors: Record<string, Words> = {
 }
 const platform: Words = { en: 'Forecourt itself', zh: 'Forecourt 系统' }
 
+/** The actors, other than the platform itself, that are neither accounts nor keys, with their words. */
+export const actorsWithoutAccount = Object.entries(actors).map(([actor, words]) => ({ actor, words }))
+
 /** The words of an actor that is neither an account nor a key; undefined for any other. */
 export function actorWords(actor: string, language: keyof Words): string | undefined {
   return (actor.startsWith('platform:') ? platform : actors[actor])?.[language]

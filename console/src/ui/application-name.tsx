@@ -26,14 +26,21 @@ export function ApplicationLabel({ appId }: { appId: string }) {
   return <>{data?.appName ?? <span className="mono">{appId.slice(0, 8)}</span>}</>
 }
 
-/** The column of a row's application, in a list of all applications; none in a list of one. */
-export function useApplicationColumn<Item extends { appId: string | null }>(chosen: string): Column<Item>[] {
+/**
+ * The column of a row's application, in a list of all applications; none in a list of one. `ownOrder` says the list's
+ * own order, if that is by application.
+ */
+export function useApplicationColumn<Item extends { appId: string | null }>(
+  chosen: string,
+  ownOrder?: string,
+): Column<Item>[] {
   const t = useCommon()
   if (chosen !== '') return []
   return [
     {
       key: 'appId',
       title: t('application'),
+      ...(ownOrder !== undefined && { ownOrder }),
       isFixed: true,
       // Of one line and one width, because the names arrive after the rows, which must not move then.
       least: 104,

@@ -134,8 +134,8 @@ export function RangeFilter(props: RangeFilterProps) {
 interface FilterBarProps {
   /** The filters' values, to count those that are set. */
   values: Record<string, string>
-  /** The list whose views can be saved. */
-  views?: ViewedPage
+  /** The list, whose views can be saved. */
+  views: ViewedPage
   /** Other elements beside the filters. */
   beside?: ReactNode
   children: ReactNode
@@ -159,7 +159,7 @@ export function FilterBar({ values, views, beside, children }: FilterBarProps) {
       </Button>
       <div className="filters-all">
         {isShown && children}
-        {isShown && views && <Views page={views} />}
+        {isShown && <Views page={views} />}
       </div>
       {beside}
     </search>

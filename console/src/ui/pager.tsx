@@ -22,19 +22,25 @@ function numberOf(text: string | null): number | undefined {
   return Number.isInteger(number) && number > 1 ? number : undefined
 }
 
+/** The rows that pages with numbers reach (contract §5). */
+const numberedRows = 100_000
+
 interface PageNumberProps {
   here: number | undefined
-  pages: number
+  page: PageData<unknown>
   goTo: (number: number) => void
 }
 
 /** The number of the page, which can be changed to go to another. */
-function PageNumber({ here, pages, goTo }: PageNumberProps) {
+function PageNumber({ here, page, goTo }: PageNumberProps) {
   const t = useCommon()
   const [text, setText] = useState(String(here ?? ''))
+  const { totalIsExact, pageSize } = page
+  const last = totalIsExact ? Math.max(page.pages, 1) : Math.floor(numberedRows / pageSize)
+  const pages = grouped(totalIsExact ? last : page.pages)
   function go(): void {
     const number = Number(text)
-    if (Number.isInteger(number) && number >= 1 && number !== here) goTo(Math.min(number, pages))
+    if (Number.isInteger(number) && number >= 1 && number !== here) goTo(Math.min(number, last))
     else setText(String(here ?? ''))
   }
   return (
@@ -42,13 +48,13 @@ function PageNumber({ here, pages, goTo }: PageNumberProps) {
       <input
         aria-label={t('pageNumber')}
         inputMode="numeric"
-        size={String(pages).length}
+        size={String(page.pages).length}
         value={text}
         onChange={({ target }) => setText(target.value.replace(/\D/g, ''))}
         onKeyDown={({ key }) => key === 'Enter' && go()}
         onBlur={go}
       />
-      {t('ofPages', { pages: grouped(pages) })}
+      {totalIsExact ? t('ofPages', { pages }) : t('ofPagesAtLeast', { pages })}
     </label>
   )
 }
@@ -93,7 +99,7 @@ export function Turns({ place, page, isWaiting }: TurnsProps) {
   const t = useCommon()
   const { number, goTo } = place
   return (
-    <>
+    <div className="pager-turns">
       <PagerButton icon={<VerticalRightOutlined />} words={t('firstPage')} isOff={place.isFirst} go={() => goTo(1)} />
       <PagerButton
         icon={<LeftOutlined />}
@@ -101,21 +107,14 @@ export function Turns({ place, page, isWaiting }: TurnsProps) {
         isOff={!place.hasPrevious}
         go={() => place.goBack()}
       />
-      {page.totalIsExact ? (
-        <PageNumber key={`${number} ${page.pages}`} here={number} pages={page.pages} goTo={goTo} />
-      ) : (
-        // Its place stays: a filter that lets the rows be counted moves no button.
-        <span key="uncounted" className="pager-number number">
-          {number}
-        </span>
-      )}
+      <PageNumber key={`${number} ${page.pages}`} here={number} page={page} goTo={goTo} />
       <PagerButton
         icon={<RightOutlined />}
         words={t('nextPage')}
         isOff={!page.nextCursor || isWaiting}
         go={() => place.goOn(page.nextCursor)}
       />
-    </>
+    </div>
   )
 }
 

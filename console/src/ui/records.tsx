@@ -19,11 +19,8 @@ import { SortChoice, useSort } from './sorting.tsx'
 import { useCommon } from './texts.ts'
 
 export interface Column<Item> extends RowsColumn<Item> {
-  /**
-   * Whether the column is hidden until the user chooses it; `narrow`: only in a narrow window; `phone`: only in a
-   * window as narrow as a phone's.
-   */
-  isExtra?: boolean | 'narrow' | 'phone'
+  /** Whether the column is hidden until the user chooses it; a number: only in a window of fewer pixels. */
+  isExtra?: boolean | number
   /** Always shown, because it identifies the row. */
   isFixed?: boolean
 }
@@ -74,9 +71,8 @@ function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
   const [hidden, setHidden] = useState<string[]>(() => {
     const stored = localStorage.getItem(columnsKey(name))
     if (stored !== null) return stored.split(',')
-    const hasRoom = { narrow: '(min-width: 1600px)', phone: '(min-width: 641px)' }
     const isHidden = ({ isExtra = false }: Column<Item>) =>
-      typeof isExtra === 'boolean' ? isExtra : !matchMedia(hasRoom[isExtra]).matches
+      typeof isExtra === 'boolean' ? isExtra : matchMedia(`(width < ${isExtra}px)`).matches
     return columns.filter(isHidden).map(({ key }) => key)
   })
   function choose(shown: string[]): void {
@@ -129,7 +125,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   if (found === undefined) return <Loading />
   const chosen = selection?.keys.length ?? 0
   return (
-    <div>
+    <div className="records">
       {isNarrow && <SortChoice columns={columns} {...sorted.rows} />}
       <Rows<Item>
         // Other columns, or fewer rows a page, are laid out anew.
@@ -140,7 +136,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
         rowKey={rowKey}
         answer={answer}
         mayGrow={isNarrowed && !isNarrow}
-        empty={<NoRows isNarrowed={isNarrowed} clear={clear} empty={empty} />}
+        empty={<NoRows place={place} isNarrowed={isNarrowed} clear={clear} empty={empty} />}
         isBusy={isFetching && isPlaceholderData}
         rowProps={onRow && ((item) => rowProps(onRow(item).onClick))}
         selection={selection}
@@ -207,13 +203,26 @@ function rowProps(onClick: () => void): React.HTMLAttributes<HTMLElement> {
   }
 }
 
-/** Shown instead of rows: there are none at all, or none that match the filters. */
-function NoRows({ isNarrowed, clear, empty }: { isNarrowed: boolean; clear?: () => void; empty?: ReactNode }) {
+interface NoRowsProps {
+  place: ReturnType<typeof usePlace>
+  isNarrowed: boolean
+  clear?: (() => void) | undefined
+  empty?: ReactNode
+}
+
+/** Shown instead of rows: the page is after the last row, none match the filters, or there are none at all. */
+function NoRows({ place, isNarrowed, clear, empty }: NoRowsProps) {
   const t = useCommon()
-  if (!isNarrowed) return empty ?? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('nothingYet')} />
+  if (place.isFirst && !isNarrowed) {
+    return empty ?? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('nothingYet')} />
+  }
   return (
-    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('nothingFits')}>
-      {clear && <Button onClick={() => clear()}>{t('clearFilters')}</Button>}
+    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={place.isFirst ? t('nothingFits') : t('noSuchPage')}>
+      {place.isFirst ? (
+        clear && <Button onClick={() => clear()}>{t('clearFilters')}</Button>
+      ) : (
+        <Button onClick={() => place.goTo(1)}>{t('firstPage')}</Button>
+      )}
     </Empty>
   )
 }

@@ -12,12 +12,17 @@ export interface RowsColumn<Item> {
   align?: 'end'
   /** The greatest width, in pixels of a window of 1280. Longer text is wrapped, even within a word. */
   most?: number
-  /** The least width, in pixels, of a column whose texts differ much: other rows must not move its neighbours. */
+  /**
+   * The least width, in pixels of a window of 1280, of a column whose texts differ much or come later: they must not
+   * move its neighbours.
+   */
   least?: number
   /** `fills` takes the width that the other columns leave. */
   className?: string
   /** By what the rows are sorted with this column's heading; not by the rows of this page alone. */
   sortBy?: string
+  /** Says the table's own order, where it is by this column and the heading sorts nothing. */
+  ownOrder?: string
 }
 
 type Key = string | number
@@ -190,8 +195,15 @@ interface HeadingProps {
 }
 
 function Heading({ column, sort }: HeadingProps) {
-  const { sortBy, title, least } = column
-  const style = least === undefined ? undefined : { minWidth: least }
+  const { sortBy, title, least, ownOrder } = column
+  const style = least === undefined ? undefined : { minWidth: widthOf(least) }
+  if (ownOrder !== undefined && sort !== undefined && sort.by === undefined) {
+    return (
+      <th className={classOf(column)} style={style} title={ownOrder} aria-sort="ascending">
+        {title} <Mark>↑</Mark>
+      </th>
+    )
+  }
   if (sort === undefined || sortBy === undefined) {
     return (
       <th className={classOf(column)} style={style}>
@@ -205,12 +217,18 @@ function Heading({ column, sort }: HeadingProps) {
   return (
     <th className={classOf(column)} style={style} aria-sort={isSorted ? order : 'none'}>
       <button type="button" className="rows-sort" data-sorted={isSorted} onClick={() => sort.turn(sortBy)}>
-        {title}{' '}
-        <span aria-hidden className={isSorted ? 'rows-mark' : 'rows-mark rows-mark-off'}>
-          {mark}
-        </span>
+        {title} <Mark isOff={!isSorted}>{mark}</Mark>
       </button>
     </th>
+  )
+}
+
+/** The arrow of a heading by which the rows are, or can be, sorted. */
+function Mark({ isOff = false, children }: { isOff?: boolean; children: string }) {
+  return (
+    <span aria-hidden className={isOff ? 'rows-mark rows-mark-off' : 'rows-mark'}>
+      {children}
+    </span>
   )
 }
 

@@ -61,6 +61,7 @@ export function SortChoice({ columns, by, turn }: SortChoiceProps) {
     sortBy === undefined ? [] : [{ value: sortBy, label: title }],
   )
   if (choices.length === 0) return null
+  const ownOrder = columns.find((column) => column.ownOrder !== undefined)?.ownOrder ?? t('ownOrder')
   return (
     <select
       className="sort-choice"
@@ -68,7 +69,7 @@ export function SortChoice({ columns, by, turn }: SortChoiceProps) {
       value={by ?? ''}
       onChange={({ target }) => turn(target.value)}
     >
-      {[{ value: '', label: t('ownOrder') }, ...choices].map(({ value, label }) => (
+      {[{ value: '', label: ownOrder }, ...choices].map(({ value, label }) => (
         <option key={value} value={value}>
           {label}
         </option>

@@ -14,7 +14,7 @@ const SaveView = lazy(async () => ({ default: (await import('./dialogs.tsx')).Sa
 const ManageViews = lazy(async () => ({ default: (await import('./dialogs.tsx')).ManageViews }))
 
 /** Parameters of the address that a view does not keep: they name one row or one page of the list. */
-const passing = ['cursor', 'find', 'event', 'eventType', 'eventAppId']
+const passing = ['cursor', 'pageNo', 'find', 'event', 'eventType', 'eventAppId']
 
 /** The query of the address as a view keeps it. */
 function queryNow(): string {

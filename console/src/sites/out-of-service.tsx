@@ -1,0 +1,54 @@
+import { Form, Input } from 'antd'
+import { useState } from 'react'
+import { type SiteRecord, siteLengths, updateSite } from '../../../src/sites/contract.ts'
+import { useWrite } from '../api.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
+import { useTexts } from './texts.ts'
+
+interface OutOfServiceProps {
+  site: SiteRecord
+  isOpen: boolean
+  onClose: () => void
+}
+
+/**
+ * Takes a site out of service. The interface has no state of a site: its working days, which are free text, tell
+ * everybody who reads the site.
+ */
+export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
+  const t = useTexts()
+  const update = useWrite(updateSite)
+  const [words, setWords] = useState(t('outOfService'))
+  const { appId, id, siteName, businessWeekDay } = site
+
+  async function run(): Promise<void> {
+    await update.mutateAsync({ input: { appId, id, businessWeekDay: words.trim() } })
+    showSuccess(t('savedMessage'))
+  }
+
+  return (
+    <Confirm
+      isOpen={isOpen}
+      title={t('outTitle', { name: siteName })}
+      verb={t('takeOut')}
+      isComplete={words.trim() !== ''}
+      fieldNames={{ businessWeekDay: t('businessWeekDay') }}
+      run={run}
+      onClose={onClose}
+    >
+      <p>{t('outWords', { days: businessWeekDay })}</p>
+      <Form layout="vertical">
+        <Form.Item label={t('businessWeekDay')} htmlFor="out-of-service" required style={{ marginBottom: 0 }}>
+          <Input
+            id="out-of-service"
+            autoComplete="off"
+            maxLength={siteLengths.businessWeekDay}
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
+        </Form.Item>
+      </Form>
+    </Confirm>
+  )
+}
