@@ -4,20 +4,23 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+/** The long run, where a test does many times as much and nothing is tried again. */
+const isLong = process.env.FORECOURT_TEST_LONG !== undefined
+
 /** If more files than this fail, it is not by chance. */
 const mostTriedAgain = 4
 
 /**
  * Runs test files by the test runner, side by side in a few processes, the longest first. Returns the runner's exit
  * code. By default there are more processes than a small machine has processors, because tests wait more than they
- * work; fewer if each service has several processes.
+ * work; fewer if each service has several processes, and in the long run, whose tests work more than they wait.
  *
  * Tests that end processes or cut connections depend on timing, which differs between machines. So in a run of several
  * files, the few files that fail run once more, alone. A file that passes then is printed as unsteady, and its fault is
  * still to be corrected. The long run has no second attempt.
  */
 export async function bunTest(options: string[], env: Record<string, string>): Promise<number> {
-  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined ? 4 : 2
+  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined && !isLong ? 4 : 2
   const sideBySide = Number(process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? byDefault)
   const folder = mkdtempSync(join(tmpdir(), 'forecourt-report-'))
   const report = join(folder, 'report.xml')
@@ -26,7 +29,7 @@ export async function bunTest(options: string[], env: Record<string, string>): P
   rmSync(folder, { recursive: true, force: true })
   const isOneFile = options.length === 1 && options[0]?.endsWith('.test.ts')
   const isTriedAgain = failed.length > 0 && failed.length <= mostTriedAgain && !first.hasErrors && !isOneFile
-  if (!isTriedAgain || process.env.FORECOURT_TEST_LONG !== undefined) return first.status
+  if (!isTriedAgain || isLong) return first.status
   console.log(`\nAgain, with nothing beside: ${failed.join(' ')}\n`)
   const { status } = await run(['--parallel=1', ...failed.map((file) => `./${file}`)], env)
   console.log(
@@ -42,7 +45,7 @@ interface Ran {
 }
 
 async function run(options: string[], env: Record<string, string>): Promise<Ran> {
-  const ours = ['--timeout', '120000', '--no-isolate', '--timings=test/timings.json']
+  const ours = ['--timeout', isLong ? '600000' : '120000', '--no-isolate', '--timings=test/timings.json']
   const child = spawn('bun', ['test', ...ours, ...options], {
     cwd: join(import.meta.dirname, '..'),
     stdio: ['inherit', 'pipe', 'pipe'],
