@@ -119,7 +119,7 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
     const old = ['--tls-max', '1.2', '--tlsv1.2', '--ciphers']
     expect(secure('/healthz', ...old, 'ECDHE-ECDSA-AES128-GCM-SHA256').said).toMatch(/ 200 2$/)
     expect(secure('/healthz', ...old, 'ECDHE-ECDSA-AES128-SHA').status).not.toBe(0)
-  }, 60_000)
+  })
 })
 
 test.skipIf(!isThere('caddy'))('Caddy takes its configuration', () => {
@@ -156,7 +156,7 @@ describe('the secrets that compose.yaml has people put in its folder', () => {
     expect(
       paths.filter((packedPath: string) => packedPath.includes('secrets/') && !/^(src|dist)\//.test(packedPath)),
     ).toEqual([])
-  }, 60_000)
+  })
 
   test.skipIf(!existsSync(join(projectFolder, '.git')))('are not for git', () => {
     const isIgnored = (name: string) =>

@@ -93,7 +93,6 @@ describe.each(languages)('the example in $name', ({ command, probe, device, rece
       expect(again.code, again.stderr).toBe(0)
       expect((await client.call(pageSites, {}, { token })).data.total).toBe(1)
     },
-    60_000,
   )
 })
 
@@ -145,7 +144,7 @@ describe('the example that keeps a copy in sync', () => {
     expect(list[0]?.type).toBe('device.unbound')
     expect(copied()).toEqual(await there())
     expect(await sync('pull', copy, receipts)).toMatchObject({ code: 0, stdout: '0 events, 2 devices\n' })
-  }, 60_000)
+  })
 
   test('is what the guide shows', () => {
     const source = readFileSync(example('sync.ts'), 'utf8')

@@ -73,5 +73,4 @@ test.if(isLong && hasOldestPostgres)(
     await service.stop()
     await database.stop()
   },
-  120_000,
 )

@@ -62,7 +62,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     expect(run('--version')).toEqual({ status: 0, stdout: `${version}\n` })
     expect(run('openapi', '--json').stdout).toBe(readFileSync(join(projectFolder, 'openapi.json'), 'utf8'))
     expect(run('sreve').status).toBe(2)
-  }, 60_000)
+  })
 
   test('serves on Bun, with its driver mended, its console, and its SDK for programs on Node', async () => {
     if (!isInstalled) return
@@ -79,7 +79,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     // The service has ended, so its output is complete.
     expect(service.stderr()).toMatch(/"runtime":"Bun /)
     expect(service.stderr()).not.toContain('patch')
-  }, 120_000)
+  })
 
   test('serves on Node where Bun cannot run, or is not wanted', async () => {
     if (!isInstalled) return
@@ -100,7 +100,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     const unwanted = await start({ env: { FORECOURT_RUNTIME: 'node' } })
     expect(await unwanted.stop()).toBe(0)
     expect(unwanted.stderr()).toMatch(/"runtime":"Node /)
-  }, 120_000)
+  })
 
   test.each([
     ['npx is stopped, whose shell passes no signal on', ['npx', 'forecourt'], 'SIGTERM'],

@@ -62,7 +62,7 @@ test('the commands for a lost secret work as they are pasted: a new service, a k
   const { code, data } = JSON.parse(printed.trim().split('\n').at(-1) ?? '')
   expect(code, log).toBe(0)
   expect(data.appSecret).toMatch(/^\S{20,}$/)
-}, 90_000)
+})
 
 /** A port that was free a moment ago. */
 async function freePort(): Promise<number> {

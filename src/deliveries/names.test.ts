@@ -39,4 +39,4 @@ test('localhost is loopback, and a name of the hosts file is found without a nam
     'Error',
     'string',
   ])
-}, 30_000)
+})

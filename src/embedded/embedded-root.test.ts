@@ -42,7 +42,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     expect(again.firstStart).toBe(false)
     expect(dirname(again.connection.host)).toBe(join(home, 'system', 'clusters'))
     await again.stop()
-  }, 120_000)
+  })
 
   test('the data folder that a first start makes is passed through by the database, and read by nobody', async () => {
     const folder = join(home, 'fresh', 'data')
@@ -52,7 +52,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     expect(statSync(join(folder, 'postgres')).mode & 0o777).toBe(0o700)
     expect(spawnSync('ls', [folder], { uid: nobody.uid, gid: nobody.gid }).status).not.toBe(0)
     await stop(child)
-  }, 120_000)
+  })
 
   test('a system folder that others can write is not trusted', async () => {
     const trap = join(home, 'trap')
@@ -62,33 +62,29 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     expect(await refusal(join(closed, 'three'), options)).toMatch(/^UserError: The user \w+, .* can use neither/)
   })
 
-  test.skipIf(closedToNobody)(
-    'everything runs as the ordinary user who starts it',
-    async () => {
-      const mine = join(home, 'mine')
-      mkdirSync(mine)
-      chownSync(mine, nobody.uid, nobody.gid)
-      // The programs are incomplete where root may not write, so a complete copy is made of them.
-      const installed = join(home, 'installed')
-      const { folder, version } = await findBinaries()
-      copyWithoutLinks(folder, installed)
-      const options = { binaries: { folder: installed, version } }
-      const { child, started } = await startInProcess(join(mine, 'data'), options, nobody)
-      const { firstStart, pid } = await started
-      expect(firstStart).toBe(true)
-      expect(readdirSync(join(mine, 'data')).sort()).toEqual(['embedded.json', 'postgres', `postgresql-${version}`])
-      expect([statSync(`/proc/${pid}`).uid, statSync(join(mine, 'data', 'postgres')).uid]).toEqual([
-        nobody.uid,
-        nobody.uid,
-      ])
-      await stop(child)
-      // Root takes the cluster as its owner.
-      const asRoot = await startEmbeddedDatabase(join(mine, 'data'))
-      expect(statSync(`/proc/${asRoot.pid}`).uid).toBe(nobody.uid)
-      await asRoot.stop()
-    },
-    30_000,
-  )
+  test.skipIf(closedToNobody)('everything runs as the ordinary user who starts it', async () => {
+    const mine = join(home, 'mine')
+    mkdirSync(mine)
+    chownSync(mine, nobody.uid, nobody.gid)
+    // The programs are incomplete where root may not write, so a complete copy is made of them.
+    const installed = join(home, 'installed')
+    const { folder, version } = await findBinaries()
+    copyWithoutLinks(folder, installed)
+    const options = { binaries: { folder: installed, version } }
+    const { child, started } = await startInProcess(join(mine, 'data'), options, nobody)
+    const { firstStart, pid } = await started
+    expect(firstStart).toBe(true)
+    expect(readdirSync(join(mine, 'data')).sort()).toEqual(['embedded.json', 'postgres', `postgresql-${version}`])
+    expect([statSync(`/proc/${pid}`).uid, statSync(join(mine, 'data', 'postgres')).uid]).toEqual([
+      nobody.uid,
+      nobody.uid,
+    ])
+    await stop(child)
+    // Root takes the cluster as its owner.
+    const asRoot = await startEmbeddedDatabase(join(mine, 'data'))
+    expect(statSync(`/proc/${asRoot.pid}`).uid).toBe(nobody.uid)
+    await asRoot.stop()
+  })
 
   test.skipIf(closedToNobody)('an ordinary user is told what may not be used', async () => {
     const binaries = await closedBinaries()
@@ -119,5 +115,5 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     } finally {
       tool('umount', ['-l', disk])
     }
-  }, 120_000)
+  })
 })

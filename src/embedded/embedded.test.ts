@@ -59,7 +59,7 @@ describe('one data folder', () => {
     })
     await started.stop()
     expect(findProcess(started.pid)).toBeUndefined()
-  }, 120_000)
+  })
 
   test("the server's log does not grow without bound", async () => {
     const path = join(dataDir, 'postgres', 'server.log')
@@ -104,7 +104,7 @@ describe('one data folder', () => {
     const next = await startEmbeddedDatabase(dataDir)
     expect(next.pid).not.toBe(pid)
     await next.stop()
-  }, 120_000)
+  })
 
   test('one that was killed too is recovered, also when another process got its number', async () => {
     for (const reused of [false, true]) {
@@ -119,7 +119,7 @@ describe('one data folder', () => {
       expect(await withSql(next, (sql) => sql`select * from kept`)).toHaveLength(reused ? 3 : 2)
       await next.stop()
     }
-  }, 120_000)
+  })
 
   test('one that was killed under us is started again for the same pool, without the processes it left', async () => {
     const first = await startEmbeddedDatabase(dataDir)
@@ -137,7 +137,7 @@ describe('one data folder', () => {
     expect(await sql`select * from kept`.catch(() => sql`select * from kept`)).toHaveLength(3)
     await sql.end({ timeout: 0 })
     await second.stop()
-  }, 120_000)
+  })
 
   test('a cluster of another major version is refused', async () => {
     const version = join(dataDir, 'postgres', 'PG_VERSION')
@@ -188,7 +188,7 @@ test('a first start that was killed half-way is made anew', async () => {
   expect(started.firstStart).toBe(true)
   expect(readdirSync(dataDir).sort()).toEqual(['embedded.json', 'postgres'])
   await started.stop()
-}, 120_000)
+})
 
 test('a data folder that is a file is refused', async () => {
   const dataDir = join(home, 'file')

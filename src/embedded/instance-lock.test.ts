@@ -52,7 +52,7 @@ test('of many instances that start at once one gets the folder, empty or with th
       await gone
     }
   }
-}, 120_000)
+})
 
 test('a lock is refused while it is held and free when it was released', async () => {
   const dataDir = join(home, 'one', 'more')

@@ -21,5 +21,4 @@ test.if(coordinatorUrl !== undefined)(
     const service = await place.startService({ env })
     expect(await service.stop()).toBe(0)
   },
-  60_000,
 )

@@ -345,7 +345,7 @@ test('one import or act of an application is under way at a time; cancelled, wha
   expect(expectSuccess(await client.call(pageActs, {}, app)).list.map((one) => one.id)).toEqual([id])
   expect(expectSuccess(await client.call(pageImports, {}, app)).list.map((one) => one.id)).toEqual([sent.id])
   expect(expectSuccess(await client.call(pageActs, { kind: 'sites' }, app)).total).toBe(0)
-}, 60_000)
+})
 
 test('a retry with its key gets the first answer, and there is one act', async () => {
   const app = await newApplication(client)

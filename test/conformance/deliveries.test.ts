@@ -284,7 +284,7 @@ describe('testDelivery', () => {
     const second = await client.call(testDelivery, {}, { token: application.token })
     expectRefusal(second, 'tooManyRequests')
     expect(second.headers.get('retry-after')).toMatch(/^[123]$/)
-  }, 30_000)
+  })
 
   test('is for one’s own application, and an operator names the one that is meant', async () => {
     const other = await newApplication(client)

@@ -75,4 +75,4 @@ test('the log tells of failed client secrets and of what callers may not do, wit
     expect(service.stderr()).not.toContain(sent)
   }
   await service.stop()
-}, 60_000)
+})

@@ -267,7 +267,7 @@ test('what is sent comes whole to somebody who keeps their access', async () => 
     expect(await staysTrue(() => read.isOpen(), 1_100)).toBe(true)
     expect(await read.isWhole()).toBe(true)
   }
-}, 60_000)
+})
 
 test('the connection of a reader who has stood still for long closes as well', async () => {
   const { headers, lose } = await ofPerson(full, 'developer', (id) =>
@@ -280,7 +280,7 @@ test('the connection of a reader who has stood still for long closes as well', a
   await lose()
   expect(await becomesTrue(() => !read.isOpen(), 20_000)).toBe(true)
   expect(await read.isWhole()).toBe(false)
-}, 60_000)
+})
 
 test('an export of the audit trail ends with the role that reads it, also of an application that its reader keeps', async () => {
   const holder = await ofPerson(full, 'viewer', (id) =>
@@ -291,7 +291,7 @@ test('an export of the audit trail ends with the role that reads it, also of an 
   await holder.lose()
   await sleep(1_100)
   for (const end of ends) await end()
-}, 60_000)
+})
 
 /** Rows whose import takes longer than the second within which a loss of access is noticed, on a quick machine too. */
 const moreThanASecond = 80_000
@@ -313,7 +313,7 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
     expect(error).toContain('has lost access')
     expect(failure).toMatchObject({ kind: 'accessLost', code: expect.any(Number) })
     expect((await client.operate(pageDevices, { appId: holder.appId })).data.total).toBe(created)
-  }, 60_000)
+  })
 
   test('an act that is worked off', async () => {
     const holder = await newHolder(await newApplication(client))
@@ -332,7 +332,7 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
     expect(error).toContain('has lost access')
     expect(failure).toMatchObject({ kind: 'accessLost', code: expect.any(Number) })
     expect((await client.operate(pageDevices, { appId: holder.appId, tag: 'acted' })).data.total).toBe(done)
-  }, 60_000)
+  })
 
   test('a file that is being taken, and each that is being sent', async () => {
     const holder = await newHolder(full)
@@ -341,5 +341,5 @@ describe.each(atScale(lossesInGate, Object.keys(losses)))('what has begun ends w
     // Each ends within a second, before its caller does anything more.
     await sleep(1_100)
     await Promise.all(ends.map((end) => end?.()))
-  }, 60_000)
+  })
 })

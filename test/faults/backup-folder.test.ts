@@ -51,44 +51,36 @@ describe('a folder of backups', () => {
     const kept = await records()
     expect(kept.map(({ path }) => path)).toEqual(made.map((name) => join(folder, name)))
     expect(kept.every(({ is_verified, failure, bytes }) => is_verified && failure === null && bytes > 0)).toBe(true)
-  }, 60_000)
+  })
 
-  longTest(
-    'loses no whole one to one that is cut or altered, and tells of it',
-    async () => {
-      const before = files()
-      const { file } = await backup()
-      const damaged = file.slice(folder.length + 1)
-      damage(damaged)
-      const { kept, removed, said, damaged: told } = await backup('--keep', '2')
-      // The new backup, and the newest undamaged backup before it.
-      expect(kept).toEqual([files().at(-1), before[1]])
-      expect([removed, told]).toEqual([[before[0]], [damaged]])
-      expect(said).toContain(`${damaged} is damaged and does not count as a backup`)
-      truncateSync(join(folder, kept[0]), 100)
-      const next = await backup('--keep', '2')
-      expect(next.kept).toEqual([files().at(-1), before[1]])
-      expect(next.removed).toEqual([])
-      // A damaged backup is removed with the old ones, once enough newer backups are undamaged.
-      await backup('--keep', '2')
-      expect((await backup('--keep', '2')).damaged).toEqual([])
-      expect(files()).toHaveLength(2)
-    },
-    60_000,
-  )
+  longTest('loses no whole one to one that is cut or altered, and tells of it', async () => {
+    const before = files()
+    const { file } = await backup()
+    const damaged = file.slice(folder.length + 1)
+    damage(damaged)
+    const { kept, removed, said, damaged: told } = await backup('--keep', '2')
+    // The new backup, and the newest undamaged backup before it.
+    expect(kept).toEqual([files().at(-1), before[1]])
+    expect([removed, told]).toEqual([[before[0]], [damaged]])
+    expect(said).toContain(`${damaged} is damaged and does not count as a backup`)
+    truncateSync(join(folder, kept[0]), 100)
+    const next = await backup('--keep', '2')
+    expect(next.kept).toEqual([files().at(-1), before[1]])
+    expect(next.removed).toEqual([])
+    // A damaged backup is removed with the old ones, once enough newer backups are undamaged.
+    await backup('--keep', '2')
+    expect((await backup('--keep', '2')).damaged).toEqual([])
+    expect(files()).toHaveLength(2)
+  })
 
-  longTest(
-    'keeps the one that was taken last, also when the clock has been set back',
-    async () => {
-      const [newest] = files().toReversed()
-      const later = 'forecourt-29991231T235959.999Z.fcb'
-      writeFileSync(join(folder, later), readFileSync(join(folder, String(newest))))
-      const { file, kept } = await backup('--keep', '1')
-      expect(kept).toEqual([basename(file)])
-      expect(existsSync(file)).toBe(true)
-    },
-    60_000,
-  )
+  longTest('keeps the one that was taken last, also when the clock has been set back', async () => {
+    const [newest] = files().toReversed()
+    const later = 'forecourt-29991231T235959.999Z.fcb'
+    writeFileSync(join(folder, later), readFileSync(join(folder, String(newest))))
+    const { file, kept } = await backup('--keep', '1')
+    expect(kept).toEqual([basename(file)])
+    expect(existsSync(file)).toBe(true)
+  })
 
   test('has others’ files left alone, and what a kill left in it removed, but not what is being written', async () => {
     const [old, young] = ['20260101T000000.000Z', '20260102T000000.000Z'].map((time) => `forecourt-${time}.fcb.partial`)
@@ -102,7 +94,7 @@ describe('a folder of backups', () => {
       expect(left).toContain(name)
     expect(left).not.toContain(old)
     expect(left).toHaveLength(5)
-  }, 60_000)
+  })
 })
 
 test('a backup of the folder is restored, and brings no record of backups along', async () => {
@@ -113,7 +105,7 @@ test('a backup of the folder is restored, and brings no record of backups along'
   const { checks } = JSON.parse((await forecourt(['doctor', '--json'], { ...other, FORECOURT_PORT: '0' })).stdout)
   const found = checks.find(({ name }: { name: string }) => name === 'backup')
   expect(found).toMatchObject({ status: 'ok', message: expect.stringContaining('no backup was taken') })
-}, 60_000)
+})
 
 test('a backup that names other tables or columns than its schema has is refused, with nothing written', async () => {
   const { file } = await backup()
@@ -141,7 +133,7 @@ test('a backup that names other tables or columns than its schema has is refused
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   }
   expect((await forecourt(['restore', file], other)).code).toBe(0)
-}, 60_000)
+})
 
 /** A piece of a backup file: a gzip member with its length in the extra field. */
 function packed(content: string | Buffer): Buffer {
@@ -168,7 +160,7 @@ test('one that fails is noted with why, fails in the doctor, and is over with th
   expect(await look()).toMatchObject({ status: 'ok', message: expect.stringContaining(`${file}, `) })
   await database.run((sql) => sql`update backup_record set began_at = began_at - interval '27 hours'`)
   expect(await look()).toMatchObject({ status: 'warn', todo: expect.stringContaining('--keep') })
-}, 60_000)
+})
 
 test('a database that takes no writes is backed up, and it is told that nothing was noted', async () => {
   await database.run((sql) => sql`alter database forecourt set default_transaction_read_only = on`)
@@ -178,7 +170,7 @@ test('a database that takes no writes is backed up, and it is told that nothing 
   )
   expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(': verified, ')])
   expect(ended.stderr).toContain('The backup is complete, but the database could not record it')
-}, 60_000)
+})
 
 test('what makes no sense is wrong usage, and makes nothing', async () => {
   const elsewhere = join(place.home, 'elsewhere')
@@ -193,4 +185,4 @@ test('what makes no sense is wrong usage, and makes nothing', async () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)])
   }
   expect(existsSync(elsewhere)).toBe(false)
-}, 60_000)
+})

@@ -137,14 +137,14 @@ describe('a small backup', () => {
     const both = await forecourt(['backup', '-', '--json'], env)
     expect([both.code, both.stdout]).toEqual([2, ''])
     expect(existsSync(env.FORECOURT_DATA_DIR)).toBe(false)
-  }, 60_000)
+  })
 
   test('that nobody takes to its end is not done, and the database that it started is stopped', async () => {
     const { child, ended } = startForecourt(['backup', '-'], { FORECOURT_DATA_DIR: dataDir })
     child.stdout?.destroy()
     expectRefused(await ended, 'Standard output was closed, and the backup is not complete.')
     expect(databaseProcesses(dataDir)).toEqual([])
-  }, 60_000)
+  })
 
   test('whose restore is ended by Ctrl-C, which ends what it has started too, says just that', async () => {
     const dataDir = place.newFolder()
@@ -160,7 +160,7 @@ describe('a small backup', () => {
       stderr: 'The command was stopped by SIGINT, and nothing was written.\n',
     })
     expectDone(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir }))
-  }, 60_000)
+  })
 
   test('is not written where it cannot be, nor of a database that is not there', async () => {
     const env = { FORECOURT_DATA_DIR: dataDir }
@@ -169,7 +169,7 @@ describe('a small backup', () => {
     const nowhere = { FORECOURT_DATA_DIR: place.newFolder() }
     expectRefused(await forecourt(['backup', newFile()], nowhere), 'There is no Forecourt database in')
     expect(existsSync(nowhere.FORECOURT_DATA_DIR)).toBe(false)
-  }, 60_000)
+  })
 
   test('goes into an empty database only', async () => {
     const { env, look } = await newDatabase('forecourt')
@@ -188,7 +188,7 @@ describe('a small backup', () => {
     await look((sql) => runUpkeep(sql, pino({ level: 'silent' }), days, [issueTokensRoutine]))
     expectDone(await forecourt(['restore', file], env))
     expectRefused(await forecourt(['restore', file], env), 'The database holds data already (in application)')
-  }, 60_000)
+  })
 })
 
 test('a row that the database does not take ends a restore with its words, and nothing is written', async () => {
@@ -203,4 +203,4 @@ test('a row that the database does not take ends a restore with its words, and n
     /^The database refused a statement: null value in column "model_name"/,
   )
   expect(await look((sql) => sql`select 1 from device_catalogue where version > 1`)).toHaveLength(0)
-}, 30_000)
+})

@@ -98,7 +98,7 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
   }
   tell(`rows of ${rows} that were committed when their process was killed: ${found.join(', ')}`)
   expect(found.some(isInMiddle), `${said}: a kill in the middle`).toBe(true)
-}, 120_000)
+})
 
 test('a batch’s key is new a day after it began, also for rows that a retry wrote hours later', async () => {
   const service = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
@@ -132,4 +132,4 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   await begin(25)
   await send(other)
   expect(await countSites()).toBe(6)
-}, 60_000)
+})

@@ -160,95 +160,86 @@ describe.concurrent('callbacks', () => {
       expect(await service.stop()).toBe(0)
       await database.stop()
     },
-    120_000,
   )
 
-  longTest(
-    'of two processes come once each, and when one is killed the other goes on within the lease',
-    async () => {
-      const database = await place.startDatabase()
-      const services = await Promise.all([0, 1].map(() => place.startService({ env: env(database) })))
-      const [one, other] = services as [Service, Service]
-      const clients = [new Client(one), new Client(other)] as const
-      const endpoints = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => newEndpoint(clients[n % 2 === 0 ? 0 : 1], `/two-${n}`)),
+  longTest('of two processes come once each, and when one is killed the other goes on within the lease', async () => {
+    const database = await place.startDatabase()
+    const services = await Promise.all([0, 1].map(() => place.startService({ env: env(database) })))
+    const [one, other] = services as [Service, Service]
+    const clients = [new Client(one), new Client(other)] as const
+    const endpoints = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => newEndpoint(clients[n % 2 === 0 ? 0 : 1], `/two-${n}`)),
+    )
+    // Chance decides which process leases an endpoint first. Both must have sent some callbacks, or the test shows
+    // nothing.
+    const hasBoth = async () => (await Promise.all(clients.map(deliveredBy))).every((share) => share > 0)
+    for (let round = 0; round < 30 || (round < 300 && !(await hasBoth())); round++) {
+      // A process keeps an endpoint's lease while there are events. A pause longer than the interval of their
+      // searches lets either process lease it next.
+      if (round >= 30 && round % 15 === 0) await sleep(5_000)
+      const some = endpoints.filter(() => random() < 0.5)
+      await Promise.all(
+        some.map(({ appId, token }) =>
+          Promise.all(clients.map((client) => client.call(createDevice, deviceBody(appId), { token }))),
+        ),
       )
-      // Chance decides which process leases an endpoint first. Both must have sent some callbacks, or the test shows
-      // nothing.
-      const hasBoth = async () => (await Promise.all(clients.map(deliveredBy))).every((share) => share > 0)
-      for (let round = 0; round < 30 || (round < 300 && !(await hasBoth())); round++) {
-        // A process keeps an endpoint's lease while there are events. A pause longer than the interval of their
-        // searches lets either process lease it next.
-        if (round >= 30 && round % 15 === 0) await sleep(5_000)
-        const some = endpoints.filter(() => random() < 0.5)
-        await Promise.all(
-          some.map(({ appId, token }) =>
-            Promise.all(clients.map((client) => client.call(createDevice, deviceBody(appId), { token }))),
-          ),
-        )
-        await anyMoment(random, 60)
-      }
-      for (const endpoint of endpoints) {
-        const expected = await expectedOf(database, endpoint)
-        await becomesTrue(() => hasAll(endpoint.path, expected))
-        expect(
-          receiver.at(endpoint.path).map(({ id }) => id),
-          `${said}: ${endpoint.path}`,
-        ).toEqual(expected)
-      }
-      const shares = await Promise.all(clients.map(deliveredBy))
-      tell(`two processes delivered ${shares.join(' and ')}, none of it twice`)
-      for (const share of shares) expect(share, 'what each has delivered').toBeGreaterThan(0)
+      await anyMoment(random, 60)
+    }
+    for (const endpoint of endpoints) {
+      const expected = await expectedOf(database, endpoint)
+      await becomesTrue(() => hasAll(endpoint.path, expected))
+      expect(
+        receiver.at(endpoint.path).map(({ id }) => id),
+        `${said}: ${endpoint.path}`,
+      ).toEqual(expected)
+    }
+    const shares = await Promise.all(clients.map(deliveredBy))
+    tell(`two processes delivered ${shares.join(' and ')}, none of it twice`)
+    for (const share of shares) expect(share, 'what each has delivered').toBeGreaterThan(0)
 
-      const stops = endpoints.map((endpoint) => createAlong(clients[1], endpoint))
-      await killSoon(one, 1000)
-      const killedAt = performance.now()
-      await anyMoment(random, 1000)
-      await Promise.all(stops.map((one) => one.stop()))
-      for (const endpoint of endpoints) {
-        const expected = await expectedOf(database, endpoint)
-        const isThere = () => hasAll(endpoint.path, expected)
-        expect(await becomesTrue(isThere, killedAt + leaseMs + 20_000 - performance.now()), said).toBe(true)
-        expect(firsts(receiver.at(endpoint.path).map(({ id }) => id)), `${said}: ${endpoint.path}`).toEqual(expected)
-      }
-      tell(`the other had taken over everything ${((performance.now() - killedAt) / 1000).toFixed(1)} s after the kill`)
-      expect(await other.stop()).toBe(0)
-      await database.stop()
-    },
-    120_000,
-  )
+    const stops = endpoints.map((endpoint) => createAlong(clients[1], endpoint))
+    await killSoon(one, 1000)
+    const killedAt = performance.now()
+    await anyMoment(random, 1000)
+    await Promise.all(stops.map((one) => one.stop()))
+    for (const endpoint of endpoints) {
+      const expected = await expectedOf(database, endpoint)
+      const isThere = () => hasAll(endpoint.path, expected)
+      expect(await becomesTrue(isThere, killedAt + leaseMs + 20_000 - performance.now()), said).toBe(true)
+      expect(firsts(receiver.at(endpoint.path).map(({ id }) => id)), `${said}: ${endpoint.path}`).toEqual(expected)
+    }
+    tell(`the other had taken over everything ${((performance.now() - killedAt) / 1000).toFixed(1)} s after the kill`)
+    expect(await other.stop()).toBe(0)
+    await database.stop()
+  })
 })
 
 describe('callbacks', () => {
-  longTest(
-    'wait for a database that is away, and go on by themselves',
-    async () => {
-      const database = await place.startDatabase()
-      const service = await place.startService({ env: env(database) })
-      const client = new Client(service)
-      const endpoints = await Promise.all([0, 1, 2].map((n) => newEndpoint(client, `/away-${n}`)))
-      for (let outage = 0; outage < 3; outage++) {
-        const stops = endpoints.map((endpoint) => createAlong(client, endpoint))
-        const before = endpoints.map(({ path }) => receiver.at(path).length)
-        const isBusy = () => endpoints.every(({ path }, n) => receiver.at(path).length > (before[n] ?? 0) + 5)
-        expect(await becomesTrue(isBusy), `${said}: busy before outage ${outage}`).toBe(true)
-        database.signalAll('SIGKILL')
-        await anyMoment(random, 1_500)
-        await database.start()
-        await anyMoment(random, 600)
-        await Promise.all(stops.map((one) => one.stop()))
-      }
-      for (const endpoint of endpoints) {
-        const expected = await expectedOf(database, endpoint)
-        await becomesTrue(() => hasAll(endpoint.path, expected))
-        expect(firsts(receiver.at(endpoint.path).map(({ id }) => id)), `${said}: ${endpoint.path}`).toEqual(expected)
-      }
-      expect(service.process.exitCode).toBeNull()
-      expect(await service.stop()).toBe(0)
-      await database.stop()
-    },
-    120_000,
-  )
+  longTest('wait for a database that is away, and go on by themselves', async () => {
+    const database = await place.startDatabase()
+    const service = await place.startService({ env: env(database) })
+    const client = new Client(service)
+    const endpoints = await Promise.all([0, 1, 2].map((n) => newEndpoint(client, `/away-${n}`)))
+    for (let outage = 0; outage < 3; outage++) {
+      const stops = endpoints.map((endpoint) => createAlong(client, endpoint))
+      const before = endpoints.map(({ path }) => receiver.at(path).length)
+      const isBusy = () => endpoints.every(({ path }, n) => receiver.at(path).length > (before[n] ?? 0) + 5)
+      expect(await becomesTrue(isBusy), `${said}: busy before outage ${outage}`).toBe(true)
+      database.signalAll('SIGKILL')
+      await anyMoment(random, 1_500)
+      await database.start()
+      await anyMoment(random, 600)
+      await Promise.all(stops.map((one) => one.stop()))
+    }
+    for (const endpoint of endpoints) {
+      const expected = await expectedOf(database, endpoint)
+      await becomesTrue(() => hasAll(endpoint.path, expected))
+      expect(firsts(receiver.at(endpoint.path).map(({ id }) => id)), `${said}: ${endpoint.path}`).toEqual(expected)
+    }
+    expect(service.process.exitCode).toBeNull()
+    expect(await service.stop()).toBe(0)
+    await database.stop()
+  })
 
   test('that are under way when their service is told to stop end within 2 seconds, and another goes on at once', async () => {
     const database = await place.startDatabase()
@@ -281,7 +272,7 @@ describe('callbacks', () => {
     }
     expect(await next.stop()).toBe(0)
     await database.stop()
-  }, 120_000)
+  })
 })
 
 /** The number of callbacks that a process counts as delivered. */

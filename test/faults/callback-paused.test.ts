@@ -63,5 +63,4 @@ longTest(
     expect(new Set(ids).size).toBe(5)
     await again.service.stop()
   },
-  120_000,
 )

@@ -80,7 +80,7 @@ describe.concurrent('a replay', () => {
       { token },
     )
     expect(before.data).toEqual({ replayed: 0 })
-  }, 120_000)
+  })
 })
 
 describe('a long replay', () => {
@@ -168,7 +168,7 @@ describe('a long replay', () => {
     expect(await becomesTrue(async () => (await waiting()) === events + 2)).toBe(true)
     await again.stop()
     await own.stop()
-  }, 120_000)
+  })
 })
 
 describe.concurrent('a test', () => {
@@ -227,6 +227,5 @@ describe.concurrent('a test', () => {
       const answer = await asked
       expect(answer.data).toMatchObject({ status: 3, responseStatus: null, error: 'no answer in time' })
     },
-    120_000,
   )
 })

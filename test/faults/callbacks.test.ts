@@ -186,7 +186,7 @@ describe.concurrent('a callback that fails', () => {
     const [, delivered] = await bed.deliveriesOf(app)
     expect(delivered).toMatchObject({ attempts: 2, error: null, nextAttemptTime: null })
     expect(delivered?.attemptLog.map(({ responseStatus }) => responseStatus)).toEqual([500, 200])
-  }, 120_000)
+  })
 
   const refusals = [
     { status: 503, header: () => '8' },
@@ -206,7 +206,6 @@ describe.concurrent('a callback that fails', () => {
       expect(received).toHaveLength(3)
       expect((received[2]?.at ?? 0) - (received[1]?.at ?? 0)).toBeGreaterThan(7_900)
     },
-    30_000,
   )
 
   test('is not sent elsewhere by a redirect', async () => {
@@ -230,7 +229,7 @@ describe.concurrent('a callback that fails', () => {
     await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 1 })).length === 3)
     const [refused] = await bed.deliveriesOf(app, { status: 1 })
     expect(refused?.error).toBe('the connection failed (ECONNREFUSED)')
-  }, 120_000)
+  })
 
   test('with 410 is dead, and nothing more is sent until the configuration is saved again', async () => {
     let isGone = true
@@ -264,7 +263,7 @@ describe.concurrent('a callback that fails', () => {
     expect(replayed.data.replayed).toBe(8)
     const all = await receiver.waitFor(app.path, 5 + 8)
     expect(all.slice(5).map(serialOf)).toEqual(expect.arrayContaining(missed))
-  }, 120_000)
+  })
 })
 
 describe.concurrent('a rotation', () => {

@@ -205,7 +205,6 @@ longTest(
     expect(await busy.service.stop()).toBe(0)
     await database.stop()
   },
-  120_000,
 )
 
 test('a server whose connections are cut one by one under every kind of operation lives, heals, and leaves nothing half-done', async () => {
@@ -231,4 +230,4 @@ test('a server whose connections are cut one by one under every kind of operatio
   await expectWholeChanges(database, busy)
   expect(await busy.service.stop()).toBe(0)
   await database.stop()
-}, 120_000)
+})

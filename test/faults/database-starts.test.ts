@@ -46,7 +46,7 @@ describe('a start waits', () => {
     await database.start()
     await expectWorks(await starting)
     await database.stop()
-  }, 120_000)
+  })
 
   test('for a standby that is about to be the primary', async () => {
     const database = await place.startDatabase()
@@ -58,7 +58,7 @@ describe('a start waits', () => {
     await database.run((sql) => sql`select pg_promote()`)
     await expectWorks(await starting)
     await database.stop()
-  }, 120_000)
+  })
 
   test('no longer than it is told', async () => {
     const env = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/forecourt', FORECOURT_DATABASE_WAIT_SECONDS: '2' }
@@ -67,29 +67,25 @@ describe('a start waits', () => {
     expect(performance.now() - began).toBeGreaterThan(1700)
     expect(words).toMatch(/The database cannot be reached: .+ \(database forecourt at 127\.0\.0\.1:1\)\.\n/)
     expect(words).not.toContain('secret')
-  }, 60_000)
+  })
 
-  test.each(['nothing listens', 'nobody speaks'])(
-    'until it is stopped, while %s',
-    async (what) => {
-      let isAsked = false
-      const server = createServer(() => {
-        isAsked = true
-      })
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      const { port } = server.address() as { port: number }
-      const url = `postgres://user:secret@127.0.0.1:${what === 'nothing listens' ? 1 : port}/forecourt`
-      const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }
-      let words = ''
-      const starting = start(env, { onStderr: (all) => (words = all) })
-      expect(await becomesTrue(() => isAsked || words.includes(waits))).toBe(true)
-      for (const { pid } of place.services()) process.kill(pid, 'SIGTERM')
-      // A service that has not ended 9.5 s after the signal exits with 1.
-      expect(await starting).toMatch(/^the service ended with 0: /)
-      server.close()
-    },
-    120_000,
-  )
+  test.each(['nothing listens', 'nobody speaks'])('until it is stopped, while %s', async (what) => {
+    let isAsked = false
+    const server = createServer(() => {
+      isAsked = true
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    const url = `postgres://user:secret@127.0.0.1:${what === 'nothing listens' ? 1 : port}/forecourt`
+    const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }
+    let words = ''
+    const starting = start(env, { onStderr: (all) => (words = all) })
+    expect(await becomesTrue(() => isAsked || words.includes(waits))).toBe(true)
+    for (const { pid } of place.services()) process.kill(pid, 'SIGTERM')
+    // A service that has not ended 9.5 s after the signal exits with 1.
+    expect(await starting).toMatch(/^the service ended with 0: /)
+    server.close()
+  })
 })
 
 describe('a user without rights is told which right on what:', () => {
@@ -124,37 +120,25 @@ describe('a user without rights is told which right on what:', () => {
     expect(await refusal(() => '')).toBe(
       'The user x may not create tables in schema public of database x: grant create on schema public to x.\n',
     )
-  }, 60_000)
+  })
 
-  longTest(
-    'none to use the schema',
-    async () => {
-      expect(await refusal(() => 'revoke usage on schema public from public')).toBe(
-        'The user x may not use schema public of database x: grant usage, create on schema public to x.\n',
-      )
-    },
-    60_000,
-  )
+  longTest('none to use the schema', async () => {
+    expect(await refusal(() => 'revoke usage on schema public from public')).toBe(
+      'The user x may not use schema public of database x: grant usage, create on schema public to x.\n',
+    )
+  })
 
-  longTest(
-    'a search path that names no schema',
-    async () => {
-      expect(await refusal((name) => `alter role ${name} set search_path = "$user", "For Court"`)).toBe(
-        'The database x has no schema "For Court" for the user x: create schema "For Court" authorization x.\n',
-      )
-    },
-    60_000,
-  )
+  longTest('a search path that names no schema', async () => {
+    expect(await refusal((name) => `alter role ${name} set search_path = "$user", "For Court"`)).toBe(
+      'The database x has no schema "For Court" for the user x: create schema "For Court" authorization x.\n',
+    )
+  })
 
-  longTest(
-    'none to connect',
-    async () => {
-      expect(await refusal((name) => `revoke connect on database ${name} from public`)).toMatch(
-        /^The database cannot be reached: permission denied for database "x" \(database x at .+\)\.\n$/,
-      )
-    },
-    60_000,
-  )
+  longTest('none to connect', async () => {
+    expect(await refusal((name) => `revoke connect on database ${name} from public`)).toMatch(
+      /^The database cannot be reached: permission denied for database "x" \(database x at .+\)\.\n$/,
+    )
+  })
 
   test('tables that belong to somebody else', async () => {
     const owned = async (name: string) => {
@@ -165,5 +149,5 @@ describe('a user without rights is told which right on what:', () => {
     expect(await refusal(owned)).toBe(
       'The tables in schema public of database x belong to forecourt, and the user x may not use them: grant forecourt to x.\n',
     )
-  }, 60_000)
+  })
 })

@@ -173,7 +173,6 @@ describe('the service lives, stays small and goes on answering beside', () => {
       await honestRequests(client, application)
       expect(await service.stop()).toBe(0)
     },
-    120_000,
   )
 
   test('connections that read none of their large answers', async () => {
@@ -194,7 +193,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
     expect(most - before).toBeLessThan(100)
     for (const socket of sockets) socket.destroy()
     expect(await service.stop()).toBe(0)
-  }, 120_000)
+  })
 
   test('connections that are reset after any byte of a request', async () => {
     const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: '50' } })

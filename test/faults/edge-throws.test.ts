@@ -58,34 +58,30 @@ test('whatever a handler throws is answered 49999 in the envelope, and the proce
   } finally {
     child.kill('SIGKILL')
   }
-}, 120_000)
+})
 
-longTest(
-  'files of the console that go away beside a running service change none of its answers',
-  async () => {
-    const checkout = join(place.home, 'checkout')
-    mkdirSync(checkout)
-    for (const part of ['package.json', 'migrations', join('console', 'dist'), isNode ? 'dist' : 'src']) {
-      cpSync(join(projectFolder, part), join(checkout, part), { recursive: true })
-    }
-    symlinkSync(join(projectFolder, 'node_modules'), join(checkout, 'node_modules'))
-    const service = await place.startService({ checkout })
-    const answerOf = async (path: string) => {
-      const answer = await fetch(service.url + path)
-      return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
-    }
-    const page = await answerOf('/console')
-    const [script = ''] = /\/console\/assets\/frame-[\w-]+\.js/.exec(page.text) ?? []
-    const paths = ['/console', '/docs', script]
-    const before = await Promise.all(paths.map(answerOf))
-    expect(before.map(({ status }) => status)).toEqual([200, 200, 200])
-    rmSync(join(checkout, 'console'), { recursive: true })
-    expect(await Promise.all(paths.map(answerOf))).toEqual(before)
-    await newApplication(new Client(service))
-    expect(await service.stop()).toBe(0)
-  },
-  120_000,
-)
+longTest('files of the console that go away beside a running service change none of its answers', async () => {
+  const checkout = join(place.home, 'checkout')
+  mkdirSync(checkout)
+  for (const part of ['package.json', 'migrations', join('console', 'dist'), isNode ? 'dist' : 'src']) {
+    cpSync(join(projectFolder, part), join(checkout, part), { recursive: true })
+  }
+  symlinkSync(join(projectFolder, 'node_modules'), join(checkout, 'node_modules'))
+  const service = await place.startService({ checkout })
+  const answerOf = async (path: string) => {
+    const answer = await fetch(service.url + path)
+    return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
+  }
+  const page = await answerOf('/console')
+  const [script = ''] = /\/console\/assets\/frame-[\w-]+\.js/.exec(page.text) ?? []
+  const paths = ['/console', '/docs', script]
+  const before = await Promise.all(paths.map(answerOf))
+  expect(before.map(({ status }) => status)).toEqual([200, 200, 200])
+  rmSync(join(checkout, 'console'), { recursive: true })
+  expect(await Promise.all(paths.map(answerOf))).toEqual(before)
+  await newApplication(new Client(service))
+  expect(await service.stop()).toBe(0)
+})
 
 describe('outside of every request', () => {
   /** Loads a file into the service's own process; the signal SIGUSR2 makes it throw. */
@@ -101,7 +97,7 @@ describe('outside of every request', () => {
     expect(await becomesTrue(() => service.stderr().includes('unhandled rejection'))).toBe(true)
     await newApplication(new Client(service))
     expect(await service.stop()).toBe(0)
-  }, 120_000)
+  })
 
   test('an exception that nothing catches is logged, and the service ends with 1', async () => {
     const service = await place.startService({
@@ -118,5 +114,5 @@ describe('outside of every request', () => {
       err: { message: 'harm' },
       msg: expect.stringContaining('uncaught exception'),
     })
-  }, 120_000)
+  })
 })

@@ -104,7 +104,6 @@ test.skipIf(!hasOldestPostgres)(
     expect(await namesIn(primary)).toEqual([body.deviceNo])
     expect(await service.stop()).toBe(0)
   },
-  60_000,
 )
 
 /**

@@ -79,7 +79,7 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
   expect((await client.call(pageSites, {}, { token: app.token })).status).toBe(200)
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 120_000)
+})
 
 test('however many ask whether the service is ready, the database is asked by few of them', async () => {
   const { database, service } = await start({})
@@ -105,7 +105,7 @@ test('however many ask whether the service is ready, the database is asked by fe
   expect(asked).toBeLessThan(probes / 2)
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 60_000)
+})
 
 test('an application that sends files without an end takes no other’s place', async () => {
   const { database, service } = await start({})
@@ -132,7 +132,7 @@ test('an application that sends files without an end takes no other’s place', 
   expect(await becomesTrue(async () => (await again()).status !== 429), 'their places are free').toBe(true)
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 60_000)
+})
 
 /** Blocks every read of sites until the returned function is called. */
 async function lockSites(sql: Sql): Promise<() => Promise<unknown>> {

@@ -199,7 +199,7 @@ test('followers of the feed skip nothing that commits late and see nothing twice
   // Other events were written after each slow one.
   for (const id of slow) expect(slowFeed.all.filter((other) => other > id).length, said).toBeGreaterThan(0)
   tell(`${slowFeed.all.length} and ${neighbourFeed.all.length} events followed in ${slowFeed.followed.length} ways`)
-}, 120_000)
+})
 
 test('without the lock they would skip them: the followers notice', async () => {
   const { slow, slowFeed, neighbourFeed } = await followWhileWritten(false)
@@ -210,4 +210,4 @@ test('without the lock they would skip them: the followers notice', async () => 
     expect(slow, `${said}: ${name}`).toEqual(expect.arrayContaining(skipped[index] ?? []))
   expect(skipped.flat().length, said).toBeGreaterThan(0)
   for (const { name, seen } of neighbourFeed.followed) expect(seen, `${said}: ${name}`).toEqual(neighbourFeed.all)
-}, 120_000)
+})

@@ -56,37 +56,33 @@ async function keptBytes(id: number) {
 
 const tool = (name: string, args: string[]) => spawnSync(name, args)
 
-test.skipIf(process.getuid?.() !== 0)(
-  'the last tenth of the disk of the embedded database is not filled',
-  async () => {
-    const disk = place.newFolder()
-    mkdirSync(disk)
-    // Without the right to mount, the test cannot create a small disk and ends here.
-    if (tool('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs', disk]).status !== 0) return
-    try {
-      const dataDir = join(disk, 'data')
-      prepareDatabase(dataDir)
-      const service = await place.startService({ dataDir })
-      const own = new Client(service)
-      const application = await newApplication(own)
-      const row = JSON.stringify(deviceBody(''))
-      expect((await send(own, application, row)).code).toBe(0)
-      const { bavail, blocks, bsize } = statfsSync(disk)
-      tool('fallocate', ['-l', String((bavail - Math.floor(blocks / 20)) * bsize), join(disk, 'rest')])
-      const idle = async () => (await own.operate(pageImports, { status: 3 })).data.total === 1
-      expect(await becomesTrue(idle)).toBe(true)
-      const { status, code, data } = await send(own, application, row)
-      expect([status, code]).toEqual([429, 10007])
-      expect(data).toEqual({ errors: [{ field: 'body', reason: 'the disk is nearly full' }] } as never)
-      rmSync(join(disk, 'rest'))
-      expect((await send(own, application, row)).code).toBe(0)
-      await service.stop()
-    } finally {
-      tool('umount', ['-l', disk])
-    }
-  },
-  60_000,
-)
+test.skipIf(process.getuid?.() !== 0)('the last tenth of the disk of the embedded database is not filled', async () => {
+  const disk = place.newFolder()
+  mkdirSync(disk)
+  // Without the right to mount, the test cannot create a small disk and ends here.
+  if (tool('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs', disk]).status !== 0) return
+  try {
+    const dataDir = join(disk, 'data')
+    prepareDatabase(dataDir)
+    const service = await place.startService({ dataDir })
+    const own = new Client(service)
+    const application = await newApplication(own)
+    const row = JSON.stringify(deviceBody(''))
+    expect((await send(own, application, row)).code).toBe(0)
+    const { bavail, blocks, bsize } = statfsSync(disk)
+    tool('fallocate', ['-l', String((bavail - Math.floor(blocks / 20)) * bsize), join(disk, 'rest')])
+    const idle = async () => (await own.operate(pageImports, { status: 3 })).data.total === 1
+    expect(await becomesTrue(idle)).toBe(true)
+    const { status, code, data } = await send(own, application, row)
+    expect([status, code]).toEqual([429, 10007])
+    expect(data).toEqual({ errors: [{ field: 'body', reason: 'the disk is nearly full' }] } as never)
+    rmSync(join(disk, 'rest'))
+    expect((await send(own, application, row)).code).toBe(0)
+    await service.stop()
+  } finally {
+    tool('umount', ['-l', disk])
+  }
+})
 
 test('a refused row is kept in a few bytes, and its words are made when they are shown', async () => {
   const application = await newApplication(client)
@@ -104,7 +100,7 @@ test('a refused row is kept in a few bytes, and its words are made when they are
   expect([first.line, first.code, last.line, last.code]).toEqual([1, 10001, rows, 10001])
   expect(first.errors).toContainEqual({ field: 'deviceNo', reason: 'is required' })
   expect(last.errors).toContainEqual({ field: 'deviceNo', reason: '必填' })
-}, 60_000)
+})
 
 test('what an application may keep is bounded, over all processes; others are not', async () => {
   const [application, other] = [await newApplication(client), await newApplication(client)]
@@ -131,7 +127,7 @@ test('what an application may keep is bounded, over all processes; others are no
   expect(
     (await client.operate(createImport, { kind: 'inventory', dryRun: 'true', file: '{}' }, { headers })).code,
   ).toBe(0)
-}, 60_000)
+})
 
 test('a file that is larger than the room is refused while it is taken, and leaves nothing for long', async () => {
   const application = await newApplication(client)
@@ -145,7 +141,7 @@ test('a file that is larger than the room is refused while it is taken, and leav
     })
   expect(await becomesTrue(async () => (await rest()) === 0)).toBe(true)
   expect((await send(client, application, row)).code).toBe(0)
-}, 60_000)
+})
 
 test('a file of the inventory has bounds too', async () => {
   const inventory = (file: string) =>
@@ -157,7 +153,7 @@ test('a file of the inventory has bounds too', async () => {
   expect((await inventory('{}')).code).toBe(10007)
   await database.run((sql) => sql`update import set kept_bytes = 0 where id = ${data.id}`)
   expect((await inventory('{}')).code).toBe(0)
-}, 60_000)
+})
 
 test('what is cancelled gives its room back', async () => {
   const application = await newApplication(client)
@@ -166,7 +162,7 @@ test('what is cancelled gives its room back', async () => {
   const before = await keptBytes(id)
   while ((await database.run((sql) => deleteOldJobs(sql, 100))) > 0);
   expect(await keptBytes(id)).toBeLessThan(before)
-}, 60_000)
+})
 
 test('an import ends with its millionth refused row', async () => {
   const application = await newApplication(client)
@@ -176,4 +172,4 @@ test('an import ends with its millionth refused row', async () => {
   expect([status, refused]).toEqual([4, 1_000_000])
   expect(error).toMatch(/^The import stopped at line \d+, because 1000000 of its rows were refused: correct the file/)
   expect(failure).toMatchObject({ kind: 'rowsRefused', count: 1_000_000 })
-}, 60_000)
+})

@@ -34,7 +34,6 @@ test.each(atScale(['', ' \r\n\n'], ['', '\n', '\r\n', ' \n\n']))(
     expect(service.stderr()).not.toContain(operatorKey)
     await service.stop()
   },
-  60_000,
 )
 
 test('a database is found by the URL in a file', async () => {
@@ -45,7 +44,7 @@ test('a database is found by the URL in a file', async () => {
   expect(rows.length).toBeGreaterThan(0)
   expect(service.stderr()).not.toContain(database.connection.password)
   await service.stop()
-}, 60_000)
+})
 
 test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
   '%s_FILE that is missing, no file, empty, or given beside the setting ends the start with one sentence',
@@ -70,7 +69,6 @@ test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
       expect([ended.code, ended.stdout, ended.stderr]).toEqual([1, '', `${words}\n`])
     }
   },
-  60_000,
 )
 
 test('what a file holds is held to the same rules, and is never repeated', async () => {
@@ -82,7 +80,7 @@ test('what a file holds is held to the same rules, and is never repeated', async
     expect(stderr).toMatch(new RegExp(`^${name} must [^\\n]+\\n$`))
     expect(stderr).not.toContain('secret')
   }
-}, 60_000)
+})
 
 test.skipIf(process.getuid?.() !== 0)(
   'as root, and beyond this machine, the service says so once in its log, and names the remedy',
@@ -100,5 +98,4 @@ test.skipIf(process.getuid?.() !== 0)(
     expect(service.stderr()).toContain('FORECOURT_TRUSTED_PROXIES')
     await service.stop()
   },
-  60_000,
 )

@@ -81,7 +81,6 @@ test.skipIf(!isLong || !hasOldestPostgres)(
     }
     expect(await Promise.all([reading.stop(), writing.stop()])).toEqual([0, 0])
   },
-  120_000,
 )
 
 interface Round {

@@ -191,7 +191,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, chan
       writes.map(([{ id }]) => `${id} ${refused}`),
     )
     expect(await belongings(appId)).toBe(before)
-  }, 60_000)
+  })
 
   test('a batch that is refused as a whole keeps no key, and one that another carries on keeps its own', async () => {
     const app = await newApp()
@@ -225,7 +225,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, chan
     expect(corrected.data?.results.map(({ code }) => code)).toEqual([0, 0])
     expect((await send('shared', bodies[0], a, a.operatorKey)).text).toBe(carriedOn.text)
     expect((await send('shared', bodies[1], a, a.operatorKey)).code).toBe(10008)
-  }, 60_000)
+  })
 
   test('a replay that waits sets nothing waiting', async () => {
     const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'https://callbacks.example.com/' }
@@ -244,7 +244,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, chan
     expect((await Promise.all(sent.answers)).map(({ code }) => code)).toEqual([refused, refused])
     const replays = (await a.operate(pageAudit, { type: 'delivery.replayed', subject: appId })).data
     expect(replays.list).toEqual([])
-  }, 60_000)
+  })
 
   test('what is read is not told to a request that waited meanwhile', async () => {
     const app = await newApp()
@@ -265,7 +265,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, chan
       }),
     )
     expect((await sent.answers).map(({ code }) => code)).toEqual([refused, refused])
-  }, 60_000)
+  })
 
   test('batches that were under way bind nothing more', async () => {
     const app = await newApp()
@@ -312,7 +312,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, chan
       const { data } = await send(index)
       expect(data.results.map((row) => row.code)).toEqual(Array(1000).fill(0))
     }
-  }, 120_000)
+  })
 })
 
 test.skipIf(atScale(true, false))(
@@ -354,4 +354,4 @@ test('an import is refused after the revocation of its token, also when that wou
   const told = async () => (await a.operate(getImport, { id })).data
   expect(await becomesTrue(async () => (await told()).status === 4)).toBe(true)
   expect(await told()).toMatchObject({ created: 0, error: expect.stringContaining('10002 tokenInvalid') })
-}, 60_000)
+})

@@ -178,7 +178,7 @@ test('an import that fails tells where and why, and of the database’s words no
   await database.run((sql) => sql`drop trigger refuse on device`)
   const again = await forecourt(args, settings, linesOf(rows))
   expect(again).toEqual({ code: 0, stdout: expect.stringMatching(/^created +1\nexisting +500$/m), stderr: '' })
-}, 120_000)
+})
 
 longTest(
   'an import gives way to what is written beside it, by another process and for another application',
@@ -224,5 +224,4 @@ longTest(
     await database.run((sql) => sql`drop trigger dawdle on device`)
     await other.stop()
   },
-  120_000,
 )

@@ -174,7 +174,7 @@ describe.each([
     ledger.tell(name)
     expect(ledger.isTold, `${said}: lost answers to what had been committed`).toBe(true)
     expect(await service.stop()).toBe(0)
-  }, 120_000)
+  })
 })
 
 test(`killing the database under a live server ${kills} times is told as 503, and heals by itself`, async () => {
@@ -232,4 +232,4 @@ test(`killing the database under a live server ${kills} times is told as 503, an
   expect(service.process.exitCode, 'the server lives').toBeNull()
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 120_000)
+})

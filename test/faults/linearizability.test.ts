@@ -95,7 +95,7 @@ test(`two processes, one of them killed, answer as one that does one request aft
   await processes.start()
   await goesOn(recorder, 500, 'of both')
   await expectAnOrder(recorder, 1)
-}, 120_000)
+})
 
 interface Bed {
   processes: Processes

@@ -141,4 +141,4 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
     expect([...new Set(leaked)], `in ${name}: ${where?.slice(0, 600)}`).toEqual([])
   }
   expect(logs['the database’s log']).not.toBe('')
-}, 120_000)
+})

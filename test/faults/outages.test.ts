@@ -158,7 +158,7 @@ describe.each(atScale(parts.slice(0, 1), parts))('while $what stands still', ({ 
     }
     expect(await service.stop()).toBe(0)
     await database.stop()
-  }, 120_000)
+  })
 })
 
 test('with 5 creates allowed to wait, a flood’s surplus is refused at once and the service stays alive', async () => {
@@ -207,7 +207,7 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
   expect(await worksAgain(client, app, 10_000), 'healed within 10 s').toBe(true)
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 120_000)
+})
 
 longTest(
   'an embedded database that is killed comes back by itself, also when only one of its backends is killed',
@@ -245,7 +245,6 @@ longTest(
     expect(await service.stop()).toBe(0)
     expect(databaseProcesses(service.dataDir)).toEqual([])
   },
-  120_000,
 )
 
 test('a row that the database will not take fails alone, and its neighbours in the batch are written', async () => {
@@ -276,7 +275,7 @@ test('a row that the database will not take fails alone, and its neighbours in t
   expect(row).toMatchObject({ devices: 75, sites: 75, events: 150 })
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 120_000)
+})
 
 /** Mounts a small disk; undefined if the test may not mount one. */
 function smallDisk(): string | undefined {
@@ -330,5 +329,4 @@ test.skipIf(process.getuid?.() !== 0)(
       spawnSync('umount', ['-l', disk])
     }
   },
-  90_000,
 )

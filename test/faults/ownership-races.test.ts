@@ -130,7 +130,7 @@ test('creates, unbinds, transfers and forced unbinds of the same serials tell on
   // Every kind succeeded often enough. A transfer finds its device bound less often when a round is slow, as on a
   // cluster.
   for (const { type } of changes) expect(counts[`${type} 0`], `${said}: ${type}`).toBeGreaterThan(25)
-}, 120_000)
+})
 
 test('a serial that is transferred to and fro is never free: every create of it is refused, at every look it is held', async () => {
   const apps = await newApplications(3)
@@ -187,7 +187,7 @@ test('a serial that is transferred to and fro is never free: every create of it 
   expect(wrong.slice(0, 5), said).toEqual([])
   await expectOneStory(serials, 'to and fro')
   expect(Math.min(counts.moved, counts.refused, counts.looks), said).toBeGreaterThan(50)
-}, 120_000)
+})
 
 const toggles = atScale(20, 120)
 
@@ -233,7 +233,7 @@ test(`after an offline answer no device is transferred to the application, in ${
   expect(wrong.slice(0, 5), said).toEqual([])
   // A lower number would mean that there was no race.
   expect(Math.min(counts.moved, counts.refused), said).toBeGreaterThan(toggles / 3)
-}, 120_000)
+})
 
 test('rows of createBatch race with single creates: each serial has one owner, and every row is told rightly', async () => {
   const wins = { batch: 0, single: 0 }
@@ -263,7 +263,7 @@ test('rows of createBatch race with single creates: each serial has one owner, a
   }
   tell(`rows of batches won ${wins.batch} times, single creates ${wins.single} times`)
   expect(areRaced(), said).toBe(true)
-}, 120_000)
+})
 
 test('of several changes with one ETag exactly one is made, also when one of them unbinds', async () => {
   const [app] = (await newApplications(1)) as [TestApplication]
@@ -295,4 +295,4 @@ test('of several changes with one ETag exactly one is made, also when one of the
   }
   // With a single winner there would have been no race.
   expect(winners.size, said).toBeGreaterThan(1)
-}, 120_000)
+})

@@ -109,7 +109,6 @@ test.skipIf(!hasPooler)(
     expect(await service.stop()).toBe(0)
     await database.stop()
   },
-  60_000,
 )
 
 /** Starts PgBouncer for a database. Returns a DATABASE_URL through it. */

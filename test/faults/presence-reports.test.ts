@@ -42,7 +42,7 @@ test('a device that keeps reporting what is known stays online; its row stays as
   }
   // The device is taken offline like any other when its reports stop.
   expect(await becomesTrue(async () => (await readStateEvents([deviceNo])).length === 2)).toBe(true)
-}, 120_000)
+})
 
 /**
  * Sends reports of one state through both processes, during four times the timeout. The device's record and row must not
@@ -102,7 +102,6 @@ longTest(
     })
     await service.stop()
   },
-  120_000,
 )
 
 longTest(
@@ -136,7 +135,6 @@ longTest(
     expect(events.map(({ version }) => version).sort()).toEqual(['0', '2', '3', '4', '9'])
     expect((await each(1).call(reportDeviceStates, body, options)).text).toBe(answer.text)
   },
-  120_000,
 )
 
 test('a report that arrives when the time is up wins: after its answer the device is online', async () => {
@@ -162,39 +160,35 @@ test('a report that arrives when the time is up wins: after its answer the devic
   expect(lost, said).toEqual([])
   expect(offline.before, said).toBeGreaterThan(20)
   expect(offline.before, said).toBeLessThan(offline.reports)
-}, 120_000)
+})
 
-longTest(
-  'a device that silence took offline is forgotten, and back with whatever it says',
-  async () => {
-    const app = await newApplication(each(0))
-    const serials = await newDevices(app, 4)
-    const [empty = '', versioned = '', known = '', changed = ''] = serials
-    for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '1' })
-    const isOver = async () => byPresence(await readStateEvents(serials)).length === serials.length
-    expect(await becomesTrue(isOver)).toBe(true)
-    expect(await countSigns(serials), 'signs of life of devices that are offline').toBe(0)
-    expect((await report(each(0), app, empty, {})).record.onlineStatus).toBe(1)
-    expect((await report(each(1), app, versioned, { version: '2' })).record).toMatchObject({
-      onlineStatus: 1,
-      version: '2',
-    })
-    expect((await report(each(0), app, known, { onlineStatus: 2 })).record.onlineStatus).toBe(2)
-    expect((await report(each(1), app, changed, { version: '2', onlineStatus: 2 })).record.onlineStatus).toBe(2)
-    const told = (await readStateEvents(serials)).map(({ deviceNo, actor }) => `${deviceNo} ${actor.split(':')[0]}`)
-    const turns = ['application', 'platform', 'application']
-    for (const [deviceNo, count] of [
-      [empty, 3],
-      [versioned, 3],
-      [known, 2],
-      [changed, 3],
-    ] as const) {
-      const ofDevice = turns.slice(0, count).map((actor) => `${deviceNo} ${actor}`)
-      expect(
-        told.filter((one) => one.startsWith(deviceNo)),
-        said,
-      ).toEqual(ofDevice)
-    }
-  },
-  120_000,
-)
+longTest('a device that silence took offline is forgotten, and back with whatever it says', async () => {
+  const app = await newApplication(each(0))
+  const serials = await newDevices(app, 4)
+  const [empty = '', versioned = '', known = '', changed = ''] = serials
+  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '1' })
+  const isOver = async () => byPresence(await readStateEvents(serials)).length === serials.length
+  expect(await becomesTrue(isOver)).toBe(true)
+  expect(await countSigns(serials), 'signs of life of devices that are offline').toBe(0)
+  expect((await report(each(0), app, empty, {})).record.onlineStatus).toBe(1)
+  expect((await report(each(1), app, versioned, { version: '2' })).record).toMatchObject({
+    onlineStatus: 1,
+    version: '2',
+  })
+  expect((await report(each(0), app, known, { onlineStatus: 2 })).record.onlineStatus).toBe(2)
+  expect((await report(each(1), app, changed, { version: '2', onlineStatus: 2 })).record.onlineStatus).toBe(2)
+  const told = (await readStateEvents(serials)).map(({ deviceNo, actor }) => `${deviceNo} ${actor.split(':')[0]}`)
+  const turns = ['application', 'platform', 'application']
+  for (const [deviceNo, count] of [
+    [empty, 3],
+    [versioned, 3],
+    [known, 2],
+    [changed, 3],
+  ] as const) {
+    const ofDevice = turns.slice(0, count).map((actor) => `${deviceNo} ${actor}`)
+    expect(
+      told.filter((one) => one.startsWith(deviceNo)),
+      said,
+    ).toEqual(ofDevice)
+  }
+})

@@ -71,16 +71,14 @@ test('a device that reported and stays silent is taken offline after the time-ou
     expect<unknown>(shown, 'all else is as it was').toEqual({ ...record, onlineStatus: 2 })
   }
   tell(`${serials.length} devices were taken offline after ${distribution(silentFor)} of silence`)
-}, 120_000)
+})
 
-longTest(
-  'after a power cut everything that was online is taken offline, each told once',
-  async () => {
-    const app = await newApplication(each(0))
-    // More devices than one search reads, of many applications, as after years of use.
-    const count = 11_000
-    await database.run(async (sql) => {
-      await sql`
+longTest('after a power cut everything that was online is taken offline, each told once', async () => {
+  const app = await newApplication(each(0))
+  // More devices than one search reads, of many applications, as after years of use.
+  const count = 11_000
+  await database.run(async (sql) => {
+    await sql`
       with others as (
         insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
         select ${app.appId} || n, 'test', '', 7200, now() from generate_series(1, 20) as n returning app_id
@@ -96,29 +94,27 @@ longTest(
       from generate_series(1, ${count}::int) as n
       returning device_no, app_id, bound_at)
       insert into device_binding (device_no, app_id, bound_at) select device_no, app_id, bound_at from devices`
-      await sql`
+    await sql`
       insert into device_presence (device_no, app_id, reported_at, seen_at)
       select device_no, app_id, now(), now() - interval '1 hour' from device where starts_with(device_no, ${app.appId})`
-      const look = async () => {
-        const [row] = await sql`
+    const look = async () => {
+      const [row] = await sql`
         select count(*)::int as online from device where starts_with(device_no, ${app.appId}) and online_status = 1`
-        return row?.online === 0
-      }
-      expect(await becomesTrue(look), said).toBe(true)
-      // The searches that find this device find none of the others again.
-      const [later = ''] = await newDevices(app, 1)
-      await report(each(0), app, later, { onlineStatus: 1 })
-      const isOffline = async () => (await detail(each(0), app, later)).onlineStatus === 2
-      expect(await becomesTrue(isOffline), said).toBe(true)
-      const [events] = await sql`
+      return row?.online === 0
+    }
+    expect(await becomesTrue(look), said).toBe(true)
+    // The searches that find this device find none of the others again.
+    const [later = ''] = await newDevices(app, 1)
+    await report(each(0), app, later, { onlineStatus: 1 })
+    const isOffline = async () => (await detail(each(0), app, later)).onlineStatus === 2
+    expect(await becomesTrue(isOffline), said).toBe(true)
+    const [events] = await sql`
       select count(*)::int as events, count(distinct c.device_no)::int as subjects, count(d.device_no)::int as owned
       from state_change c left join device d on d.device_no = c.device_no and d.app_id = c.app_id
       where actor = 'platform:presence' and starts_with(c.device_no, ${app.appId}) and c.device_no <> ${later}`
-      expect(events, said).toMatchObject({ events: count, subjects: count, owned: count })
-    })
-  },
-  120_000,
-)
+    expect(events, said).toMatchObject({ events: count, subjects: count, owned: count })
+  })
+})
 
 test('a device that never reported, or reported that it is offline, stays as it is', async () => {
   const app = await newApplication(each(0))
@@ -132,65 +128,57 @@ test('a device that never reported, or reported that it is offline, stays as it 
   expect(await staysTrue(async () => (await readStateEvents([never, offline])).length === 2, surelyMs), said).toBe(true)
   expect(await Promise.all([never, offline].map(rowVersion)), said).toEqual(rows)
   expect(await readStateEvents([never, offline]), said).toEqual(events)
-}, 120_000)
+})
 
-longTest(
-  'a device that is unbound meanwhile is told no more, and its next owner’s is not touched',
-  async () => {
-    const [app, next] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
-      TestApplication,
-      TestApplication,
-    ]
-    const serials = await newDevices(app, 20)
-    const isUnboundOnline = async (deviceNo: string, index: number) => {
-      await report(each(0), app, deviceNo, { onlineStatus: 1 })
-      const answer = await each(index).call(unbindDevice, { deviceNo }, { token: app.token })
-      expect(answer.code, answer.text).toBe(0)
-      return answer.data.onlineStatus === 1
-    }
-    const areUnboundOnline = await Promise.all(serials.map(isUnboundOnline))
-    expect(await countSigns(serials), 'signs of life that are left').toBe(0)
-    // On a busy machine, a device can be taken offline before it is unbound.
-    const unbound = serials.filter((_, index) => areUnboundOnline[index])
-    expect(unbound.length, said).toBeGreaterThan(1)
-    // Half of the unbound devices are bound to another application at once.
-    const taken = unbound.slice(unbound.length / 2)
-    for (const deviceNo of taken) {
-      await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
-    }
-    const rows = await Promise.all(taken.map(rowVersion))
-    const noneIsTaken = async () => byPresence(await readStateEvents(unbound)).length === 0
-    expect(await staysTrue(noneIsTaken, surelyMs), said).toBe(true)
-    expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
-  },
-  120_000,
-)
+longTest('a device that is unbound meanwhile is told no more, and its next owner’s is not touched', async () => {
+  const [app, next] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
+    TestApplication,
+    TestApplication,
+  ]
+  const serials = await newDevices(app, 20)
+  const isUnboundOnline = async (deviceNo: string, index: number) => {
+    await report(each(0), app, deviceNo, { onlineStatus: 1 })
+    const answer = await each(index).call(unbindDevice, { deviceNo }, { token: app.token })
+    expect(answer.code, answer.text).toBe(0)
+    return answer.data.onlineStatus === 1
+  }
+  const areUnboundOnline = await Promise.all(serials.map(isUnboundOnline))
+  expect(await countSigns(serials), 'signs of life that are left').toBe(0)
+  // On a busy machine, a device can be taken offline before it is unbound.
+  const unbound = serials.filter((_, index) => areUnboundOnline[index])
+  expect(unbound.length, said).toBeGreaterThan(1)
+  // Half of the unbound devices are bound to another application at once.
+  const taken = unbound.slice(unbound.length / 2)
+  for (const deviceNo of taken) {
+    await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
+  }
+  const rows = await Promise.all(taken.map(rowVersion))
+  const noneIsTaken = async () => byPresence(await readStateEvents(unbound)).length === 0
+  expect(await staysTrue(noneIsTaken, surelyMs), said).toBe(true)
+  expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
+})
 
-longTest(
-  'a device that is transferred meanwhile is taken offline in its new owner’s feed only',
-  async () => {
-    const [app, target] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
-      TestApplication,
-      TestApplication,
-    ]
-    const serials = await newDevices(app, 20)
-    const isMovedOnline = async (deviceNo: string, index: number) => {
-      await report(each(0), app, deviceNo, { onlineStatus: 1 })
-      const body = { deviceNo, targetAppId: target.appId, reason: 'test' }
-      return (await each(index).operate(transferDevice, body)).data.onlineStatus === 1
-    }
-    const areMovedOnline = await Promise.all(serials.map(isMovedOnline))
-    // On a busy machine, a device can be taken offline before it is transferred.
-    const moved = serials.filter((_, index) => areMovedOnline[index])
-    expect(moved.length, said).toBeGreaterThan(0)
-    await becomesTrue(async () => byPresence(await readStateEvents(moved)).length >= moved.length)
-    const events = byPresence(await readStateEvents(moved))
-    expect(events.map(({ appId, deviceNo }) => `${appId} ${deviceNo}`).sort(), said).toEqual(
-      moved.map((deviceNo) => `${target.appId} ${deviceNo}`).sort(),
-    )
-  },
-  120_000,
-)
+longTest('a device that is transferred meanwhile is taken offline in its new owner’s feed only', async () => {
+  const [app, target] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
+    TestApplication,
+    TestApplication,
+  ]
+  const serials = await newDevices(app, 20)
+  const isMovedOnline = async (deviceNo: string, index: number) => {
+    await report(each(0), app, deviceNo, { onlineStatus: 1 })
+    const body = { deviceNo, targetAppId: target.appId, reason: 'test' }
+    return (await each(index).operate(transferDevice, body)).data.onlineStatus === 1
+  }
+  const areMovedOnline = await Promise.all(serials.map(isMovedOnline))
+  // On a busy machine, a device can be taken offline before it is transferred.
+  const moved = serials.filter((_, index) => areMovedOnline[index])
+  expect(moved.length, said).toBeGreaterThan(0)
+  await becomesTrue(async () => byPresence(await readStateEvents(moved)).length >= moved.length)
+  const events = byPresence(await readStateEvents(moved))
+  expect(events.map(({ appId, deviceNo }) => `${appId} ${deviceNo}`).sort(), said).toEqual(
+    moved.map((deviceNo) => `${target.appId} ${deviceNo}`).sort(),
+  )
+})
 
 test('looks for silent devices read them by their index, however many devices are online', async () => {
   await database.run(async (sql) => {
@@ -213,7 +201,7 @@ test('looks for silent devices read them by their index, however many devices ar
     expect((await reads()).scans, `${said}: readings of the whole table`).toBe(before.scans)
     await sql`delete from device_presence where app_id = 'many'`
   })
-}, 120_000)
+})
 
 test('a look that fails again and again is one line of the log', async () => {
   const linesOf = (service: Service) => service.stderr().split('the search for silent devices failed').length - 1
@@ -231,7 +219,7 @@ test('a look that fails again and again is one line of the log', async () => {
     }
   })
   expect(bed.services.map(linesOf)).toEqual(before.map((lines) => lines + 1))
-}, 60_000)
+})
 
 test('when the process that looks for silent devices is killed in the middle, the other one takes over', async () => {
   const app = await newApplication(each(0))
@@ -264,7 +252,7 @@ test('when the process that looks for silent devices is killed in the middle, th
   )
   const events = byPresence(await readStateEvents(serials))
   expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
-}, 120_000)
+})
 
 /** The name of the connection that searches for silent devices and waits for an application's lock. */
 async function nameOfWaiting(sql: postgres.Sql): Promise<string | undefined> {

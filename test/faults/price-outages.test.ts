@@ -102,7 +102,6 @@ longTest(
     // The first request to each service: by then all changes must be in force.
     for (const service of services) await expectInForce(new Client(service), waiting)
   },
-  120_000,
 )
 
 longTest(
@@ -120,5 +119,4 @@ longTest(
     expect(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir })).toMatchObject({ code: 0 })
     await expectInForce(new Client(await place.startService({ dataDir })), waiting)
   },
-  120_000,
 )

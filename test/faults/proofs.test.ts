@@ -99,7 +99,7 @@ describe('a proof', () => {
     expect((await brief.call(confirmSession, { password: person.password }, { headers })).code).toBe(0)
     expect(await act()).toBe(10001)
     expect(await becomes(10035, act, proofMs + rememberedMs)).toBe(10035)
-  }, 30_000)
+  })
 
   test('that is wrong counts like a wrong sign-in', async () => {
     const person = await newPerson(brief, 'viewer')

@@ -49,4 +49,4 @@ test('readiness says that nothing can be written, or that nobody is let in, and 
   })
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 120_000)
+})

@@ -56,7 +56,6 @@ longTest(
     )
     expect(row.deadlocks, `seed ${seed}`).toBe(0)
   },
-  60_000,
 )
 
 test('a first report of a device that leaves meanwhile leaves nothing behind, which would keep the device from coming back', async () => {
@@ -80,4 +79,4 @@ test('a first report of a device that leaves meanwhile leaves nothing behind, wh
   })
   await report(each(0), second, deviceNo, { onlineStatus: 1 })
   expect((await transfer(first)).text).toContain('"code":0')
-}, 60_000)
+})

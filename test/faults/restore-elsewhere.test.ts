@@ -154,7 +154,6 @@ longTest(
     await expectSigned(new Client(restored), appId, path, secret)
     await restored.stop()
   },
-  120_000,
 )
 
 test('a backup of an older schema is restored into it, and brought up to date with its rows', async () => {
@@ -220,4 +219,4 @@ test('a backup of an older schema is restored into it, and brought up to date wi
     await forecourt(['backup', newFile()], from.env),
     'The schema of the database is newer than this program',
   )
-}, 120_000)
+})

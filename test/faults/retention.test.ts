@@ -73,5 +73,4 @@ test.skipIf(!hasOldestPostgres || !existsSync(libfaketime))(
       await server.stop()
     }
   },
-  120_000,
 )

@@ -164,7 +164,7 @@ test('rules and sites that come, change and go side by side: at no point in the 
   expect(isRaced(), `${said}: ${JSON.stringify(counts)}`).toBe(true)
   expect(contradictions(await eventsOf(app)), said).toEqual([])
   expect(await danglingSites()).toEqual([])
-}, 120_000)
+})
 
 async function eventsOf({ token }: TestApplication): Promise<EventRecord[]> {
   const events: EventRecord[] = []
@@ -270,7 +270,7 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
       expect(now.text, told).toContain(`"by ${winner}"`)
     }
     tell(`${what}: the first process won ${wins[0]} times, the second ${wins[1]} times`)
-  }, 120_000)
+  })
 
   test('of an update and a delete at once exactly one succeeds', async () => {
     const app = await newApplication(clients[0])
@@ -288,5 +288,5 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
       wins[removed?.code === 0 ? 'delete' : 'update']++
     }
     tell(`${what}: the update won ${wins.update} times, the delete ${wins.delete} times`)
-  }, 120_000)
+  })
 })

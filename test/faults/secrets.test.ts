@@ -197,7 +197,7 @@ test('the query of a callback reaches its receiver, and only its application and
   await save({ callbackUrl: callbackUrl.replace(/\?.*/, '') })
   expect((await detail(operator)).data.callbackUrl).toBe(callbackUrl.replace(/\?.*/, ''))
   await service.stop()
-}, 60_000)
+})
 
 test('no table holds a callback secret as it was shown, and what is held survives a restart', async () => {
   const dataDir = place.preparedFolder()
@@ -217,7 +217,7 @@ test('no table holds a callback secret as it was shown, and what is held survive
   const second = await place.startService({ dataDir, env })
   await expectSigned(second, endpoint)
   await second.stop()
-}, 60_000)
+})
 
 test('processes of one database share a file; one with a key of its own is refused with one sentence', async () => {
   const file = keyFile(key())
@@ -234,24 +234,20 @@ test('processes of one database share a file; one with a key of its own is refus
   }
   await one.stop()
   await other.stop()
-}, 60_000)
+})
 
-longTest(
-  'first starts with folders of their own on one empty database share one key',
-  async () => {
-    await newDatabase('template1')
-    const services = await Promise.all([1, 2, 3, 4].map(() => place.startService({ env: settings() })))
-    const [one, two, three, four] = services
-    if (one === undefined || two === undefined || three === undefined || four === undefined)
-      throw new Error('not started')
-    await expectSigned(two, await newEndpoint(one))
-    await expectSigned(three, await newEndpoint(two))
-    await expectSigned(one, await newEndpoint(four))
-    expect(await keysInUse()).toHaveLength(1)
-    await Promise.all(services.map((service) => service.stop()))
-  },
-  60_000,
-)
+longTest('first starts with folders of their own on one empty database share one key', async () => {
+  await newDatabase('template1')
+  const services = await Promise.all([1, 2, 3, 4].map(() => place.startService({ env: settings() })))
+  const [one, two, three, four] = services
+  if (one === undefined || two === undefined || three === undefined || four === undefined)
+    throw new Error('not started')
+  await expectSigned(two, await newEndpoint(one))
+  await expectSigned(three, await newEndpoint(two))
+  await expectSigned(one, await newEndpoint(four))
+  expect(await keysInUse()).toHaveLength(1)
+  await Promise.all(services.map((service) => service.stop()))
+})
 
 test('a start that has lost its folder finds the key by the password of the database, and by no other', async () => {
   const first = await place.startService({ env: settings() })
@@ -269,20 +265,18 @@ test('a start that has lost its folder finds the key by the password of the data
   const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(), DATABASE_URL: otherUrl } })
   expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
   expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
-}, 120_000)
+})
 
-longTest(
-  'a new first line seals everything anew, and the old line can go',
-  async () => {
-    const [older, newer] = [key(), key()]
-    const first = await place.startService({ env: settings(keyFile(older)) })
-    const endpoints = [await newEndpoint(first), await newEndpoint(first)]
-    const [rotated] = endpoints as [Endpoint, Endpoint]
-    const answer = await new Client(first).operate(rotateCallbackSecret, { appId: rotated.appId })
-    rotated.secrets.unshift(String(answer.data.callbackSecret))
-    // More applications than one step of the re-encryption handles.
-    await withDatabase(
-      (sql) => sql`
+longTest('a new first line seals everything anew, and the old line can go', async () => {
+  const [older, newer] = [key(), key()]
+  const first = await place.startService({ env: settings(keyFile(older)) })
+  const endpoints = [await newEndpoint(first), await newEndpoint(first)]
+  const [rotated] = endpoints as [Endpoint, Endpoint]
+  const answer = await new Client(first).operate(rotateCallbackSecret, { appId: rotated.appId })
+  rotated.secrets.unshift(String(answer.data.callbackSecret))
+  // More applications than one step of the re-encryption handles.
+  await withDatabase(
+    (sql) => sql`
     with many as (
       insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
       select 'many-' || n, 'many', '', 7200, now() from generate_series(1, 450) as n returning app_id
@@ -290,49 +284,43 @@ longTest(
       insert into event_head (app_id) select app_id from many
     )
     insert into application_lock (app_id) select app_id from many`,
-    )
-    await Promise.all(
-      Array.from({ length: 450 }, (_, n) =>
-        new Client(first).operate(saveThirdPartyConfig, { appId: `many-${n + 1}`, operatorName: 'Many' }),
-      ),
-    )
-    const before = await keysInUse()
-    await first.stop()
-    const both = await place.startService({
-      env: settings(keyFile(newer, '', `  ${Buffer.from(older, 'base64').toString('hex')} `)),
-    })
-    const between = await keysInUse()
-    expect([before.length, between.length, between[0] === before[0]]).toEqual([1, 1, false])
-    for (const endpoint of endpoints) await expectSigned(both, endpoint)
-    await both.stop()
-    const alone = await place.startService({ env: settings(keyFile(newer)) })
-    for (const endpoint of endpoints) await expectSigned(alone, endpoint)
-    await alone.stop()
-    const back = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(keyFile(older)) })
-    expect([back.code, back.stdout]).toEqual([1, ''])
-  },
-  120_000,
-)
+  )
+  await Promise.all(
+    Array.from({ length: 450 }, (_, n) =>
+      new Client(first).operate(saveThirdPartyConfig, { appId: `many-${n + 1}`, operatorName: 'Many' }),
+    ),
+  )
+  const before = await keysInUse()
+  await first.stop()
+  const both = await place.startService({
+    env: settings(keyFile(newer, '', `  ${Buffer.from(older, 'base64').toString('hex')} `)),
+  })
+  const between = await keysInUse()
+  expect([before.length, between.length, between[0] === before[0]]).toEqual([1, 1, false])
+  for (const endpoint of endpoints) await expectSigned(both, endpoint)
+  await both.stop()
+  const alone = await place.startService({ env: settings(keyFile(newer)) })
+  for (const endpoint of endpoints) await expectSigned(alone, endpoint)
+  await alone.stop()
+  const back = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(keyFile(older)) })
+  expect([back.code, back.stdout]).toEqual([1, ''])
+})
 
-longTest(
-  'a lost key is got over as the settings’ page says, and callbacks begin again with a new secret',
-  async () => {
-    const first = await place.startService({ env: settings(keyFile(key())) })
-    const endpoint = await newEndpoint(first)
-    await first.stop()
-    const page = readFileSync(join(projectFolder, 'docs', 'settings.md'), 'utf8')
-    const [, statements] = /```sql\n(update third_party_config [^`]+)```/.exec(page) ?? []
-    if (statements === undefined) throw new Error('the page does not say it')
-    await withDatabase((sql) => sql.unsafe(statements))
-    const again = await place.startService({ env: settings(keyFile(key())) })
-    const { appId, path, token } = endpoint
-    const members = { appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
-    const saved = await new Client(again).call(saveThirdPartyConfig, members, { token })
-    await expectSigned(again, { ...endpoint, secrets: [String(saved.data.callbackSecret)] })
-    await again.stop()
-  },
-  60_000,
-)
+longTest('a lost key is got over as the settings’ page says, and callbacks begin again with a new secret', async () => {
+  const first = await place.startService({ env: settings(keyFile(key())) })
+  const endpoint = await newEndpoint(first)
+  await first.stop()
+  const page = readFileSync(join(projectFolder, 'docs', 'settings.md'), 'utf8')
+  const [, statements] = /```sql\n(update third_party_config [^`]+)```/.exec(page) ?? []
+  if (statements === undefined) throw new Error('the page does not say it')
+  await withDatabase((sql) => sql.unsafe(statements))
+  const again = await place.startService({ env: settings(keyFile(key())) })
+  const { appId, path, token } = endpoint
+  const members = { appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
+  const saved = await new Client(again).call(saveThirdPartyConfig, members, { token })
+  await expectSigned(again, { ...endpoint, secrets: [String(saved.data.callbackSecret)] })
+  await again.stop()
+})
 
 test.each([
   ['is missing', () => join(place.home, 'nowhere'), /cannot be read \(ENOENT\)\.$/],
@@ -371,7 +359,7 @@ test("a secret that was put into another application's row signs nothing, and th
   expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
   await expectSigned(service, victim)
   await service.stop()
-}, 60_000)
+})
 
 /** Standard error without the log's JSON lines. */
 function wordsOf(stderr: string): string {

@@ -44,7 +44,7 @@ test('a first start prints a one-time link for the first admin, and none once th
   const headers = { cookie: cookieOf(session as NonNullable<typeof session>) }
   expect((await new Client(third).call(getSession, {}, { headers })).data.name).toBe(name)
   expect(await third.stop()).toBe(0)
-}, 120_000)
+})
 
 longTest(
   'a service that is started with an operator key prints no link, and sessions by that key end with it',
@@ -60,5 +60,4 @@ longTest(
     expect((await new Client(second).call(getSession, {}, { headers })).code).toBe(10002)
     expect(await second.stop()).toBe(0)
   },
-  120_000,
 )

@@ -139,7 +139,7 @@ describe.skipIf(!isLong)('a way in', () => {
       const credential = authenticator.get(options)
       expect((await client.call(createSession, { ticket, credential }, { headers: from() })).code).toBe(0)
     }
-  }, 120_000)
+  })
 
   test('that is cut off between code and session leaves none, and spoils nothing', async () => {
     for (let round = 0; round < 3; round++) {
@@ -160,7 +160,7 @@ describe.skipIf(!isLong)('a way in', () => {
       expect((await comesBack(await begun(client, flow.subject))).session).toBeDefined()
       expect(await sessionsOf(flow.subject)).toBe(1)
     }
-  }, 120_000)
+  })
 
   test('by a logout of the provider that was cut off is told again', async () => {
     const flow = await begun()
@@ -192,7 +192,7 @@ describe.skipIf(!isLong)('a way in', () => {
     expect([200, 400]).toContain(again)
     expect(await becomesTrue(hasEnded)).toBe(true)
     expect((await tell()).status).toBe(400)
-  }, 120_000)
+  })
 
   test(`works once under ${tries} tries at once on three processes`, async () => {
     const person = await newPerson(client, 'viewer')
@@ -235,34 +235,30 @@ describe.skipIf(!isLong)('a way in', () => {
     service = await place.startService({ env: { ...env, FORECOURT_WORKERS: '3' } })
     client = new Client(service)
     expect((await comesBack(flow)).session).toBeDefined()
-  }, 120_000)
+  })
 
-  test.skipIf(!existsSync(libfaketime))(
-    'goes by the clock of the database where a process has another',
-    async () => {
-      for (const by of ['+40s', '-40s']) {
-        const odd = await place.startService({ env: { ...env, ...fakeClock(by) } })
-        const there = new Client(odd)
-        const person = await newPerson(client, 'viewer')
-        const { secret } = await newGenerator(client, await signIn(client, person))
-        const { name, password } = person
-        const enter = (on: Client) =>
-          on.call(createSession, { name, password, code: codeOf(secret) }, { headers: from() })
-        expect((await enter(there)).code).toBe(0)
-        // The step is used up for every process, even with a wrong clock.
-        expect((await enter(client)).code).toBe(10033)
-        // A sign-on that one of the two begins is finished by the other.
-        for (const [first, second] of [
-          [there, client],
-          [client, there],
-        ] as const) {
-          expect((await comesBack(await begun(first), second)).session).toBeDefined()
-        }
-        await odd.stop()
+  test.skipIf(!existsSync(libfaketime))('goes by the clock of the database where a process has another', async () => {
+    for (const by of ['+40s', '-40s']) {
+      const odd = await place.startService({ env: { ...env, ...fakeClock(by) } })
+      const there = new Client(odd)
+      const person = await newPerson(client, 'viewer')
+      const { secret } = await newGenerator(client, await signIn(client, person))
+      const { name, password } = person
+      const enter = (on: Client) =>
+        on.call(createSession, { name, password, code: codeOf(secret) }, { headers: from() })
+      expect((await enter(there)).code).toBe(0)
+      // The step is used up for every process, even with a wrong clock.
+      expect((await enter(client)).code).toBe(10033)
+      // A sign-on that one of the two begins is finished by the other.
+      for (const [first, second] of [
+        [there, client],
+        [client, there],
+      ] as const) {
+        expect((await comesBack(await begun(first), second)).session).toBeDefined()
       }
-    },
-    120_000,
-  )
+      await odd.stop()
+    }
+  })
 })
 
 describe.skipIf(!isLong)('a restored backup', () => {

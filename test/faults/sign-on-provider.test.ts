@@ -104,4 +104,4 @@ test('a person signs in at it, confirms, and signs out there and everywhere', as
   await browser.visit(signOutUrl ?? '')
   // The provider tells the service of the other session's end.
   expect(await becomesTrue(async () => (await codeOf(second.session)) === 10002)).toBe(true)
-}, 60_000)
+})

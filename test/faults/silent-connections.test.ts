@@ -31,4 +31,4 @@ test('connections that fall silent are replaced, and every operation is back wit
   expect(await service.stop()).toBe(0)
   link.stop()
   await database.stop()
-}, 120_000)
+})

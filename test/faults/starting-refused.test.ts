@@ -73,32 +73,28 @@ test('a second instance on one data folder is refused, and the first goes on', a
   )
   await createOne(client, app)
   await first.stop()
-}, 120_000)
+})
 
 test('a taken port is refused by its number, and the database is not left running', async () => {
   const port = await silentPort()
   expect(await refusal({ dataDir: place.preparedFolder(), env: { FORECOURT_PORT: String(port) } })).toBe(
     `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.`,
   )
-}, 120_000)
+})
 
-longTest(
-  "another instance's port is refused too, and is free again at once when that one has stopped",
-  async () => {
-    const first = await place.startService()
-    const { port } = new URL(first.url)
-    const env = { FORECOURT_PORT: port }
-    expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(
-      `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.`,
-    )
-    // After the service closes a connection, the operating system keeps its port in use for a minute.
-    await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))
-    expect(await first.stop()).toBe(0)
-    const second = await place.startService({ env })
-    expect(await second.stop()).toBe(0)
-  },
-  120_000,
-)
+longTest("another instance's port is refused too, and is free again at once when that one has stopped", async () => {
+  const first = await place.startService()
+  const { port } = new URL(first.url)
+  const env = { FORECOURT_PORT: port }
+  expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(
+    `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.`,
+  )
+  // After the service closes a connection, the operating system keeps its port in use for a minute.
+  await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))
+  expect(await first.stop()).toBe(0)
+  const second = await place.startService({ env })
+  expect(await second.stop()).toBe(0)
+})
 
 describe('a database that cannot be used is told in one sentence, without the password:', () => {
   const secret = 'pa55-w0rd-of-the-database'
@@ -119,16 +115,12 @@ describe('a database that cannot be used is told in one sentence, without the pa
     expect(words).not.toContain(secret)
   })
 
-  longTest(
-    'its host has no address',
-    async () => {
-      const url = `postgres://user:${secret}@nowhere.invalid/forecourt`
-      const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
-      expect(words).toMatch(/^The database cannot be reached: .* \(database forecourt at nowhere\.invalid:5432\)\.$/)
-      expect(words).not.toContain(secret)
-    },
-    120_000,
-  )
+  longTest('its host has no address', async () => {
+    const url = `postgres://user:${secret}@nowhere.invalid/forecourt`
+    const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
+    expect(words).toMatch(/^The database cannot be reached: .* \(database forecourt at nowhere\.invalid:5432\)\.$/)
+    expect(words).not.toContain(secret)
+  })
 
   test('it takes the connection and says nothing', async () => {
     const url = `postgres://user:${secret}@127.0.0.1:${await silentPort()}/forecourt`
@@ -137,7 +129,7 @@ describe('a database that cannot be used is told in one sentence, without the pa
     })
     expect(words).toMatch(/^The database cannot be reached: /)
     expect(words).not.toContain(secret)
-  }, 120_000)
+  })
 
   test('the password is wrong, the database is not there, or the URL is none', async () => {
     const database = await place.startDatabase()
@@ -151,7 +143,7 @@ describe('a database that cannot be used is told in one sentence, without the pa
     const none = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@a b:x/forecourt` } })
     expect(none).not.toContain(secret)
     await database.stop()
-  }, 120_000)
+  })
 })
 
 test('a newer database is refused, and a service that runs on it already says that it is not ready', async () => {
@@ -174,7 +166,7 @@ test('a newer database is refused, and a service that runs on it already says th
   expect(await becomesTrue(isReady, 2_000)).toBe(true)
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 120_000)
+})
 
 describe('a setting that cannot be used is named in one sentence:', () => {
   const bad: [setting: string, value: string, named?: RegExp][] = [
@@ -208,24 +200,20 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     throw new Error('it may be used')
   }
 
-  test.each(bad)(
-    '%s is %s',
-    async (setting, value, named = new RegExp(setting)) => {
-      // The address is the only setting here that is tried after the start of the database.
-      const dataDir = setting === 'FORECOURT_HOST' ? place.preparedFolder() : place.newFolder()
-      const env = { [setting]: value }
-      const words = startedWith.includes(setting) ? await refusal({ dataDir, env }) : sentence(env)
-      expect(words).toMatch(named)
-      // A key is a secret even if it is invalid.
-      if (setting === 'FORECOURT_OPERATOR_KEY') expect(words).not.toContain(value)
-    },
-    120_000,
-  )
+  test.each(bad)('%s is %s', async (setting, value, named = new RegExp(setting)) => {
+    // The address is the only setting here that is tried after the start of the database.
+    const dataDir = setting === 'FORECOURT_HOST' ? place.preparedFolder() : place.newFolder()
+    const env = { [setting]: value }
+    const words = startedWith.includes(setting) ? await refusal({ dataDir, env }) : sentence(env)
+    expect(words).toMatch(named)
+    // A key is a secret even if it is invalid.
+    if (setting === 'FORECOURT_OPERATOR_KEY') expect(words).not.toContain(value)
+  })
 
   test('FORECOURT_DATA_DIR is a file', async () => {
     const file = join(place.home, 'file')
     writeFileSync(file, '')
     expect(await refusal({ dataDir: file })).toBe(`The data folder ${file} is not a folder.`)
     expect(await refusal({ dataDir: join(file, 'below') })).toContain(file)
-  }, 120_000)
+  })
 })

@@ -44,7 +44,7 @@ test('starts again and again on one folder, and leaves nothing running', async (
     expect(databaseProcesses(dataDir)).toEqual([])
   }
   tell(`starts took ${took.map((milliseconds) => `${milliseconds.toFixed(0)} ms`).join(', ')}`)
-}, 120_000)
+})
 
 longTest(
   'of four instances that start at once on an empty data folder one runs, and the others are refused',
@@ -62,7 +62,6 @@ longTest(
     await createOne(new Client(service), await newApplication(new Client(service)))
     expect(await service.stop()).toBe(0)
   },
-  120_000,
 )
 
 test('an embedded database that a killed server has left is taken over or replaced, with all that was acknowledged', async () => {
@@ -92,7 +91,7 @@ test('an embedded database that a killed server has left is taken over or replac
   expect(kept.map((row) => row.device_no).sort()).toEqual(created.sort())
   expect(await service.stop()).toBe(0)
   expect(databaseProcesses(dataDir)).toEqual([])
-}, 120_000)
+})
 
 describe.each(isLong ? (['SIGKILL', 'SIGTERM'] as const) : (['SIGKILL'] as const))(
   'a first start that %s ends',
@@ -116,7 +115,7 @@ describe.each(isLong ? (['SIGKILL', 'SIGTERM'] as const) : (['SIGKILL'] as const
       await createOne(new Client(service), await newApplication(new Client(service)))
       expect(await service.stop()).toBe(0)
       expect(databaseProcesses(dataDir)).toEqual([])
-    }, 120_000)
+    })
   },
 )
 
@@ -140,25 +139,21 @@ test('two servers that start at once on one empty database both become ready', a
   }
   await database.stop()
   expect(existsSync(database.dataDir)).toBe(true)
-}, 120_000)
+})
 
-test.skipIf(process.getuid?.() !== 0)(
-  'it works as root on a data folder that only root can enter',
-  async () => {
-    const dataDir = join(place.home, 'closed')
-    mkdirSync(dataDir, { mode: 0o700 })
-    let app: TestApplication | undefined
-    for (let start = 0; start < 2; start++) {
-      const service = await place.startService({ dataDir })
-      app ??= await newApplication(new Client(service))
-      await createOne(new Client(service), app)
-      expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
-      expect(await service.stop()).toBe(0)
-      expect(databaseProcesses(dataDir)).toEqual([])
-    }
-  },
-  120_000,
-)
+test.skipIf(process.getuid?.() !== 0)('it works as root on a data folder that only root can enter', async () => {
+  const dataDir = join(place.home, 'closed')
+  mkdirSync(dataDir, { mode: 0o700 })
+  let app: TestApplication | undefined
+  for (let start = 0; start < 2; start++) {
+    const service = await place.startService({ dataDir })
+    app ??= await newApplication(new Client(service))
+    await createOne(new Client(service), app)
+    expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
+    expect(await service.stop()).toBe(0)
+    expect(databaseProcesses(dataDir)).toEqual([])
+  }
+})
 
 const setpriv = '/usr/bin/setpriv'
 const nobody = 65534
@@ -170,39 +165,35 @@ const canBeNobody =
   existsSync(setpriv) &&
   spawnSync(setpriv, [...asNobody, 'test', '-r', main, '-a', '-x', process.execPath]).status === 0
 
-test.skipIf(!canBeNobody)(
-  'it works as an ordinary user, who also runs the database',
-  async () => {
-    const dataDir = join(place.home, 'ordinary')
-    mkdirSync(dataDir, { mode: 0o700 })
-    chownSync(dataDir, nobody, nobody)
-    const operatorKey = newSerial('a-key-of-an-ordinary-user')
-    const child = spawn(setpriv, [...asNobody, process.execPath, main], {
-      cwd: '/',
-      env: {
-        PATH: '/usr/bin:/bin',
-        FORECOURT_PORT: '0',
-        FORECOURT_DATA_DIR: dataDir,
-        FORECOURT_OPERATOR_KEY: operatorKey,
-        FORECOURT_LOG_LEVEL: 'warn',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let told = ''
-    child.stdout.on('data', (piece) => {
-      told += piece
-    })
-    const isReady = /^Forecourt is ready at (\S+)$/m
-    expect(await becomesTrue(() => isReady.test(told)), told).toBe(true)
-    const url = isReady.exec(told)?.[1] ?? ''
-    const client = new Client({ url, operatorKey })
-    await createOne(client, await newApplication(client))
-    for (const { pid } of databaseProcesses(dataDir)) expect(statSync(`/proc/${pid}`).uid).toBe(nobody)
-    expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
-    const code = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGTERM')
-    expect(await code).toBe(0)
-    expect(databaseProcesses(dataDir)).toEqual([])
-  },
-  30_000,
-)
+test.skipIf(!canBeNobody)('it works as an ordinary user, who also runs the database', async () => {
+  const dataDir = join(place.home, 'ordinary')
+  mkdirSync(dataDir, { mode: 0o700 })
+  chownSync(dataDir, nobody, nobody)
+  const operatorKey = newSerial('a-key-of-an-ordinary-user')
+  const child = spawn(setpriv, [...asNobody, process.execPath, main], {
+    cwd: '/',
+    env: {
+      PATH: '/usr/bin:/bin',
+      FORECOURT_PORT: '0',
+      FORECOURT_DATA_DIR: dataDir,
+      FORECOURT_OPERATOR_KEY: operatorKey,
+      FORECOURT_LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let told = ''
+  child.stdout.on('data', (piece) => {
+    told += piece
+  })
+  const isReady = /^Forecourt is ready at (\S+)$/m
+  expect(await becomesTrue(() => isReady.test(told)), told).toBe(true)
+  const url = isReady.exec(told)?.[1] ?? ''
+  const client = new Client({ url, operatorKey })
+  await createOne(client, await newApplication(client))
+  for (const { pid } of databaseProcesses(dataDir)) expect(statSync(`/proc/${pid}`).uid).toBe(nobody)
+  expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
+  const code = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  expect(await code).toBe(0)
+  expect(databaseProcesses(dataDir)).toEqual([])
+})

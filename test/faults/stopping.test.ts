@@ -63,7 +63,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
       ).toEqual([])
     }
     expect(await service.stop()).toBe(0)
-  }, 120_000)
+  })
 })
 
 /**
@@ -104,7 +104,7 @@ test('SIGTERM ends the service within 10 seconds also while its database does no
     database.signalAll('SIGCONT')
   }
   await database.stop()
-}, 120_000)
+})
 
 test('a second SIGTERM while it stops changes nothing', async () => {
   const dataDir = place.preparedFolder()
@@ -127,4 +127,4 @@ test('a second SIGTERM while it stops changes nothing', async () => {
   expect((await connection?.answer())?.status).toBe(200)
   expect(await ended(service)).toBe(0)
   expect(databaseProcesses(dataDir)).toEqual([])
-}, 120_000)
+})

@@ -152,20 +152,16 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     await show('named')
     await expectStarts(urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`))
     await expectStarts(urlTo(`localhost:${port}`, ours()))
-  }, 60_000)
+  })
 
-  longTest(
-    'of several hosts each is held to its own name',
-    async () => {
-      const both = `localhost:1,localhost:${port}`
-      await show('elsewhere')
-      await expectRefused(urlTo(both, `sslmode=verify-full&${ours()}`), oneSentence)
-      await show('named')
-      await expectStarts(urlTo(both, `sslmode=verify-full&${ours()}`))
-      await expectRefused(urlTo(both, `sslmode=verify-full&${another()}`), oneSentence)
-    },
-    60_000,
-  )
+  longTest('of several hosts each is held to its own name', async () => {
+    const both = `localhost:1,localhost:${port}`
+    await show('elsewhere')
+    await expectRefused(urlTo(both, `sslmode=verify-full&${ours()}`), oneSentence)
+    await show('named')
+    await expectStarts(urlTo(both, `sslmode=verify-full&${ours()}`))
+    await expectRefused(urlTo(both, `sslmode=verify-full&${another()}`), oneSentence)
+  })
 
   test('what no waiting mends is refused at once in the words of the database, of one host and of several', async () => {
     await show('named')
@@ -183,85 +179,69 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     await show('named')
     await expectRefused(urlTo(`localhost:${port}`, `sslmode=verify-full&${another()}`), oneSentence)
     await expectRefused(urlTo(`localhost:${port}`, 'sslmode=verify-full'), oneSentence)
-  }, 60_000)
+  })
 
   test('verify-full refuses the certificate of another host', async () => {
     await show('elsewhere')
     await expectRefused(urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`), oneSentence)
-  }, 60_000)
+  })
 
-  longTest(
-    'a server whose certificate fits no more is away, and used again once it fits',
-    async () => {
-      await show('named')
-      const env = { DATABASE_URL: urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`) }
-      const service = await place.startService({ env })
-      const client = new Client(service)
-      const app = await newApplication(client)
-      const outcome = async () => {
-        const { code } = await client.call(createDevice, deviceBody(app.appId), { token: app.token })
-        const ready = await fetch(`${service.url}/readyz`)
-        return [code, ready.status]
-      }
-      const cut = () =>
-        withSql(
-          { ...onSocket, port },
-          (sql) => sql`
+  longTest('a server whose certificate fits no more is away, and used again once it fits', async () => {
+    await show('named')
+    const env = { DATABASE_URL: urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`) }
+    const service = await place.startService({ env })
+    const client = new Client(service)
+    const app = await newApplication(client)
+    const outcome = async () => {
+      const { code } = await client.call(createDevice, deviceBody(app.appId), { token: app.token })
+      const ready = await fetch(`${service.url}/readyz`)
+      return [code, ready.status]
+    }
+    const cut = () =>
+      withSql(
+        { ...onSocket, port },
+        (sql) => sql`
           select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forecourt %'`,
-        )
-      expect(await outcome()).toEqual([0, 200])
-      await show('elsewhere')
-      await cut()
-      const seen: number[][] = []
-      for (let tries = 0; tries < 10; tries++) seen.push(await outcome())
-      expect(seen).toEqual(Array.from({ length: 10 }, () => [50003, 503]))
-      await show('named')
-      expect(await becomesTrue(async () => (await outcome()).join() === '0,200')).toBe(true)
-      await service.stop()
-    },
-    60_000,
-  )
+      )
+    expect(await outcome()).toEqual([0, 200])
+    await show('elsewhere')
+    await cut()
+    const seen: number[][] = []
+    for (let tries = 0; tries < 10; tries++) seen.push(await outcome())
+    expect(seen).toEqual(Array.from({ length: 10 }, () => [50003, 503]))
+    await show('named')
+    expect(await becomesTrue(async () => (await outcome()).join() === '0,200')).toBe(true)
+    await service.stop()
+  })
 
-  longTest(
-    'an address is held to the certificate’s addresses, not to its names',
-    async () => {
-      await show('numbered')
-      await expectStarts(urlTo(`127.0.0.1:${port}`, `sslmode=verify-full&${ours()}`))
-      await show('named')
-      await expectRefused(urlTo(`127.0.0.1:${port}`, `sslmode=verify-full&${ours()}`), oneSentence)
-    },
-    60_000,
-  )
+  longTest('an address is held to the certificate’s addresses, not to its names', async () => {
+    await show('numbered')
+    await expectStarts(urlTo(`127.0.0.1:${port}`, `sslmode=verify-full&${ours()}`))
+    await show('named')
+    await expectRefused(urlTo(`127.0.0.1:${port}`, `sslmode=verify-full&${ours()}`), oneSentence)
+  })
 
-  longTest(
-    'verify-ca, and require with an authority, hold it to the authority only',
-    async () => {
-      await show('elsewhere')
-      for (const mode of ['verify-ca', 'require']) {
-        await expectStarts(urlTo(`localhost:${port}`, `sslmode=${mode}&${ours()}`))
-        await expectRefused(urlTo(`localhost:${port}`, `sslmode=${mode}&${another()}`), oneSentence)
-      }
-    },
-    60_000,
-  )
+  longTest('verify-ca, and require with an authority, hold it to the authority only', async () => {
+    await show('elsewhere')
+    for (const mode of ['verify-ca', 'require']) {
+      await expectStarts(urlTo(`localhost:${port}`, `sslmode=${mode}&${ours()}`))
+      await expectRefused(urlTo(`localhost:${port}`, `sslmode=${mode}&${another()}`), oneSentence)
+    }
+  })
 
   test('require and prefer encrypt and verify nothing; without a mode, and with disable, nothing is encrypted', async () => {
     await show('elsewhere')
     for (const mode of ['require', 'prefer']) await expectStarts(urlTo(`localhost:${port}`, `sslmode=${mode}`))
     for (const query of ['', 'sslmode=disable']) await expectRefused(urlTo(`localhost:${port}`, query), /no encryption/)
-  }, 60_000)
+  })
 
-  longTest(
-    'over a socket of this machine there is no TLS, whatever the mode',
-    async () => {
-      const socket = `host=${encodeURIComponent(place.home)}&port=${port}`
-      const service = await place.startService({
-        env: { DATABASE_URL: urlTo('localhost', `${socket}&sslmode=verify-full`) },
-      })
-      expect(await service.stop()).toBe(0)
-    },
-    60_000,
-  )
+  longTest('over a socket of this machine there is no TLS, whatever the mode', async () => {
+    const socket = `host=${encodeURIComponent(place.home)}&port=${port}`
+    const service = await place.startService({
+      env: { DATABASE_URL: urlTo('localhost', `${socket}&sslmode=verify-full`) },
+    })
+    expect(await service.stop()).toBe(0)
+  })
 
   test('a mode that is none, and a file that is not there, are told', async () => {
     await expectRefused(
@@ -279,7 +259,7 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
         /^The sslrootcert of DATABASE_URL names \/[^\n]+, which holds no certificate in PEM\.\n$/,
       )
     }
-  }, 60_000)
+  })
 })
 
 const oneSentence = /^The database cannot be reached: [^\n]+\.\n$/

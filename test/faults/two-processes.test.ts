@@ -90,7 +90,7 @@ describe.each(changes)('$what', (each) => {
     const took = await Promise.all(Array.from({ length: atScale(2, 10) }, () => changeUnderUse(each)))
     tell(`${what}: admitted by the other process for ${distribution(took)} after the answer`)
     expect(Math.max(...took), 'how long it was admitted, in ms').toBeLessThan(1000)
-  }, 120_000)
+  })
 })
 
 /**
@@ -197,7 +197,7 @@ test('a device model that one process saves, replaces or deletes is what a creat
     await one.operate(deleteDeviceModel, { serialPrefix })
     expect(await modelOf(other), said).toBeNull()
   }
-}, 120_000)
+})
 
 test('devices that are created on one process while the other changes their model never have a model that is gone', async () => {
   const app = await newApplication(a)
@@ -232,7 +232,7 @@ test('devices that are created on one process while the other changes their mode
   await Promise.all(creators)
   expect(wrong, said).toEqual([])
   expect(created).toBeGreaterThan(versions)
-}, 120_000)
+})
 
 test('a serial that one process puts into the inventory has its model on the other at once', async () => {
   const app = await newApplication(a)
@@ -246,4 +246,4 @@ test('a serial that one process puts into the inventory has its model on the oth
     const answer = await other.call(createDevice, deviceBody(app.appId, { deviceNo }), { token: app.token })
     expect(answer.data.modelName, `${said}: ${answer.text}`).toBe(modelName)
   }
-}, 120_000)
+})

@@ -119,7 +119,7 @@ test('it starts as one service: one ready line, one link for the first admin, an
   await becomesTrue(() => asked().size === workers)
   expect(asked()).toEqual(new Set(pids))
   expect(await fresh.stop()).toBe(0)
-}, 120_000)
+})
 
 test('metrics are the sum over all workers, whichever is asked, and do not fall when one is killed', async () => {
   const before = await answered(client, 'getHealth')
@@ -134,7 +134,7 @@ test('metrics are the sum over all workers, whichever is asked, and do not fall 
   signal(killed, 'SIGKILL')
   expect(await allServeWithout(killed)).toBe(true)
   expect(await answered(client, 'getHealth')).toBe(before + 60)
-}, 120_000)
+})
 
 test('while a killed worker is away the others answer, and another takes its place', async () => {
   const app = await newApplication(client)
@@ -165,7 +165,7 @@ test('while a killed worker is away the others answer, and another takes its pla
   expect(pids).not.toContain(killed.pid)
   expect(service.stderr()).toMatch(new RegExp(`"pid":${killed.pid},.*worker ended: another is started in its place`))
   expect(await missing(seen.created, app)).toEqual([])
-}, 120_000)
+})
 
 async function missing(serials: string[], { appId }: TestApplication): Promise<string[]> {
   const kept = await withSql(embeddedConnection(dataDir), async (sql) => {
@@ -206,7 +206,7 @@ test('one that is told to stop, and the whole service, drop nothing that they to
     expect(await missing(seen.created, app)).toEqual([])
     expect((await missing(seen.neverTaken, app)).length).toBe(seen.neverTaken.length)
   }
-}, 120_000)
+})
 
 test('a parent that is killed takes its workers with it, and the next start goes on with the database', async () => {
   const running = workersOf(service)
@@ -223,7 +223,7 @@ test('a parent that is killed takes its workers with it, and the next start goes
   client = new Client(service)
   expect(findProcess(postmasterPid(dataDir))).toEqual(database as ProcessId)
   expect((await client.call(createDevice, deviceBody(app.appId), { token: app.token })).code).toBe(0)
-}, 120_000)
+})
 
 test('a rate limit holds over all workers, and one connection may use all of it', async () => {
   const limit = 40
@@ -262,7 +262,7 @@ test('a rate limit holds over all workers, and one connection may use all of it'
     expect((await alone.answer()).status, `request ${index + 1} of ${limit}`).toBe(400)
   }
   alone.close()
-}, 120_000)
+})
 
 test('a frozen application is refused at once by all workers', async () => {
   for (let round = 0; round < atScale(3, 10); round++) {
@@ -272,42 +272,34 @@ test('a frozen application is refused at once by all workers', async () => {
     expect((await client.operate(freezeApplication, { appId: app.appId, reason: 'test' })).code).toBe(0)
     expect(new Set((await many(12, ask)).map(({ code }) => code))).toEqual(new Set([10005]))
   }
-}, 120_000)
+})
 
-longTest(
-  'of many tests of one callback at once, one is sent',
-  async () => {
-    const receiver = await Receiver.start()
-    const app = await newApplication(client, { thirdPartyConfig: null })
-    const callbackUrl = receiver.url('/test', (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 500))
-    const config = { appId: app.appId, operatorName: 'Operator', callbackUrl, callbackEvents: ['site.created'] }
-    expect((await client.call(saveThirdPartyConfig, config, { token: app.token })).code).toBe(0)
-    const answers = await many(12, () =>
-      client.call(testDelivery, { appId: app.appId }, { token: app.token, ...onItsOwn }),
+longTest('of many tests of one callback at once, one is sent', async () => {
+  const receiver = await Receiver.start()
+  const app = await newApplication(client, { thirdPartyConfig: null })
+  const callbackUrl = receiver.url('/test', (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 500))
+  const config = { appId: app.appId, operatorName: 'Operator', callbackUrl, callbackEvents: ['site.created'] }
+  expect((await client.call(saveThirdPartyConfig, config, { token: app.token })).code).toBe(0)
+  const answers = await many(12, () =>
+    client.call(testDelivery, { appId: app.appId }, { token: app.token, ...onItsOwn }),
+  )
+  expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(11).fill(10007)])
+  expect(receiver.at('/test')).toHaveLength(1)
+  receiver.stop()
+})
+
+longTest('a port that is taken, by a program or by another service’s workers, is one clear sentence', async () => {
+  const program = createServer()
+  await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
+  const ports = [(program.address() as { port: number }).port, Number(new URL(service.url).port)]
+  for (const port of ports) {
+    const env = { FORECOURT_WORKERS: '2', FORECOURT_PORT: String(port) }
+    const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.preparedFolder(), env })
+    expect(code).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toBe(
+      `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.\n`,
     )
-    expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(11).fill(10007)])
-    expect(receiver.at('/test')).toHaveLength(1)
-    receiver.stop()
-  },
-  120_000,
-)
-
-longTest(
-  'a port that is taken, by a program or by another service’s workers, is one clear sentence',
-  async () => {
-    const program = createServer()
-    await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
-    const ports = [(program.address() as { port: number }).port, Number(new URL(service.url).port)]
-    for (const port of ports) {
-      const env = { FORECOURT_WORKERS: '2', FORECOURT_PORT: String(port) }
-      const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.preparedFolder(), env })
-      expect(code).toBe(1)
-      expect(stdout).toBe('')
-      expect(stderr).toBe(
-        `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.\n`,
-      )
-    }
-    program.close()
-  },
-  120_000,
-)
+  }
+  program.close()
+})

@@ -93,7 +93,6 @@ test.each(reads.map((operation) => [operation.id, operation] as const))(
       expect(performance.now() - started, `${operation.id} ${member}=${text}`).toBeLessThan(20_000)
     }
   },
-  120_000,
 )
 
 test('percent, underscore and backslash are text in a search by a part of a name', async () => {
@@ -137,21 +136,17 @@ test.each(
   reads
     .filter((operation) => membersOf(operation).includes('appId'))
     .map((operation) => [operation.id, operation] as const),
-)(
-  '%s answers a stranger nothing of another application, however its appId is spelled',
-  async (_, operation) => {
-    const headers = { authorization: `Bearer ${stranger.token}` }
-    const { deviceNo } = deviceBody(owner.appId)
-    const others =
-      membersOf(operation).includes('deviceNo') && operation.id === getDevice.id ? `&deviceNo=${deviceNo}` : ''
-    for (const spelled of spellings(owner.appId, stranger.appId)) {
-      const answer = await client.send<unknown>(`${operation.path}?appId=${spelled}${others}`, { headers })
-      expectHarmless(answer, `${operation.id} ${spelled}`)
-      expect(answer.text, spelled).not.toContain(`"appId":"${owner.appId}"`)
-    }
-  },
-  60_000,
-)
+)('%s answers a stranger nothing of another application, however its appId is spelled', async (_, operation) => {
+  const headers = { authorization: `Bearer ${stranger.token}` }
+  const { deviceNo } = deviceBody(owner.appId)
+  const others =
+    membersOf(operation).includes('deviceNo') && operation.id === getDevice.id ? `&deviceNo=${deviceNo}` : ''
+  for (const spelled of spellings(owner.appId, stranger.appId)) {
+    const answer = await client.send<unknown>(`${operation.path}?appId=${spelled}${others}`, { headers })
+    expectHarmless(answer, `${operation.id} ${spelled}`)
+    expect(answer.text, spelled).not.toContain(`"appId":"${owner.appId}"`)
+  }
+})
 
 test.each(['%ff', '%ed%a0%80', '%', '%zz', 'a%e4%b8'])('%j is no text, and is refused by its name', async (text) => {
   const path = `${pageSites.path}?siteName=${text}&pageSize=1`
