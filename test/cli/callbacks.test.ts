@@ -141,7 +141,7 @@ longTest(
     const before = (await feedOf(app)).at(-1)?.id ?? 0
     const listener = await startListening(app, ['--forward', `http://127.0.0.1:${await freePort()}`, '--json'])
     const deviceNo = await bed.createDeviceOf(app)
-    await listener.says('is not taken')
+    await listener.says('is not accepted')
     const { code, stdout } = await listener.end()
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, posted: 0, lastId: before, secret: null })
 
