@@ -6,6 +6,7 @@ import { createDevices } from '../src/devices/contract.ts'
 import { savePlacements } from '../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../src/devices/state/contract.ts'
 import { createSession } from '../src/people/sessions/contract.ts'
+import { getOverview } from '../src/service/overview/contract.ts'
 import { pageSites, saveSite } from '../src/sites/contract.ts'
 import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
@@ -134,15 +135,21 @@ for (const appName of ['Greenway Mobility', 'Lakeside Parking', '城北停车'])
   }
 }
 
-// A day's traffic, so that the chart has something to show.
-await withSql(
-  embeddedConnection(service.dataDir),
-  (sql) => sql`
-    insert into minute_figures (minute, creates, refusals)
-    select minute, (40 + 35 * sin((extract(hour from minute) - 1) / 24 * 6.28) + 12 * random())::int, (6 * random() ^ 4)::int
+// A day's traffic, so that the chart has something to show: the first count has been made, and later ones keep its
+// samples.
+await client.operate(getOverview, {})
+await withSql(embeddedConnection(service.dataDir), async (sql) => {
+  await sql`
+    insert into minute_figures (minute, creates, site_creates, refusals)
+    select minute, 3 + (40 + 35 * sin((extract(hour from minute) - 1) / 24 * 6.28) + 12 * random())::int,
+      (3 * random() ^ 8)::int, (6 * random() ^ 4)::int
     from generate_series(date_trunc('minute', now()) - interval '24 hours', now() - interval '2 minutes', '1 minute') as minute
-    on conflict do nothing`,
-)
+    on conflict do nothing`
+  await sql`
+    update platform_count set counts = jsonb_set(counts::jsonb, '{online}', (
+      select jsonb_agg(jsonb_build_array(at, (112 + 4 * sin(at / 9000.0) + 2 * random())::int) order by at)
+      from generate_series((extract(epoch from now())::bigint / 300 - 287) * 300, extract(epoch from now())::bigint, 300) as at))`
+})
 
 const browser = await launchChromium()
 const context = await browser.newContext({

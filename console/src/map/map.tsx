@@ -233,10 +233,15 @@ function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], pr
     .filter((group) => bounds.contains(placeOf(group)))
     .toSorted((one, other) => other.points.length - one.points.length)
     .flatMap(({ points, longitude, latitude }) => points.map((point) => ({ ...point, longitude, latitude })))
-  // At a closer zoom a province's name would mislead, because it is drawn at a single point.
+  const towns = placeNames(shown).map((named) => ({ ...named, isFaint: false }))
+  // At a closer zoom a province's name would mislead, because it is drawn at a single point. A municipality's name is
+  // its town's.
   const known = (map.getZoom() > 8 ? [] : (provinces ?? [])).flatMap(({ code, name }) => {
     const [longitude, latitude] = provinceSeats[code] ?? []
-    return longitude === undefined || latitude === undefined ? [] : [{ name, longitude, latitude, isFaint: true }]
+    const isTown = towns.some((town) => town.name === name)
+    return longitude === undefined || latitude === undefined || isTown
+      ? []
+      : [{ name, longitude, latitude, isFaint: true }]
   })
   const boxAt = (place: L.LatLngTuple, [left, top, right, bottom]: Edges) => {
     const { x, y } = map.latLngToContainerPoint(place)
@@ -249,7 +254,7 @@ function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], pr
     return boxAt(placeOf(group), [-width, -height, width, height])
   })
   const taken = [...marks, L.bounds([size.x - buttonsSize.width, 0], [size.x, buttonsSize.height])]
-  for (const place of [...placeNames(shown).map((named) => ({ ...named, isFaint: false })), ...known]) {
+  for (const place of [...towns, ...known]) {
     const half = place.name.length * 6.5 + 1
     const found = Object.entries(sidesOf(half)).find(([, edges]) => {
       const box = boxAt(placeOf(place), edges)

@@ -35,7 +35,11 @@ async function readPoints(input: Record<string, unknown>, signal: AbortSignal): 
 
 const readPage = (input: Record<string, unknown>) => call(pageSites, input)
 
+/** What the division table has in the place of a city in a municipality, whose name is its province's. */
+const noCity = ['市辖区', '县']
+
 /** The point of a site, with the names of its place; none without coordinates. */
-export function pointOf({ id, longitude, latitude, cityName: city, districtName: district }: SiteRecord): MapPoint[] {
-  return longitude === null || latitude === null ? [] : [{ id, longitude, latitude, city, district }]
+export function pointOf({ id, longitude, latitude, ...site }: SiteRecord): MapPoint[] {
+  const city = noCity.includes(site.cityName ?? '') ? site.provinceName : site.cityName
+  return longitude === null || latitude === null ? [] : [{ id, longitude, latitude, city, district: site.districtName }]
 }
