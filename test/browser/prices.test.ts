@@ -123,7 +123,7 @@ describe('prices from a date on', () => {
     await page.getByText(`From ${change?.effectiveTime}`).waitFor()
     await page.getByText(/^in \d d \d+ h$/).waitFor()
     await expectSound(visited, sites[0]?.siteName ?? '')
-    await page.getByText('Price changes of this site').scrollIntoViewIfNeeded()
+    await page.getByText('Changes of which rules this site has').scrollIntoViewIfNeeded()
     await picture(page, 'site-prices')
     await leadTo(page, `/console/price-changes?appId=${app.appId}`)
     expect(await page.getByRole('link', { name: 'Rules at 2 sites' }).getAttribute('href')).toBe(

@@ -78,6 +78,9 @@ function nounOf(type: string, [first]: readonly string[], data: unknown): string
   return (data as { kind?: string }).kind === 'sites' ? 'site' : 'device'
 }
 
+/** Whether a value is nothing that a sentence could tell. */
+const isNone = (text: string | undefined) => text === undefined || ['null', '', '[]'].includes(text)
+
 /** The differences of two records as sentences; without an earlier record, the values of the record. */
 function differencesOf(type: string, before: unknown, after: unknown, language: Language): Sentence[] {
   const differences = compare(readable(before, language) ?? {}, readable(after, language))
@@ -88,7 +91,7 @@ function differencesOf(type: string, before: unknown, after: unknown, language: 
     // A filter has the code of a division alone, without its name.
     const isSilent =
       ['before', 'failure'].includes(steps[0] ?? '') || (silentMembers.has(member) && steps[0] !== 'filter')
-    const isEmpty = before === undefined && (is === undefined || is === 'null' || is === '' || is === '[]')
+    const isEmpty = isNone(is) && (before === undefined || isNone(was))
     if (!isChanged || isEmpty || isSilent || isSameMoney(member, was, is)) return []
     const spoken = steps.filter((step) => !silentSteps.has(step))
     const what = spoken.map((step) => wordOf(noun, step)?.[language] ?? shortTime(step)).join(' ')

@@ -26,7 +26,7 @@ const lists = {
   devices: w('devices', '设备'),
   placements: w('placements', '设备安放'),
   billingRules: w('billing rules', '计费规则'),
-  priceChanges: w('price changes', '价格变更'),
+  priceChanges: w('price changes', '调价'),
   models: w('models', '型号'),
   inventory: w('inventory', '库存'),
   imports: w('imports', '导入'),

@@ -48,7 +48,7 @@ export const useTexts = defineTexts(
     found: '找到 {{count}} 项',
     shortcuts: '键盘快捷键',
     account: '我的账号',
-    priceChanges: '价格变更',
+    priceChanges: '调价',
     guides: '指南与接口',
     keyFind: '查找',
     keyHelp: '显示快捷键',
@@ -76,7 +76,7 @@ export const otherWords: Record<string, string> = {
   refusals: 'errors failures 错误 失败',
   people: 'operators accounts users api keys operator keys roles sessions 账号 用户 角色 会话 api 密钥 运营密钥',
   service: 'backup health disk certificate settings version database 备份 健康 磁盘 证书 设置 版本 数据库',
-  'price changes': 'prices tariffs schedule 调价 价格 费率',
+  'price changes': 'prices tariffs schedule 价格变更 费率',
   account:
     'second factor 2fa mfa passkeys recovery codes password sessions profile 第二验证因素 第二因素 双因素 两步验证 通行密钥 恢复码 密码 会话 个人',
   guides: 'documentation docs help reference 文档 帮助',

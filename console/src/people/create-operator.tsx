@@ -57,7 +57,7 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
       onSaved={onCreated}
       back={onClose}
     >
-      <NameField />
+      <NameField isOfAccount />
       <Form.Item name="role" label={t('role')}>
         <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} />
       </Form.Item>

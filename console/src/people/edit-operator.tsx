@@ -64,7 +64,7 @@ function EditForm({ edited, onClose }: { edited: Edited<OperatorRecord>; onClose
       onSaved={onClose}
       back={onClose}
     >
-      <NameField />
+      <NameField isOfAccount />
       <Form.Item name="role" label={t('role')} extra={isManaged && t('roleBySignOn')}>
         <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} isDisabled={isManaged} />
       </Form.Item>

@@ -3,14 +3,15 @@ import { lengths } from '../../../src/vocabulary/values.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
-/** The name of an account or a key. */
-export function NameField() {
+/** The name of an account or a key; of an account, one signs in with it. */
+export function NameField({ isOfAccount = false }: { isOfAccount?: boolean }) {
   const t = useTexts()
   const common = useCommon()
   return (
     <Form.Item
       name="name"
       label={t('name')}
+      extra={isOfAccount && t('nameSignsIn')}
       rules={[{ required: true, whitespace: true, message: common('required') }]}
     >
       <Input maxLength={lengths.name} autoComplete="off" />

@@ -8,7 +8,9 @@ import {
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
 import { paths } from '../paths.ts'
+import { SiteFilter } from '../placements/parts.tsx'
 import { useMay } from '../session.tsx'
+import { RuleFilter } from '../sites/rule-picker.tsx'
 import { Actor } from '../ui/actor.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
@@ -53,6 +55,16 @@ export function Page() {
             onChange={(status) => set({ status })}
             choices={([1, 2, 3] as const).map((value) => ({ value: String(value), label: t(`status_${value}`) }))}
           />
+          {appId !== '' && (
+            <>
+              <RuleFilter
+                appId={appId}
+                value={values.billingRuleId}
+                onChange={(billingRuleId) => set({ billingRuleId })}
+              />
+              <SiteFilter appId={appId} value={values.siteId} onChange={(siteId) => set({ siteId })} />
+            </>
+          )}
           <RangeFilter
             label={t('effective')}
             from={values.timeFrom}

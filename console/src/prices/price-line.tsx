@@ -158,12 +158,13 @@ function Entry({ entry: { terms, actor, reason, change }, state, heading, childr
         {actor !== null && <Actor actor={actor} />}
         {change !== null && ` · ${t('scheduledAt', { time: change.createTime })}`}
         {change?.undoOf != null && ` · ${t('undoes', { id: change.undoOf })}`}
-        {reason !== null && ` · ${reason}`}
         {change?.cancelTime != null && (
           <div>
             {t('cancelledAt', { time: change.cancelTime })} {change.cancelledBy && <Actor actor={change.cancelledBy} />}
           </div>
         )}
+        {/* Of a change that was cancelled, the record has the reason of that. */}
+        {reason !== null && ` · ${reason}`}
       </div>
     </li>
   )

@@ -81,7 +81,7 @@ export const useTexts = defineTexts(
     mark: 'from {{time}}',
     markTitle: 'Other prices from {{time}} on',
     byChange: 'by price change {{id}}',
-    changesOfSite: 'Price changes of this site',
+    changesOfSite: 'Changes of which rules this site has',
   },
   {
     title: '调价',
@@ -136,7 +136,7 @@ export const useTexts = defineTexts(
     kind: '调价内容',
     kindSites: '{{count}} 个站点的规则',
     status: '状态',
-    status_1: '待生效',
+    status_1: '等待生效',
     status_2: '已生效',
     status_3: '已取消',
     wasUndone: '已撤销',
@@ -160,6 +160,6 @@ export const useTexts = defineTexts(
     mark: '{{time}} 起',
     markTitle: '自 {{time}} 起价格不同',
     byChange: '调价 {{id}}',
-    changesOfSite: '此站点的调价',
+    changesOfSite: '此站点更换规则的记录',
   },
 )

@@ -17,9 +17,10 @@ import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '..
 import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { RuleFilter } from './rule-picker.tsx'
-import { Hours, RuleLink, regionName, SiteLink } from './show.tsx'
+import { Hours, isOutOfService, RuleLink, regionName, SiteLink } from './show.tsx'
 import './sites.css'
 import { OneLine } from '../ui/rows.tsx'
 import { Segments } from '../ui/segments.tsx'
@@ -226,7 +227,12 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       least: 124,
       render: (_, site, sites) => <SiteDevices site={site} among={sites} />,
     },
-    { key: 'hours', title: t('hours'), render: (_, site) => <Hours site={site} /> },
+    {
+      key: 'hours',
+      title: t('hours'),
+      render: (_, site) =>
+        isOutOfService(site) ? <State tone="warn">{t('outOfService')}</State> : <Hours site={site} />,
+    },
     { key: 'businessWeekDay', title: t('businessWeekDay'), dataIndex: 'businessWeekDay', isExtra: true },
     ...ruleFields.map(
       (field): Column<SiteRecord> => ({

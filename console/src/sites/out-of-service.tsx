@@ -4,6 +4,7 @@ import { type SiteRecord, siteLengths, updateSite } from '../../../src/sites/con
 import { useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
+import { isOutOfService, usualDaysOf } from './show.tsx'
 import { useTexts } from './texts.ts'
 
 interface OutOfServiceProps {
@@ -13,14 +14,17 @@ interface OutOfServiceProps {
 }
 
 /**
- * Takes a site out of service. The interface has no state of a site: its working days, which are free text, tell
- * everybody who reads the site.
+ * Takes a site out of service, and back. The interface has no state of a site: its working days, which are free text,
+ * tell everybody who reads the site.
  */
 export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
   const t = useTexts()
-  const update = useWrite(updateSite)
-  const [words, setWords] = useState(t('outOfService'))
   const { appId, id, siteName, businessWeekDay } = site
+  const isOut = isOutOfService(site)
+  const out = t('outUsually', { days: businessWeekDay })
+  const fitting = [...out].length > siteLengths.businessWeekDay ? t('outOfService') : out
+  const [words, setWords] = useState(isOut ? usualDaysOf(site) : fitting)
+  const update = useWrite(updateSite)
 
   async function run(): Promise<void> {
     await update.mutateAsync({ input: { appId, id, businessWeekDay: words.trim() } })
@@ -30,14 +34,14 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
   return (
     <Confirm
       isOpen={isOpen}
-      title={t('outTitle', { name: siteName })}
-      verb={t('takeOut')}
+      title={t(isOut ? 'backTitle' : 'outTitle', { name: siteName })}
+      verb={t(isOut ? 'takeBack' : 'takeOut')}
       isComplete={words.trim() !== ''}
       fieldNames={{ businessWeekDay: t('businessWeekDay') }}
       run={run}
       onClose={onClose}
     >
-      <p>{t('outWords', { days: businessWeekDay })}</p>
+      <p>{t(isOut ? 'backWords' : 'outWords', { days: businessWeekDay })}</p>
       <Form layout="vertical">
         <Form.Item label={t('businessWeekDay')} htmlFor="out-of-service" required style={{ marginBottom: 0 }}>
           <Input

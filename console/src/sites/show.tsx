@@ -19,6 +19,17 @@ export function Hours({ site }: { site: SiteRecord }) {
   )
 }
 
+/** Working days that say, in either language, that a site is out of service, with its usual ones in brackets. */
+const paused = /^(?:Out of service|暂停营业)(?:.*[(（](?:usually |平时：)(.*)[)）])?/s
+
+type WorkingDays = Pick<SiteRecord, 'businessWeekDay'>
+
+/** Whether the working days of a site say that it is out of service. */
+export const isOutOfService = ({ businessWeekDay }: WorkingDays) => paused.test(businessWeekDay)
+
+/** The usual working days of a site that is out of service, if it says them. */
+export const usualDaysOf = ({ businessWeekDay }: WorkingDays) => paused.exec(businessWeekDay)?.[1] ?? ''
+
 /** Leaves out the seconds of full minutes. */
 const short = (time: string) => time.replace(/^(\d\d:\d\d):00$/, '$1')
 

@@ -23,10 +23,11 @@ import { RecordJson } from '../ui/record-json.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { Copyable } from '../ui/secret.tsx'
+import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { OutOfService } from './out-of-service.tsx'
 import { pointOf } from './points.ts'
-import { Hours, partsOf, regionName } from './show.tsx'
+import { Hours, isOutOfService, partsOf, regionName } from './show.tsx'
 import './sites.css'
 import { showSuccess } from '../ui/feedback.tsx'
 import { useTexts } from './texts.ts'
@@ -49,7 +50,12 @@ export function Page() {
 function Site({ site }: { site: SiteRecord }) {
   const t = useTexts()
   return (
-    <PageFrame title={site.siteName} operation={getSite} actions={<Actions site={site} />}>
+    <PageFrame
+      title={site.siteName}
+      operation={getSite}
+      beside={isOutOfService(site) && <State tone="warn">{t('outOfService')}</State>}
+      actions={<Actions site={site} />}
+    >
       <div className="site-cards">
         <General site={site} />
         <Place site={site} />
@@ -94,7 +100,9 @@ function Actions({ site }: { site: SiteRecord }) {
           {common('edit')}
         </LinkButton>
       )}
-      {may(updateSite) && <Button onClick={() => ask('takeOut')}>{t('takeOutAsked')}</Button>}
+      {may(updateSite) && (
+        <Button onClick={() => ask('takeOut')}>{t(isOutOfService(site) ? 'takeBackAsked' : 'takeOutAsked')}</Button>
+      )}
       {may(deleteSite) && (
         <Button danger icon={<DeleteOutlined />} onClick={() => ask('delete')}>
           {common('delete')}
@@ -111,7 +119,7 @@ function Actions({ site }: { site: SiteRecord }) {
       >
         {t('deleteWords')} <DevicesThatStay site={site} />
       </Confirm>
-      <OutOfService site={site} isOpen={asked === 'takeOut'} onClose={close} />
+      <OutOfService key={site.businessWeekDay} site={site} isOpen={asked === 'takeOut'} onClose={close} />
     </>
   )
 }

@@ -7,6 +7,7 @@ import { useRead } from '../api.ts'
 import { useSession } from '../session.tsx'
 import { Dropdown } from '../ui/dropdown.tsx'
 import { columnsKey } from '../ui/records.tsx'
+import { useCommon } from '../ui/texts.ts'
 import { noteApplied } from './applied.ts'
 import { useTexts } from './texts.ts'
 
@@ -40,6 +41,7 @@ export function Views({ page }: { page: ViewedPage }) {
 
 function Menu({ page }: { page: ViewedPage }) {
   const t = useTexts()
+  const common = useCommon()
   const navigate = useNavigate()
   const [isNear, setNear] = useState(false)
   const [opened, open] = useState<'save' | 'manage'>()
@@ -61,7 +63,9 @@ function Menu({ page }: { page: ViewedPage }) {
 
   const items: MenuProps['items'] = [
     ...views.map((view) => ({ key: view.id, label: view.name, onClick: () => void apply(view) })),
-    ...(views.length === 0 ? [{ key: 'none', label: t('none'), disabled: true }] : []),
+    ...(views.length === 0
+      ? [{ key: 'none', label: data === undefined ? common('loading') : t('none'), disabled: true }]
+      : []),
     { type: 'divider' },
     { key: 'save', label: t('saveThis'), onClick: () => open('save') },
     ...(views.length === 0 ? [] : [{ key: 'manage', label: t('manage'), onClick: () => open('manage') }]),
