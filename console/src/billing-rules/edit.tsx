@@ -39,7 +39,7 @@ export function Page() {
 function NewRule() {
   const t = useTexts()
   const common = useCommon()
-  const [appId, choose] = useApplication()
+  const [appId, choose] = useApplication({ isOfNew: true })
   const create = useWrite(saveBillingRule)
   return (
     <PageFrame title={t('newTitle')} operation={saveBillingRule}>

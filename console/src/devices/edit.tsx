@@ -52,7 +52,7 @@ function NewDevices() {
   const t = useTexts()
   const common = useCommon()
   const devices = useDeviceTexts()
-  const [appId, choose] = useApplication()
+  const [appId, choose] = useApplication({ isOfNew: true })
   const [search] = useSearchParams()
   const tab = search.get('tab') === 'several' ? 'several' : 'one'
   // A part stays once it was shown, with what was entered.

@@ -36,7 +36,7 @@ export function Page() {
   const common = useCommon()
   const may = useMay()
   const { values, set } = useFilters(['kind', 'mode'] as const)
-  const [appId, choose] = useApplication()
+  const [appId, choose] = useApplication({ isOfNew: true })
   const kinds: ImportKind[] = [
     'sites',
     'devices',

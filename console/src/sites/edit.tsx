@@ -23,7 +23,7 @@ export function Page() {
 function NewSite() {
   const t = useTexts()
   const navigate = useNavigate()
-  const [appId, chooseApplication] = useApplication()
+  const [appId, chooseApplication] = useApplication({ isOfNew: true })
   const [form] = Form.useForm<SiteValues>()
   const create = useWrite(saveSite)
   const [search] = useSearchParams()

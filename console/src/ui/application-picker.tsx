@@ -13,12 +13,13 @@ const storageKey = 'forecourt.application'
 
 /**
  * The application whose records a page shows: from the address, else the last one shown, else the only one there is.
- * Empty while none is chosen.
+ * Empty while none is chosen. A form of a new record does not take the last one shown, because the record would easily
+ * be made in the wrong application.
  */
-export function useApplication(): [appId: string, choose: (appId: string) => void] {
+export function useApplication({ isOfNew = false } = {}): [appId: string, choose: (appId: string) => void] {
   const { values, set } = useFilters(['appId'] as const)
   const change = useChangeSearch()
-  const [last] = useState(() => localStorage.getItem(storageKey) ?? '')
+  const [last] = useState(() => (isOfNew ? '' : (localStorage.getItem(storageKey) ?? '')))
   const known = useRead(getApplication, { appId: last }, { enabled: values.appId === '' && last !== '' })
   const only = useRead(pageApplications, { pageSize: 2 }, { enabled: values.appId === '' })
   const remembered = known.data?.appId ?? ''
