@@ -17,7 +17,11 @@ const queries = new QueryClient({
       // A refusal would only be repeated; a request that got no response may succeed the next time.
       retry: (failures, error) => error instanceof ForecourtError && error.status === 0 && failures < 2,
       staleTime: 5_000,
+      // Without a connection a request fails at once. By default it would wait for one, and a write that was given up
+      // would be sent later.
+      networkMode: 'always',
     },
+    mutations: { networkMode: 'always' },
   },
 })
 

@@ -69,6 +69,7 @@ function Overview() {
           {counts && counts.applicationsOffline > 0 && (
             <State tone="idle">{t('offlineApplications', { count: counts.applicationsOffline })}</State>
           )}
+          <br />
           {counts && counts.applicationsFrozen > 0 && (
             <State tone="bad">{t('frozenApplications', { count: counts.applicationsFrozen })}</State>
           )}

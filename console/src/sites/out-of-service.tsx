@@ -23,7 +23,8 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
   const isOut = isOutOfService(site)
   const out = t('outUsually', { days: businessWeekDay })
   const fitting = [...out].length > siteLengths.businessWeekDay ? t('outOfService') : out
-  const [words, setWords] = useState(isOut ? usualDaysOf(site) : fitting)
+  const proposed = isOut ? usualDaysOf(site) : fitting
+  const [words, setWords] = useState(proposed)
   const update = useWrite(updateSite)
 
   async function run(): Promise<void> {
@@ -39,7 +40,10 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
       isComplete={words.trim() !== ''}
       fieldNames={{ businessWeekDay: t('businessWeekDay') }}
       run={run}
-      onClose={onClose}
+      onClose={() => {
+        setWords(proposed)
+        onClose()
+      }}
     >
       <p>{t(isOut ? 'backWords' : 'outWords', { days: businessWeekDay })}</p>
       <Form layout="vertical">

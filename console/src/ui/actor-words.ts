@@ -8,6 +8,7 @@ const actors: Record<string, Words> = {
   'operator:first start': { en: 'The first start', zh: '首次启动' },
   'operator:command line': { en: 'The command line', zh: '命令行' },
   'operator:operator': { en: 'The key of the settings', zh: '配置中的密钥' },
+  'operatorKey:operator': { en: 'The key of the settings, signed in', zh: '以配置中的密钥登录' },
   anyone: { en: 'Nobody signed in', zh: '未登录者' },
 }
 const platform: Words = { en: 'Forecourt itself', zh: 'Forecourt 系统' }

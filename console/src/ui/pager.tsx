@@ -136,15 +136,16 @@ function usePreviousCursors(cursorName: string): string[] {
   return (state as Record<string, string[]> | null)?.[cursorName] ?? []
 }
 
-/** How many rows there are. */
-export function Total({ page }: { page: PageData<unknown> }) {
+/** How many rows there are, and their order if they are not sorted by a heading. */
+export function Total({ page, order }: { page: PageData<unknown>; order: string | undefined }) {
   const t = useCommon()
   const total = grouped(page.total)
   const words = page.totalIsExact ? t('total', { total }) : t('totalAtLeast', { total })
   // Another total is another text in its place, and not one that moves.
   return (
-    <span key={words} className="faint number">
+    <span key={words} className="faint number" title={order}>
       {words}
+      {order !== undefined && <span className="pager-words">{t('byApplication')}</span>}
     </span>
   )
 }

@@ -155,7 +155,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
           )}
           {footerOf(footer, found)}
         </div>
-        <Total page={found} />
+        <Total page={found} order={sorted.ownOrder} />
         <Button
           icon={<ReloadOutlined />}
           aria-label={t('refresh')}

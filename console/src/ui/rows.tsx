@@ -21,7 +21,7 @@ export interface RowsColumn<Item> {
   className?: string
   /** By what the rows are sorted with this column's heading; not by the rows of this page alone. */
   sortBy?: string
-  /** Says the table's own order, where it is by this column and the heading sorts nothing. */
+  /** Says the table's own order, where it is by this column. */
   ownOrder?: string
 }
 
@@ -195,15 +195,8 @@ interface HeadingProps {
 }
 
 function Heading({ column, sort }: HeadingProps) {
-  const { sortBy, title, least, ownOrder } = column
+  const { sortBy, title, least } = column
   const style = least === undefined ? undefined : { minWidth: widthOf(least) }
-  if (ownOrder !== undefined && sort !== undefined && sort.by === undefined) {
-    return (
-      <th className={classOf(column)} style={style} title={ownOrder} aria-sort="ascending">
-        {title} <Mark>↑</Mark>
-      </th>
-    )
-  }
   if (sort === undefined || sortBy === undefined) {
     return (
       <th className={classOf(column)} style={style}>

@@ -24,6 +24,7 @@ export function useSort<Item>(
     return {
       asked: { order },
       ofExport: { order },
+      ownOrder: undefined,
       rows: { by: orderedBy, isAscending: order === 'asc', turn: reverse },
     }
   }
@@ -33,6 +34,8 @@ export function useSort<Item>(
     asked: by === undefined ? {} : { sort: by, order: isAscending ? 'asc' : 'desc' },
     // An export has an order of its own.
     ofExport: { sort: undefined, order: undefined },
+    /** What the table says of its own order, while no heading sorts it. */
+    ownOrder: by === undefined ? ownOrderOf(columns) : undefined,
     rows: {
       by,
       isAscending,
@@ -49,6 +52,10 @@ export function useSort<Item>(
   }
 }
 
+/** What a table says of its own order, if it says anything. */
+const ownOrderOf = (columns: readonly RowsColumn<never>[]): string | undefined =>
+  columns.find(({ ownOrder }) => ownOrder !== undefined)?.ownOrder
+
 type SortChoiceProps = RowsSort & { columns: readonly RowsColumn<never>[] }
 
 /**
@@ -61,7 +68,7 @@ export function SortChoice({ columns, by, turn }: SortChoiceProps) {
     sortBy === undefined ? [] : [{ value: sortBy, label: title }],
   )
   if (choices.length === 0) return null
-  const ownOrder = columns.find((column) => column.ownOrder !== undefined)?.ownOrder ?? t('ownOrder')
+  const ownOrder = ownOrderOf(columns) ?? t('ownOrder')
   return (
     <select
       className="sort-choice"
