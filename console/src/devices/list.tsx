@@ -286,14 +286,14 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'lastReportTime',
       title: devices('lastReport'),
       isExtra: 641,
-      least: 132,
+      least: 130,
       render: (_, device, devices) => <LastReportTime device={device} among={devices} />,
     },
     {
       key: 'site',
       title: devices('site'),
       isExtra: 1400,
-      least: 140,
+      least: 120,
       render: (_, device, devices) => <SiteOfDevice device={device} among={devices} />,
     },
     {

@@ -12,10 +12,7 @@ export interface RowsColumn<Item> {
   align?: 'end'
   /** The greatest width, in pixels of a window of 1280. Longer text is wrapped, even within a word. */
   most?: number
-  /**
-   * The least width, in pixels of a window of 1280, of a column whose texts differ much or come later: they must not
-   * move its neighbours.
-   */
+  /** The least width, in pixels, of a column whose texts differ much or come later: they must not move its neighbours. */
   least?: number
   /** `fills` takes the width that the other columns leave. */
   className?: string
@@ -196,7 +193,7 @@ interface HeadingProps {
 
 function Heading({ column, sort }: HeadingProps) {
   const { sortBy, title, least } = column
-  const style = least === undefined ? undefined : { minWidth: widthOf(least) }
+  const style = least === undefined ? undefined : { minWidth: least }
   if (sort === undefined || sortBy === undefined) {
     return (
       <th className={classOf(column)} style={style}>
