@@ -3505,7 +3505,7 @@ export interface Methods {
   getOverview: Method<Record<never, never>, GetOverviewResult>
   /** Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 records of each kind are returned. Upper and lower case are treated alike, except in a request id. The beginning of a serial number is searched in all rows (for a developer, only the whole serial number is); parts of names and other parts of serial numbers only in the first 30,000 rows, while the page operations search all rows. A developer finds only records of their own applications; only admins find accounts. */
   search: Method<SearchQuery, SearchResult>
-  /** Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
+  /** Pages through what operators and their keys did, in all applications, the price changes that took effect, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
   /** Answers while the process is alive. */
   getHealth: Method<Record<never, never>, GetHealthResult>

@@ -122,7 +122,7 @@ export const pageAudit = operation({
   id: 'pageAudit',
   group: 'audit',
   summary:
-    'Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first.',
+    'Pages through what operators and their keys did, in all applications, the price changes that took effect, and what happened on the platform itself, newest first.',
   method: 'GET',
   path: '/api/platform/v1/audit/page',
   callers: ['operator'],

@@ -94,8 +94,8 @@ function ActorPicker({ actor, actorId, onChange }: ActorFilterProps) {
         placeholder={t('anyone')}
         value={value}
         onChange={(chosen) => {
-          const isOther = others.some(({ id }) => id === chosen)
-          const [actor = '', actorId = ''] = isOther ? [chosen ?? ''] : (chosen?.split(' ') ?? [])
+          // A kind and an id, or the whole name of an actor that has neither.
+          const [, actor = chosen ?? '', actorId = ''] = /^(\w+:) (\d+)$/.exec(chosen ?? '') ?? []
           onChange({ actor, actorId })
         }}
         notFoundContent={<NothingFound isWaiting={!isAsked || people.isFetching} words={t('noActor')} />}
