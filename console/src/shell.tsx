@@ -104,7 +104,7 @@ function Frame() {
   const top = useRef<HTMLDivElement>(null)
   const { pathname } = useLocation()
   const shown = useRef(pathname)
-  useEffect(() => void import('./ui/first-focus.ts'), [])
+  useEffect(() => void import('./ui/dialog-focus.ts'), [])
   // Another page begins at its top, as a loaded one does. What keeps the focus within the content is a field that the
   // page has put it into, or the part of a page that leads to another part of it.
   useEffect(() => {

@@ -65,8 +65,8 @@ export function text(max: number, description?: string) {
     [shownKey]: shownText(max),
     ...(description === undefined ? {} : { description }),
     [reasonKey]: {
-      en: `must be a string of 1 to ${max} characters, not only white space, without control characters or lone surrogates`,
-      zh: `必须是 1 至 ${max} 个字符的字符串，不能全为空白，且不含控制字符或孤立代理项`,
+      en: `must be a string of 1 to ${max} characters, not only white space, without control characters or invalid Unicode`,
+      zh: `必须是 1 至 ${max} 个字符的字符串，不能全为空白，且不含控制字符或无效的 Unicode 字符`,
     } satisfies Reason,
   })
 }
@@ -78,8 +78,8 @@ export function freeText(max: number, description?: string) {
     [shownKey]: shownFreeText(max),
     ...(description === undefined ? {} : { description }),
     [reasonKey]: {
-      en: `must be a string of at most ${max} characters, without control characters or lone surrogates`,
-      zh: `必须是最多 ${max} 个字符的字符串，且不含控制字符或孤立代理项`,
+      en: `must be a string of at most ${max} characters, without control characters or invalid Unicode`,
+      zh: `必须是最多 ${max} 个字符的字符串，且不含控制字符或无效的 Unicode 字符`,
     } satisfies Reason,
   })
 }
@@ -204,8 +204,8 @@ const serial = Type.String({
   [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.serial, pattern: String.raw`^\S+$` },
   description: 'A device’s serial number, as printed on the device. A serial number has one owner at a time.',
   [reasonKey]: {
-    en: `must be a string of 1 to ${lengths.serial} characters without white space, control characters or lone surrogates`,
-    zh: `必须是 1 至 ${lengths.serial} 个字符的字符串，不含空白、控制字符或孤立代理项`,
+    en: `must be a string of 1 to ${lengths.serial} characters without white space, control characters or invalid Unicode`,
+    zh: `必须是 1 至 ${lengths.serial} 个字符的字符串，不含空白、控制字符或无效的 Unicode 字符`,
   } satisfies Reason,
 })
 export const deviceNo = named('DeviceNo', withExample(serial, 'FC-GATE-0001'))
@@ -221,8 +221,8 @@ export const deviceNos = Type.String({
   [shownKey]: { type: 'string', pattern: String.raw`^[^\s,]+(,[^\s,]+)*$` },
   description: `Serial numbers, 1 to ${listedSerials}, with commas between them. One that holds a comma itself cannot be named here.`,
   [reasonKey]: {
-    en: `must be 1 to ${listedSerials} serial numbers with commas between them, each of 1 to ${lengths.serial} characters without white space, control characters or lone surrogates`,
-    zh: `必须是 1 至 ${listedSerials} 个以逗号分隔的序列号，每个 1 至 ${lengths.serial} 个字符，不含空白、控制字符或孤立代理项`,
+    en: `must be 1 to ${listedSerials} serial numbers with commas between them, each of 1 to ${lengths.serial} characters without white space, control characters or invalid Unicode`,
+    zh: `必须是 1 至 ${listedSerials} 个以逗号分隔的序列号，每个 1 至 ${lengths.serial} 个字符，不含空白、控制字符或无效的 Unicode 字符`,
   } satisfies Reason,
 })
 

@@ -1,6 +1,7 @@
 import { SearchOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { isSingleKeyOn } from './keys.ts'
 import { useTexts } from './texts.ts'
 
@@ -45,7 +46,8 @@ export function Find() {
     return () => document.removeEventListener('keydown', onKey)
   }, [])
   function close(): void {
-    open(undefined)
+    // As long as the dialog is in the page, nothing outside of it takes the focus.
+    flushSync(() => open(undefined))
     if (before.current instanceof HTMLElement) before.current.focus()
   }
   return (

@@ -46,10 +46,21 @@ interface RowsProps<Item> {
   sort?: RowsSort | undefined
 }
 
+export interface SortOrder {
+  /** The `sortBy` of a column. */
+  by: string
+  isAscending: boolean
+}
+
 export interface RowsSort {
   /** The `sortBy` of the column by which they are sorted; none: the table's own order. */
   by: string | undefined
   isAscending: boolean
+  /** Whether the table has an order that none of its columns sorts. */
+  hasOwnOrder: boolean
+  /** Sorts by an order; by none, in the table's own. */
+  choose: (order?: SortOrder) => void
+  /** Takes the next order of a column, as its heading does. */
   turn: (by: string) => void
 }
 

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'react-router'
 import { useChangeSearch } from './address.ts'
-import type { RowsColumn, RowsSort } from './rows.tsx'
+import type { RowsColumn, RowsSort, SortOrder } from './rows.tsx'
 import { useCommon } from './texts.ts'
 
 /**
@@ -25,11 +25,19 @@ export function useSort<Item>(
       asked: { order },
       ofExport: { order },
       ownOrder: undefined,
-      rows: { by: orderedBy, isAscending: order === 'asc', turn: reverse },
+      rows: {
+        by: orderedBy,
+        isAscending: order === 'asc',
+        hasOwnOrder: false,
+        turn: reverse,
+        choose: (chosen?: SortOrder) => turn({ order: chosen?.isAscending ? 'asc' : undefined }),
+      },
     }
   }
   const by = columns.find(({ sortBy }) => sortBy !== undefined && sortBy === search.get('sort'))?.sortBy
   const isAscending = given !== 'desc'
+  const choose = (chosen?: SortOrder) =>
+    turn({ sort: chosen?.by, order: chosen === undefined || chosen.isAscending ? undefined : 'desc' })
   return {
     asked: by === undefined ? {} : { sort: by, order: isAscending ? 'asc' : 'desc' },
     // An export has an order of its own.
@@ -39,14 +47,15 @@ export function useSort<Item>(
     rows: {
       by,
       isAscending,
+      hasOwnOrder: true,
+      choose,
       // The sequence of clicks on a heading: ascending, descending, and the table's own order again. Times begin with
       // descending.
       turn(chosen: string) {
-        if (chosen === '') return turn({ sort: undefined, order: undefined })
         const isFirstDown = chosen === 'createTime'
-        if (chosen !== by) turn({ sort: chosen, order: isFirstDown ? 'desc' : undefined })
-        else if (isAscending === isFirstDown) turn({ sort: undefined, order: undefined })
-        else turn({ sort: chosen, order: isAscending ? 'desc' : undefined })
+        if (chosen !== by) choose({ by: chosen, isAscending: !isFirstDown })
+        else if (isAscending === isFirstDown) choose()
+        else choose({ by: chosen, isAscending: !isAscending })
       },
     },
   }
@@ -59,26 +68,33 @@ const ownOrderOf = (columns: readonly RowsColumn<never>[]): string | undefined =
 type SortChoiceProps = RowsSort & { columns: readonly RowsColumn<never>[] }
 
 /**
- * The columns that sort, for a window in which the table has no headings: a phone opens its own list of choices, and
- * no code is loaded for it.
+ * The columns that sort, each in both directions, for a window in which the table has no headings: a phone opens its
+ * own list of choices, and no code is loaded for it.
  */
-export function SortChoice({ columns, by, turn }: SortChoiceProps) {
+export function SortChoice({ columns, by, isAscending, hasOwnOrder, choose }: SortChoiceProps) {
   const t = useCommon()
   const choices = columns.flatMap(({ sortBy, title }) =>
-    sortBy === undefined ? [] : [{ value: sortBy, label: title }],
+    sortBy === undefined
+      ? []
+      : [true, false].map((isUp) => ({
+          by: sortBy,
+          isAscending: isUp,
+          words: t(isUp ? 'sortUp' : 'sortDown', { title }),
+        })),
   )
   if (choices.length === 0) return null
-  const ownOrder = ownOrderOf(columns) ?? t('ownOrder')
+  const present = choices.findIndex((choice) => choice.by === by && choice.isAscending === isAscending)
   return (
     <select
       className="sort-choice"
       aria-label={t('sortedBy')}
-      value={by ?? ''}
-      onChange={({ target }) => turn(target.value)}
+      value={present}
+      onChange={({ target }) => choose(choices[Number(target.value)])}
     >
-      {[{ value: '', label: ownOrder }, ...choices].map(({ value, label }) => (
-        <option key={value} value={value}>
-          {label}
+      {hasOwnOrder && <option value={-1}>{ownOrderOf(columns) ?? t('ownOrder')}</option>}
+      {choices.map(({ words }, index) => (
+        <option key={words} value={index}>
+          {words}
         </option>
       ))}
     </select>
