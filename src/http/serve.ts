@@ -35,9 +35,12 @@ export interface RefusedWrite {
   requestId: string
   /** The caller; undefined if the request was refused before its caller was known. */
   caller: Caller | undefined
-  /** The body as it was sent, possibly faulty; undefined when it was not read. */
-  body: unknown
-  /** The record that a refused row names, null if it names none; absent for a whole request, whose body names the record. */
+  /**
+   * The body as it was sent, possibly faulty; of an operation that takes a file, its query. Undefined when it was not
+   * read.
+   */
+  input: unknown
+  /** The record that a refused row names, null if it names none; absent for a whole request, whose input names the record. */
   subject?: string | null
 }
 
@@ -116,9 +119,10 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         else resolve(answer)
       }
       function tell(refusal: Refusal): void {
-        const { caller, body } = pending
+        const { caller } = pending
         const operation = route?.handler.operation
-        if (operation?.method === 'POST') options.noteRefusal({ refusal, operation, requestId, caller, body })
+        const input = operation && inputOf(operation, request, pending.body)
+        if (operation?.method === 'POST') options.noteRefusal({ refusal, operation, requestId, caller, input })
         const address = () => options.sourceOf(request)
         refusalLines.note({ refusal, requestId, operation, caller, address })
       }
@@ -170,6 +174,11 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   }
 }
 
+/** What names the records of a write: its body, or the query beside a file. */
+function inputOf({ takes }: Operation, { query }: HttpRequest, body: unknown): unknown {
+  return takes === undefined ? body : Object.fromEntries(new URLSearchParams(query))
+}
+
 /** The answer to a HEAD has no body, so its file is not started. */
 function dropBodyOfHead({ method }: HttpRequest, answer: HttpAnswer): void {
   if (method === 'HEAD' && isStreamed(answer.body)) answer.body = ''
@@ -206,8 +215,10 @@ async function answerFor(
     requestId: pending.requestId,
     header: (name: string) => request.header(name),
     sourceAddress: () => options.sourceOf(request),
-    noteRefusedRow: (refusal: Refusal, subject: string | null) =>
-      options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, body: pending.body, subject }),
+    noteRefusedRow(refusal: Refusal, subject: string | null) {
+      const input = inputOf(operation, request, pending.body)
+      options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, input, subject })
+    },
   }
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
   options.reads.note(actor)

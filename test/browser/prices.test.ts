@@ -84,6 +84,8 @@ describe('prices from a date on', () => {
       await page.getByText(`scheduled ${cancelled?.createTime}`).waitFor()
       await page.getByText(`Cancelled ${cancelled?.cancelTime}`).waitFor()
       await page.getByText('Application:').getByRole('link', { name: appName, exact: true }).waitFor()
+      await leadTo(page, `/console/price-changes?appId=${app.appId}`)
+      await page.locator('tbody tr').filter({ hasText: 'A mistake' }).getByText('Cancelled by').waitFor()
       expect(visited.faults).toEqual([])
     },
   )

@@ -301,7 +301,7 @@ describe('a site', () => {
     await page.getByRole('button', { name: 'Put back into service…' }).click()
     const back = page.getByRole('dialog', { name: /^Put .* back into service\?$/ })
     expect(await back.getByLabel('Working days').inputValue()).toBe('Mon to Sun')
-    await back.getByRole('button', { name: 'Put back into service' }).click()
+    await back.getByLabel('Working days').press('Enter')
     await page.getByRole('button', { name: 'Take out of service…' }).waitFor()
     expect(await days()).toBe('Mon to Sun')
     expect(visited.faults.filter((fault) => !fault.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { freezeApplication, unfreezeApplication, updateApplication } from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createExport } from '../../src/bulk/contract.ts'
+import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
 import { pageRefusals, type RefusalRecord } from '../../src/events/refusal-log/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
@@ -209,6 +209,18 @@ describe('pageRefusals', () => {
       cursor = page.nextCursor
     }
     expect(seen).toEqual(['5', '4', '3', '2', '1'])
+  })
+
+  test('lists a refused file under the application that its query names', async () => {
+    const app = await newApplication(client)
+    const csv = { headers: { 'content-type': 'text/csv' } }
+    const named = { appId: app.appId, kind: 'devices' }
+    expectRefusal(await client.operate(createImport, { ...named, file: 'serial\n1\n' }, csv), 'invalidRequest')
+    expectFaults(await client.operate(createImport, { ...named, mode: 'x', file: 'deviceNo\n1\n' }, csv), ['mode'])
+    const listed = await refusalsOf(app, 2)
+    expect(listed.map(({ operation, code, actor }) => [operation, code, actor])).toEqual(
+      Array(2).fill(['createImport', 10001, 'operator:operator']),
+    )
   })
 
   test('shows operators every application, or the one that they name, and developers theirs', async () => {

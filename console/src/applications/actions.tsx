@@ -123,15 +123,13 @@ function Question({ action, application, t, run, onClose }: QuestionProps) {
       <p>{t(`${shown}Text`)}</p>
       {shown === 'rotate' && until !== null && <p>{t('rotateEndsOlder', { until })}</p>}
       {shown === 'rotate' && (
-        <Form layout="vertical">
-          <Form.Item label={t('overlap')} extra={t(overlapSeconds === 0 ? 'overlapNone' : 'overlapSome')}>
-            <Radio.Group
-              value={overlapSeconds}
-              onChange={(event) => setOverlapSeconds(event.target.value)}
-              options={overlaps.map((seconds) => ({ value: seconds, label: t(`overlap_${seconds}`) }))}
-            />
-          </Form.Item>
-        </Form>
+        <Form.Item label={t('overlap')} extra={t(overlapSeconds === 0 ? 'overlapNone' : 'overlapSome')}>
+          <Radio.Group
+            value={overlapSeconds}
+            onChange={(event) => setOverlapSeconds(event.target.value)}
+            options={overlaps.map((seconds) => ({ value: seconds, label: t(`overlap_${seconds}`) }))}
+          />
+        </Form.Item>
       )}
     </Confirm>
   )

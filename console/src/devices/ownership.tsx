@@ -114,11 +114,9 @@ function Transfer({ appId, deviceNo, isOpen, onClose }: DialogProps) {
       }}
     >
       <p>{t('transferWords')}</p>
-      <Form layout="vertical" component="div">
-        <Form.Item label={t('target')} required htmlFor="transfer-target" style={{ marginBottom: 0 }}>
-          <ApplicationPicker id="transfer-target" value={targetAppId} onChange={setTarget} except={appId} />
-        </Form.Item>
-      </Form>
+      <Form.Item label={t('target')} required htmlFor="transfer-target" style={{ marginBottom: 0 }}>
+        <ApplicationPicker id="transfer-target" value={targetAppId} onChange={setTarget} except={appId} />
+      </Form.Item>
     </Confirm>
   )
 }

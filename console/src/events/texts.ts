@@ -39,7 +39,8 @@ export const useTexts = defineTexts(
     nothingChanged: 'Nothing that a person would read differs.',
     colon: ': ',
     isBeginning: 'The record began with this event: there is nothing before it.',
-    noBefore: 'The events before it are not kept any more, so there is nothing to compare with.',
+    noBefore:
+      'It is the first event about this record, or earlier ones are not kept any more: there is nothing to compare with.',
     comparedWith: 'Compared with event {{id}} of {{time}}, {{type}}.',
     isGone: 'The record as it was when it went.',
     record: 'The whole record (JSON)',
@@ -82,7 +83,7 @@ export const useTexts = defineTexts(
     nothingChanged: '没有可读的变化。',
     colon: '：',
     isBeginning: '记录由此事件产生，之前没有内容。',
-    noBefore: '之前的事件已不再保留，无法对比。',
+    noBefore: '这是该记录的首个事件，或更早的事件已不再保留，无法对比。',
     comparedWith: '与 {{time}} 的事件 {{id}}（{{type}}）对比。',
     isGone: '记录移除时的内容。',
     record: '完整记录（JSON）',

@@ -41,19 +41,17 @@ export function PlaceDialog({ appId, deviceNo, now, onClose }: PlaceProps) {
       run={run}
       onClose={onClose}
     >
-      <Form layout="vertical" component="div">
-        <Form.Item label={t('site')} required htmlFor="place-site">
-          <SitePicker
-            id="place-site"
-            appId={appId}
-            label={t('site')}
-            placeholder={t('chooseSite')}
-            value={siteId}
-            onChange={setSiteId}
-          />
-        </Form.Item>
-        <LaneFields draft={lane} onChange={setLane} />
-      </Form>
+      <Form.Item label={t('site')} required htmlFor="place-site">
+        <SitePicker
+          id="place-site"
+          appId={appId}
+          label={t('site')}
+          placeholder={t('chooseSite')}
+          value={siteId}
+          onChange={setSiteId}
+        />
+      </Form.Item>
+      <LaneFields draft={lane} onChange={setLane} />
     </Confirm>
   )
 }

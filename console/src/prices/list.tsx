@@ -125,7 +125,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       most: 160,
       render: (_, { reason }) => reason ?? <span className="faint">{common('unknown')}</span>,
     },
-    { key: 'createdBy', title: t('by'), most: 140, render: (_, { createdBy }) => <Actor actor={createdBy} /> },
+    { key: 'createdBy', title: t('by'), most: 140, render: (_, change) => <Actors change={change} /> },
     { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 1600 },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     {
@@ -140,6 +140,21 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
 interface RowProps {
   change: PriceChangeRecord
   among: readonly PriceChangeRecord[]
+}
+
+/** Who scheduled a price change, and who cancelled it. */
+function Actors({ change: { createdBy, cancelledBy } }: Pick<RowProps, 'change'>) {
+  const t = useTexts()
+  return (
+    <>
+      <Actor actor={createdBy} />
+      {cancelledBy !== null && (
+        <div className="faint">
+          {t('cancelledBy')} <Actor actor={cancelledBy} />
+        </div>
+      )}
+    </>
+  )
 }
 
 /** The status of a price change, or that it was undone. */

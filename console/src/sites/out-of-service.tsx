@@ -46,17 +46,15 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
       }}
     >
       <p>{t(isOut ? 'backWords' : 'outWords', { days: businessWeekDay })}</p>
-      <Form layout="vertical">
-        <Form.Item label={t('businessWeekDay')} htmlFor="out-of-service" required style={{ marginBottom: 0 }}>
-          <Input
-            id="out-of-service"
-            autoComplete="off"
-            maxLength={siteLengths.businessWeekDay}
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
-          />
-        </Form.Item>
-      </Form>
+      <Form.Item label={t('businessWeekDay')} htmlFor="out-of-service" required style={{ marginBottom: 0 }}>
+        <Input
+          id="out-of-service"
+          autoComplete="off"
+          maxLength={siteLengths.businessWeekDay}
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+      </Form.Item>
     </Confirm>
   )
 }

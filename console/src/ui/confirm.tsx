@@ -81,8 +81,9 @@ export function Confirm({
       destroyOnHidden
     >
       <RefusalAlert error={error} fieldNames={fieldNames} />
-      {children}
-      <Form layout="vertical" style={{ marginTop: 12 }} onFinish={() => void go()}>
+      {/* Inputs among the children are part of the form, so that Enter confirms there too. */}
+      <Form layout="vertical" onFinish={() => void go()}>
+        <div style={{ marginBottom: 12 }}>{children}</div>
         {wantsReason && (
           <Form.Item
             label={t('reason')}

@@ -25,7 +25,7 @@ const appIdForm = /^[\w-]{1,64}$/
 export const ofNoApplication = ''
 
 export function toLoggedRefusal(refused: RefusedWrite, appId: string, time: Date): LoggedRefusal {
-  const { refusal, operation, requestId, caller, body } = refused
+  const { refusal, operation, requestId, caller, input } = refused
   const errors = refusal.errors?.slice(0, limits.refusalErrors) ?? null
   return {
     appId,
@@ -33,7 +33,7 @@ export function toLoggedRefusal(refused: RefusedWrite, appId: string, time: Date
     requestId,
     operation: operation.id,
     code: refusals[refusal.refusal].code,
-    subject: shownText(refused.subject === undefined ? subjectOf(body) : refused.subject),
+    subject: shownText(refused.subject === undefined ? subjectOf(input) : refused.subject),
     actor: caller === undefined ? `application:${appId}` : actorOf(caller),
     // A field's name can come from the request.
     errors: errors?.map(({ field, reason }) => ({ field: shownText(field) ?? '', reason })) ?? null,
@@ -44,27 +44,27 @@ export function toLoggedRefusal(refused: RefusedWrite, appId: string, time: Date
  * The application under which a refused write is stored: `ofNoApplication` when an operator names none, or one that
  * they may not see. Undefined when the caller is unknown.
  */
-export function applicationOf({ caller, operation, refusal, body }: RefusedWrite): string | undefined {
+export function applicationOf({ caller, operation, refusal, input }: RefusedWrite): string | undefined {
   if (operation.callers.length === 0) return undefined
   if (caller === undefined) return refusal.appId
   if (caller.kind === 'application') return caller.appId
-  const named = memberOf(body, 'appId')
+  const named = memberOf(input, 'appId')
   if (typeof named !== 'string' || !appIdForm.test(named)) return ofNoApplication
   const visible = visibleApplications(caller)
   return visible === null || visible.includes(named) ? named : ofNoApplication
 }
 
 /** The record that a write is about: a serial number, an id, or the name or serial prefix of a new record. */
-function subjectOf(body: unknown): string | null {
+function subjectOf(input: unknown): string | null {
   for (const member of ['deviceNo', 'id', 'siteName', 'appName', 'serialPrefix']) {
-    const value = memberOf(body, member)
+    const value = memberOf(input, member)
     if (typeof value === 'string' || typeof value === 'number') return String(value)
   }
   return null
 }
 
-function memberOf(body: unknown, member: string): unknown {
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[member] : undefined
+function memberOf(input: unknown, member: string): unknown {
+  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>)[member] : undefined
 }
 
 /** Shortens a request's text and replaces control characters and lone surrogates, which the database refuses. */
