@@ -259,6 +259,28 @@ describe('a list', () => {
     },
   )
 
+  longBrowserTest('breaks no word of a name in a small window', async () => {
+    const word = 'Interoperability'
+    const { appId } = await newApplication(client, { appName: `${word} of the lists` })
+    const { page, faults } = await visit('/console/applications', {
+      role: 'operator',
+      viewport: { width: 910, height: 800 },
+    })
+    await page.getByLabel('Name', { exact: true }).fill(word)
+    const cell = page.locator('tbody tr').filter({ hasText: appId }).getByText(word)
+    await cell.waitFor()
+    // A word in one piece has one rectangle.
+    const pieces = await cell.evaluate((element, length) => {
+      const range = document.createRange()
+      const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode() as Text
+      range.setStart(text, 0)
+      range.setEnd(text, length)
+      return range.getClientRects().length
+    }, word.length)
+    expect(pieces).toBe(1)
+    expect(faults).toEqual([])
+  })
+
   longBrowserTest('opens its calendars and its divisions on the screen of a phone', async () => {
     const { appId } = await newApplication(client)
     const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator', viewport: narrow })

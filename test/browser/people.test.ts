@@ -32,6 +32,8 @@ const accountOf = async (name: string) => (await client.operate(pageOperators, {
 async function find(page: Page, name: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill(name)
   await page.getByRole('cell', { name, exact: true }).waitFor()
+  // A menu that is opened before the filter has its answer is closed by it.
+  await page.getByText('1 in all').waitFor()
 }
 
 const openForm = (page: Page) => page.getByRole('dialog')

@@ -109,6 +109,7 @@ function useColumns(): Column<ApplicationRecord>[] {
     },
     {
       key: 'tokenLifetimeSeconds',
+      isExtra: 1200,
       title: t('tokenLifetime'),
       align: 'end',
       className: 'number',

@@ -146,6 +146,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
     },
     {
       key: 'createTime',
+      isExtra: 1200,
       sortBy: 'createTime',
       title: common('createTime'),
       dataIndex: 'createTime',

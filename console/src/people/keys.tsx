@@ -111,7 +111,7 @@ function useColumns(
       render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('noOwner')}</span>,
     },
     { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono', isExtra: true },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number', isExtra: 1200 },
     { key: 'expireTime', title: t('expireTime'), dataIndex: 'expireTime', className: 'number' },
     {
       key: 'lastUseTime',

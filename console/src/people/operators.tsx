@@ -124,7 +124,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },
-    { key: 'signsInBy', title: t('signsInBy'), render: (_, operator) => <WaysIn operator={operator} /> },
+    { key: 'signsInBy', title: t('signsInBy'), isExtra: 1200, render: (_, operator) => <WaysIn operator={operator} /> },
     {
       key: 'secondFactor',
       title: t('secondFactor'),
@@ -157,6 +157,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     },
     {
       key: 'sessions',
+      isExtra: 1200,
       title: t('sessions'),
       render: (_, { id, name }) => (
         <Link to={`${paths.people()}?tab=sessions&operatorId=${id}`} aria-label={t('sessionsOf', { name })}>

@@ -125,7 +125,7 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       most: 160,
       render: (_, { reason }) => reason ?? <span className="faint">{common('unknown')}</span>,
     },
-    { key: 'createdBy', title: t('by'), most: 140, render: (_, change) => <Actors change={change} /> },
+    { key: 'createdBy', title: t('by'), most: 140, isExtra: 1200, render: (_, change) => <Actors change={change} /> },
     { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 1600 },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     {

@@ -244,7 +244,14 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
     ),
     { key: 'ipcIds', title: t('ipcIds'), dataIndex: 'ipcIds', className: 'mono', isExtra: true },
     { key: 'coordinates', title: t('coordinates'), dataIndex: 'coordinates', className: 'mono', isExtra: true },
-    { key: 'createTime', sortBy: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number' },
+    {
+      key: 'createTime',
+      sortBy: 'createTime',
+      title: t('created'),
+      dataIndex: 'createTime',
+      className: 'number',
+      isExtra: 1200,
+    },
     ...(may(updateSite) ? [actions(common('actions'), common('edit'))] : []),
   ]
   return (
