@@ -53,19 +53,19 @@ export const eventWords = {
   },
   'device.placed': {
     en: 'Device placed',
-    zh: '安放设备',
+    zh: '安装设备',
     happens: {
       en: 'A device was placed at a site, or its lane was changed',
-      zh: '设备安放到站点，或更改了车道',
+      zh: '设备安装到站点，或更改了车道',
     },
     hasOwnData: true,
   },
   'device.unplaced': {
     en: 'Device removed from a site',
-    zh: '设备撤离站点',
+    zh: '设备移出站点',
     happens: {
       en: 'The placement of a device ended: it was removed, placed elsewhere, unbound or transferred, or the site was deleted',
-      zh: '设备的安放已结束：撤离、改放他处、解绑、转移，或站点被删除',
+      zh: '设备的安装已结束：移出、改到其他站点、解绑、转移，或站点被删除',
     },
     hasOwnData: true,
   },

@@ -1,5 +1,6 @@
 import { describe, expect } from 'bun:test'
 import type { SiteRecord } from '../../src/sites/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { newRule, newSite } from './site-support.ts'
 import {
@@ -107,6 +108,7 @@ describe('list of sites', () => {
     // The two sites have equal coordinates, so no zoom separates them.
     await page.locator('.map-group').getByText('2', { exact: true }).click()
     await page.getByText('2 sites here').waitFor()
+    expect(await page.locator('.map-chosen').allInnerTexts()).toEqual(['2'])
     // What was clicked is told on the map itself, not below it.
     const [card, map] = await Promise.all(['.map-here', '.map-ground'].map((name) => page.locator(name).boundingBox()))
     expect((card?.y ?? 0) + (card?.height ?? 0)).toBeLessThan((map?.y ?? 0) + (map?.height ?? 0))
@@ -154,6 +156,12 @@ describe('list of sites', () => {
     await page.getByText(/^[1-5] in all/).waitFor()
     await page.getByRole('button', { name: 'Search everywhere' }).first().click()
     await page.getByText('7 in all').waitFor()
+    const places = () => page.locator('.map-point').evaluateAll((marks) => marks.map(({ style }) => style.transform))
+    const before = await places()
+    await page.getByRole('button', { name: 'Zoom in' }).click()
+    expect(await becomesTrue(async () => String(await places()) !== String(before), 5_000)).toBe(true)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    expect(await becomesTrue(async () => String(await places()) === String(before), 5_000)).toBe(true)
   })
 
   longBrowserTest('reads no more sites than a map can show, and says so', async () => {

@@ -9,6 +9,7 @@ import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.t
 import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { leastForNames } from '../ui/rows.tsx'
 import { OnlineState, State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { CreateApplication } from './create.tsx'
@@ -92,6 +93,7 @@ function useColumns(): Column<ApplicationRecord>[] {
       title: t('appName'),
       isFixed: true,
       most: 200,
+      least: leastForNames,
       render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
     },
     { key: 'appId', sortBy: 'appId', title: t('appId'), dataIndex: 'appId', className: 'mono' },

@@ -315,7 +315,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       sortBy: 'districtCode',
       title: devices('address'),
       className: 'fills',
-      isExtra: 1600,
+      isExtra: 1800,
       render: (_, { deviceBattery }) => <OneLine text={addressOf(deviceBattery)} />,
     },
     {

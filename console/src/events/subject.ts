@@ -20,7 +20,11 @@ export const eventInAddress = ({ id, type, appId }: EventName) => ({
   eventAppId: appId ?? undefined,
 })
 
-type Member = 'id' | 'appId' | 'deviceNo' | 'serialPrefix' | 'siteName' | 'ruleName' | 'deviceName' | 'appName' | 'name'
+const members = [
+  ...['id', 'appId', 'deviceNo', 'serialPrefix', 'billingRuleId', 'effectiveTime'],
+  ...['siteName', 'ruleName', 'deviceName', 'appName', 'name'],
+] as const
+type Member = (typeof members)[number]
 
 function member(event: AnyEvent, name: Member): string {
   const value = (event.data as Partial<Record<Member, unknown>> | null)?.[name]
@@ -88,9 +92,9 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
     return { name: member(event, 'ruleName'), id, path: paths.billingRule(event.appId ?? '', Number(id)) }
   },
   priceChange: (event) => ({
-    name: '',
+    name: member(event, 'effectiveTime'),
     id: member(event, 'id'),
-    path: paths.priceChanges({ appId: event.appId }),
+    path: paths.priceChanges({ appId: event.appId, billingRuleId: member(event, 'billingRuleId') || undefined }),
   }),
   application: (event) => {
     const id = event.appId ?? event.subject ?? member(event, 'appId')

@@ -24,7 +24,7 @@ const lists = {
   applications: w('applications', '应用'),
   sites: w('sites', '站点'),
   devices: w('devices', '设备'),
-  placements: w('placements', '设备安放'),
+  placements: w('placements', '设备安装'),
   billingRules: w('billing rules', '计费规则'),
   priceChanges: w('price changes', '调价'),
   models: w('models', '型号'),

@@ -128,7 +128,7 @@ export const useTexts = defineTexts(
     jobTitle: '导入 {{id}}：{{kind}}',
     sites: '站点',
     devices: '设备',
-    placements: '设备安放',
+    placements: '设备安装',
     inventory: '库存',
     kind: '数据类型',
     mode: '已存在的行',
@@ -137,7 +137,7 @@ export const useTexts = defineTexts(
     upsert_devices: '已存在的设备按 deviceNo 更新。文件中没有的列保持不变；可选列的空单元格表示清除。',
     upsert_sites: '站点按 id 列更新；没有 id 的行是新站点。文件中没有的列保持不变；可选列的空单元格表示清除。',
     upsert_placements:
-      '已安放的设备按 deviceNo 移到其他站点或更改车道。文件中没有的列保持不变；可选列的空单元格表示清除。',
+      '已安装的设备按 deviceNo 移到其他站点或更改车道。文件中没有的列保持不变；可选列的空单元格表示清除。',
     upsert_inventory: '型号不同的条目会被更新。',
     week: '导入及其结果保留 7 天。',
     none: '近 7 天没有导入。',

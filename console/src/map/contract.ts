@@ -6,6 +6,8 @@ export interface MapProps {
   /** A description of the map for screen readers. */
   label: string
   points: readonly MapPoint[]
+  /** The ids of the points that are marked. */
+  chosen?: readonly number[]
   /** A point of another kind, drawn apart from the others as a ring. */
   ring?: Point | undefined
   /** The part to show instead of all points. */

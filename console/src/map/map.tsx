@@ -1,4 +1,4 @@
-import { MinusOutlined, PlusOutlined } from '@ant-design/icons'
+import { ExpandOutlined, MinusOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import L from 'leaflet'
 import 'leaflet/dist/leaflet.css'
@@ -32,7 +32,7 @@ interface DrawingProps extends MapProps {
 
 /** The map itself, loaded only where a map is shown, because its library is large. */
 export default function Drawing(props: DrawingProps) {
-  const { label, points, ring, area, tileUrl, provinces } = props
+  const { label, points, chosen = none, ring, area, tileUrl, provinces } = props
   const t = useTexts()
   const ground = useRef<HTMLDivElement>(null)
   const degrees = useRef<HTMLDivElement>(null)
@@ -57,15 +57,10 @@ export default function Drawing(props: DrawingProps) {
     }
   }, [])
 
-  const { minLng, minLat, maxLng, maxLat } = area ?? boxOf(ring === undefined ? points : [...points, ring])
+  const all = boxOf(ring === undefined ? points : [...points, ring])
+  const { minLng, minLat, maxLng, maxLat } = area ?? all
   useEffect(() => {
-    map?.fitBounds(
-      [
-        [minLat, minLng],
-        [maxLat, maxLng],
-      ],
-      { animate: false, maxZoom: 15 },
-    )
+    if (map !== undefined) moveTo(map, { minLng, minLat, maxLng, maxLat })
   }, [map, minLng, minLat, maxLng, maxLat])
 
   useEffect(() => {
@@ -93,7 +88,7 @@ export default function Drawing(props: DrawingProps) {
       // Without a base map, lines of longitude and latitude give orientation.
       if (!hasBase) drawLines(map, drawn)
       const groups = groupsOf(points, pixelsOf(map))
-      for (const group of groups) drawGroup(drawn, group, isPicking ? undefined : choose)
+      for (const group of groups) drawGroup(drawn, group, chosen, isPicking ? undefined : choose)
       if (!hasBase) drawNames(map, drawn, groups, provinces)
     }
     const drawDegrees = () => degrees.current && !hasBase && writeDegrees(map, degrees.current)
@@ -106,7 +101,7 @@ export default function Drawing(props: DrawingProps) {
       drawn.remove()
       drawnRing?.remove()
     }
-  }, [map, points, ring, provinces, tileUrl, isPicking])
+  }, [map, points, chosen, ring, provinces, tileUrl, isPicking])
 
   return (
     <>
@@ -116,9 +111,29 @@ export default function Drawing(props: DrawingProps) {
       <div className="map-buttons">
         <Button size="small" icon={<PlusOutlined />} aria-label={t('zoomIn')} onClick={() => map?.zoomIn()} />
         <Button size="small" icon={<MinusOutlined />} aria-label={t('zoomOut')} onClick={() => map?.zoomOut()} />
+        <Button
+          size="small"
+          icon={<ExpandOutlined />}
+          aria-label={t('showAll')}
+          title={t('showAll')}
+          onClick={() => map && moveTo(map, all)}
+        />
       </div>
       {hasFailedTiles && <div className="map-note">{t('tilesFailed')}</div>}
     </>
+  )
+}
+
+const none: readonly number[] = []
+
+/** Moves the map to a part of the globe, no closer than some streets. */
+function moveTo(map: L.Map, { minLng, minLat, maxLng, maxLat }: Box): void {
+  map.fitBounds(
+    [
+      [minLat, minLng],
+      [maxLat, maxLng],
+    ],
+    { animate: false, maxZoom: 15 },
   )
 }
 
@@ -203,16 +218,30 @@ function mark(place: L.LatLngTuple, className: string, text: string, isInteracti
   return L.marker(place, { icon, interactive: isInteractive, keyboard: false })
 }
 
-function drawGroup(drawn: L.LayerGroup, group: Group, choose: ((group: Group) => void) | undefined): void {
+function drawGroup(
+  drawn: L.LayerGroup,
+  group: Group,
+  chosen: readonly number[],
+  choose: ((group: Group) => void) | undefined,
+): void {
   const { points } = group
-  const size = points.length === 1 ? 'map-point' : 'map-point map-group'
-  const drawnMark = mark(placeOf(group), size, points.length === 1 ? '' : String(points.length), choose !== undefined)
+  const names = [
+    'map-point',
+    points.length > 1 && 'map-group',
+    points.some(({ id }) => chosen.includes(id)) && 'map-chosen',
+  ]
+  const drawnMark = mark(
+    placeOf(group),
+    names.filter(Boolean).join(' '),
+    points.length === 1 ? '' : String(points.length),
+    choose !== undefined,
+  )
   if (choose !== undefined) drawnMark.on('click', () => choose(group))
   drawnMark.addTo(drawn)
 }
 
-/** The corner that the buttons for zooming take, in pixels. */
-const buttonsSize = { width: 40, height: 68 }
+/** The corner that the buttons take, in pixels. */
+const buttonsSize = { width: 40, height: 96 }
 
 /** The left, upper, right and lower edge of a name, relative to its point. */
 type Edges = readonly [number, number, number, number]

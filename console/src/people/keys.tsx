@@ -20,6 +20,7 @@ import { useFilters } from '../ui/filters.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { leastForNames } from '../ui/rows.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -96,7 +97,7 @@ function useColumns(
   const t = useTexts()
   const common = useCommon()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200 },
+    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200, least: leastForNames },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     {
       key: 'status',

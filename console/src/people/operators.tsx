@@ -19,6 +19,7 @@ import { Dropdown } from '../ui/dropdown.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { leastForNames } from '../ui/rows.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -120,7 +121,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
   const t = useTexts()
   const common = useCommon()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200 },
+    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200, least: leastForNames },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },

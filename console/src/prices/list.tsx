@@ -18,6 +18,7 @@ import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.
 import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { leastForNames } from '../ui/rows.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Countdown } from './countdown.tsx'
 import { ChangeInWords, ChangeState } from './parts.tsx'
@@ -123,9 +124,17 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       key: 'reason',
       title: t('reason'),
       most: 160,
+      least: leastForNames,
       render: (_, { reason }) => reason ?? <span className="faint">{common('unknown')}</span>,
     },
-    { key: 'createdBy', title: t('by'), most: 140, isExtra: 1200, render: (_, change) => <Actors change={change} /> },
+    {
+      key: 'createdBy',
+      title: t('by'),
+      most: 140,
+      least: leastForNames,
+      isExtra: 1200,
+      render: (_, change) => <Actors change={change} />,
+    },
     { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 1600 },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     {

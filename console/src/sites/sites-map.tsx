@@ -49,6 +49,7 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
         label={t('mapLabel')}
         height="min(60vh, 560px)"
         points={points}
+        chosen={chosen}
         area={bbox === '' ? undefined : readBbox(bbox)}
         onArea={setArea}
         onSelect={setChosen}

@@ -5,7 +5,7 @@ import { paths } from '../paths.ts'
 import { useSession } from '../session.tsx'
 import { useShared } from './of-rows.ts'
 import type { Column } from './records.tsx'
-import { widthOf } from './rows.tsx'
+import { leastForNames, widthOf } from './rows.tsx'
 import { useCommon } from './texts.ts'
 
 /** The name of an application, once loaded, as a link to its page; its id if the user may not see it. */
@@ -43,7 +43,7 @@ export function useApplicationColumn<Item extends { appId: string | null }>(
       ...(ownOrder !== undefined && { ownOrder }),
       isFixed: true,
       // Of one line and one width, because the names arrive after the rows, which must not move then.
-      least: 104,
+      least: leastForNames,
       render: (_, { appId }) =>
         appId !== null && (
           <span className="one-line" style={{ maxWidth: widthOf(104) }}>

@@ -255,6 +255,9 @@ function ChooseAll({ all, keys, onChange }: { all: Key[]; keys: Key[]; onChange:
   )
 }
 
+/** The least width of a column of names, in which usual words stay whole: the table rather scrolls sideways. */
+export const leastForNames = 104
+
 /** A width that grows with the window, from pixels of a window of 1280. */
 export const widthOf = (most: number) => `max(${most}px, ${most / 12.8}vw)`
 

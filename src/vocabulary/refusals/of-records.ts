@@ -103,12 +103,12 @@ export const recordRefusals = {
     code: 20030,
     status: 404,
     en: 'The device stands at no site.',
-    zh: '该设备未安放在任何站点。',
+    zh: '该设备未安装在任何站点。',
     when: 'The application owns the device, but the device stands at no site.',
-    whenZh: '设备属于该应用，但当前没有安放在任何站点。',
+    whenZh: '设备属于该应用，但当前没有安装在任何站点。',
     todo: {
       en: 'Place it by `placement/save`. Its earlier placements are in `placement/history`.',
-      zh: '用 `placement/save` 安放设备。此前的安放记录见 `placement/history`。',
+      zh: '用 `placement/save` 安装设备。此前的安装记录见 `placement/history`。',
     },
   },
   siteNotFound: {
