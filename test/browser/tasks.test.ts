@@ -141,6 +141,7 @@ describe('the day’s tasks', () => {
     const state = async () => (await client.operate(getApplication, { appId })).data
     await hand.go('Applications')
     await hand.type(page.getByLabel('Name', { exact: true }), name)
+    await page.getByText('1 in all').waitFor()
     await hand.click(page.getByRole('link', { name }))
     await hand.press('Freeze', main)
     expect(await dialog.getByRole('button', { name: 'Freeze' }).isDisabled()).toBe(true)

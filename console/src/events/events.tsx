@@ -259,10 +259,12 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
       key: 'type',
       title: t('type'),
       isFixed: true,
+      // The change is as long as there is room for it.
+      className: 'fills',
       render: (_, event) => {
         const change = changeInShort(event, language)
         return (
-          <span className="one-line" style={{ maxWidth: 320 }} title={change}>
+          <span className="one-line" title={change}>
             <Button
               type="link"
               size="small"
