@@ -7,6 +7,7 @@
 
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import { reportDeviceState } from '../src/devices/state/contract.ts'
+import { search } from '../src/service/search/contract.ts'
 import { Client, deviceBody, newApplication, startService, type TestApplication } from '../test/harness.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { applications, fillFleet } from './fleet.ts'
@@ -78,7 +79,8 @@ await runBench(async (bench) => {
       `${changesPerSecond} changes a second, half of them of the largest application.` +
       `${against === undefined ? '' : ` There: ${against}.`}\n\n` +
       `${table(['application', 'asked for', 'finds', ...headings.flat()], rows)}\n\n` +
-      `${table(['creates, one after the other', ...timings], await measureCreates(here))}\n`,
+      `${table(['creates, one after the other', ...timings], await measureCreates(here))}\n\n` +
+      `${table(['the console’s search for', 'finds', ...timings], await measureSearches(here))}\n`,
   )
 })
 
@@ -147,6 +149,31 @@ async function measure(place: Place, whose: Whose, { queries, what }: Question):
 
 function withCpu(timing: Timing): string[] {
   return [...shown(timing), timing.cpu.toFixed(1)]
+}
+
+/** What an operator types into the console's search. */
+async function measureSearches({ client, cpu, largest }: Place): Promise<string[][]> {
+  const one = (await client.operate(pageDevices, { appId: largest.appId, pageSize: 1 })).data.list[0]?.deviceNo ?? ''
+  const rows: string[][] = []
+  for (const [what, texts] of [
+    ['a whole serial number', [one]],
+    ['the beginning of one', [one.slice(0, 6), one.slice(0, 9)]],
+    ['the middle of one', [one.slice(8, 13), one.slice(9, 15)]],
+    ['an application, by its name', ['Application 77', 'application 9999']],
+    ['a part of names', ['Riverside', '东湖']],
+    ['a request id', ['d6a1f1a0-52e5-4a4e-9d4f-3a2ab6a2f3d1']],
+    ['what is nowhere', ['north pole', 'qqqq']],
+  ] as const) {
+    let finds = 0
+    const queries = texts.map((text) => ({ text }))
+    const timing = await timeRequests(queries, cpu, async (query) => {
+      const answer = await client.operate(search, query)
+      if (answer.code !== 0) throw new Error(answer.text)
+      finds = answer.data.list.length
+    })
+    rows.push([what, String(finds), ...shown(timing)])
+  }
+  return rows
 }
 
 /** Creates alone, and then while programs search all devices for values that no device has. */

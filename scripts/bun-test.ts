@@ -51,6 +51,9 @@ async function run(options: string[], env: Record<string, string>): Promise<Ran>
     stdio: ['inherit', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })
+  // The runner ends its own processes; the service and the files are then cleared away by whoever called.
+  const stop = () => child.kill()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   let end = ''
   const show = (to: NodeJS.WriteStream) => (piece: Buffer) => {
     to.write(piece)
@@ -59,6 +62,7 @@ async function run(options: string[], env: Record<string, string>): Promise<Ran>
   child.stdout.on('data', show(process.stdout))
   child.stderr.on('data', show(process.stderr))
   const [status] = await once(child, 'close')
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
   return { status: status ?? 1, hasErrors: /^ [1-9]\d* errors?$/m.test(end) }
 }
 
