@@ -299,6 +299,10 @@ describe('a list', () => {
       await page.getByLabel(label, { exact: true }).click()
       expect(await opened('.ant-picker-dropdown:visible')).toEqual(isInside)
       expect(await page.locator('.ant-picker-dropdown:visible .ant-picker-date-panel').count()).toBe(1)
+      // The browser is in Berlin, the service in Shanghai.
+      expect(await page.locator('.ant-picker-cell-today:visible').getAttribute('title')).toBe(
+        new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(new Date()),
+      )
       const preset = page.locator('.ant-picker-dropdown:visible .ant-picker-presets li').first()
       expect((await preset.boundingBox())?.height).toBeGreaterThan(16)
       await page.keyboard.press('Escape')

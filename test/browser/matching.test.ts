@@ -98,8 +98,10 @@ describe('acts on everything that matches', () => {
     await new Hand(page).find(dialog.getByRole('combobox', { name: 'Fast charging rule' }), 'Night')
     await dialog.getByRole('button', { name: 'Count' }).click()
     await dialog.getByText('2 match now.').waitFor()
-    await dialog.getByRole('button', { name: 'Go on with 2' }).click()
+    await dialog.getByRole('button', { name: 'Go on with 2' }).press('Enter')
     await dialog.getByText('2 of 2').waitFor()
+    // The button that had the focus is gone; Enter and Escape go on in the dialog.
+    expect(await dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true)
     const sites = (await client.operate(pageSites, { appId: app.appId })).data.list
     expect(sites.map(({ fastChargeBillRuleId }) => fastChargeBillRuleId)).toEqual([rule, rule])
     const [act] = (await client.operate(pageActs, { appId: app.appId })).data.list

@@ -122,7 +122,7 @@ describe('people', () => {
     const { page } = await visit('/console/people', { role: 'admin' })
     await find(page, person.name)
     await chooseAct(page, person.name, 'Delete')
-    await page.getByRole('dialog').getByText('The last admin who can sign in stays').waitFor()
+    await page.getByRole('dialog').getByText('If no other admin can sign in').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: `Edit ${person.name}` }).click()
     await openForm(page).getByText('Disabled', { exact: true }).click()

@@ -161,6 +161,13 @@ longBrowserTest('the focus is where it was after a dialog is closed, and on anot
   await operator.page.keyboard.press('Enter')
   await closed(operator.page, 'Find a serial number in every application')
   await expectFocused(find)
+  // What stands below a button and is no menu has the focus, too.
+  const columns = operator.page.getByRole('button', { name: 'Columns' })
+  await columns.focus()
+  await operator.page.keyboard.press('Enter')
+  await expectFocused(operator.page.locator('.ant-dropdown').locator('input:enabled').first())
+  await operator.page.keyboard.press('Escape')
+  await expectFocused(columns)
   expect([faults, operator.faults]).toEqual([[], []])
 })
 

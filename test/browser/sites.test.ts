@@ -278,7 +278,7 @@ describe('a site', () => {
     await picture(page, 'site-out-of-service')
     const words = dialog.getByLabel('Working days')
     // A write that was given up without a connection is not sent when there is one again.
-    await words.fill('Given up')
+    await words.fill('Out of service, given up')
     await page.context().setOffline(true)
     await dialog.getByRole('button', { name: 'Take out of service' }).click()
     await dialog.getByText(/did not answer/).waitFor()
@@ -289,8 +289,11 @@ describe('a site', () => {
     expect(await days()).toBe('Mon to Sun')
     await page.getByRole('button', { name: 'Take out of service…' }).click()
     expect(await words.inputValue()).toBe('Out of service (usually Mon to Sun)')
-    await words.fill(' ')
-    expect(await dialog.getByRole('button', { name: 'Take out of service' }).isDisabled()).toBe(true)
+    // Another text would not be known again, and could not be taken back.
+    for (const other of [' ', 'Closed for repairs until May']) {
+      await words.fill(other)
+      expect(await dialog.getByRole('button', { name: 'Take out of service' }).isDisabled()).toBe(true)
+    }
     await words.fill('Out of service until May (usually Mon to Sun)')
     await dialog.getByRole('button', { name: 'Take out of service' }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -147,6 +147,7 @@ function RuleForm({ appId, before, ...frame }: RuleFormProps) {
           </section>
           {rule !== undefined && (
             <OldAndNew form={form} rule={rule}>
+              <p>{t('atOnce')}</p>
               <FollowingSites appId={appId} billingRuleId={rule.id} />
             </OldAndNew>
           )}

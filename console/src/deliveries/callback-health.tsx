@@ -141,7 +141,7 @@ export function CallbackHealthCard({ appId }: { appId: string }) {
           isOpen={replaying !== undefined}
           {...(replaying === 'missed'
             ? { from: data?.missedFrom ?? '', to: data?.missedTo ?? '', toNow: false, status: undelivered }
-            : { from: data?.failingSince ?? '', to: '', toNow: data?.failingSince != null, status: '' })}
+            : { from: minuteBefore(data?.failingSince ?? ''), to: '', toNow: data?.failingSince != null, status: '' })}
           onClose={() => setReplaying(undefined)}
         />
       </Suspense>
@@ -278,4 +278,11 @@ function Failures({ health: { appId, failures } }: { health: CallbackHealth }) {
       ]}
     />
   )
+}
+
+/** A minute before a moment of the service: an event is written before its first attempt fails. Empty for none. */
+function minuteBefore(moment: string): string {
+  if (moment === '') return ''
+  const earlier = new Date(Date.parse(`${moment.replace(' ', 'T')}Z`) - 60_000)
+  return earlier.toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -2,11 +2,11 @@ import { Alert, Button, DatePicker, Form, Modal, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import { pageDeliveries, replayDeliveries } from '../../../src/deliveries/contract.ts'
-import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
 import { shownMoment, useRangePresets } from '../ui/range-filter.tsx'
+import { useServiceZone } from '../ui/service-zone.ts'
 import { useCommon } from '../ui/texts.ts'
 import { eventsOnly, statusAsked } from './filter.ts'
 import { missedCount } from './missed.tsx'
@@ -55,9 +55,9 @@ const read = (moment: string): Dayjs | null => (moment === '' ? null : dayjs(mom
 type FormProps = Omit<Props, 'isOpen'>
 
 function RangeForm({ toNow, to, ...form }: FormProps) {
-  const { data } = useRead(getSettings, {}, { enabled: toNow })
+  const timeZone = useServiceZone(toNow)
   if (!toNow) return <RangeFields {...form} to={to} />
-  return data === undefined ? <Loading /> : <RangeFields {...form} to={shownMoment(new Date(), data.timeZone)} />
+  return timeZone === undefined ? <Loading /> : <RangeFields {...form} to={shownMoment(new Date(), timeZone)} />
 }
 
 /** The range as the operations take it; undefined while it is incomplete. */

@@ -15,6 +15,7 @@ import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.ts
 import { Page as PageFrame } from '../ui/page.tsx'
 import { Parts } from '../ui/parts.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { widthOf } from '../ui/rows.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ActorFilter } from './actor-filter.tsx'
 import type { EventDrawer } from './drawer.tsx'
@@ -284,7 +285,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
       key: 'about',
       title: t('about'),
       render: (_, event) => (
-        <span className="one-line" style={{ maxWidth: 220 }}>
+        <span className="one-line" style={{ maxWidth: widthOf(220) }}>
           <SubjectLink event={event} />
         </span>
       ),

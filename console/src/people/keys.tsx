@@ -12,7 +12,6 @@ import {
   type OperatorKeyRecord,
   pageOperatorKeys,
 } from '../../../src/people/operators/contract.ts'
-import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
@@ -22,6 +21,7 @@ import { RecordForm } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { leastForNames } from '../ui/rows.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
+import { useServiceZone } from '../ui/service-zone.ts'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useFrame } from './frame.tsx'
@@ -146,7 +146,7 @@ interface Entered {
 
 function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; onClose: () => void }) {
   const t = useTexts()
-  const { data: settings } = useRead(getSettings, {})
+  const timeZone = useServiceZone()
   const create = useWrite(createOperatorKey)
   return (
     <RecordForm
@@ -168,7 +168,7 @@ function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; on
       <Form.Item
         name="expireTime"
         label={t('expireTime')}
-        extra={t('expireHelp', { zone: settings?.timeZone ?? '', days: keyDays, most: mostKeyDays })}
+        extra={t('expireHelp', { zone: timeZone ?? '', days: keyDays, most: mostKeyDays })}
       >
         <DatePicker
           showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}

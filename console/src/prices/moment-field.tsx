@@ -1,8 +1,7 @@
 import { Button, DatePicker } from 'antd'
 import dayjs from 'dayjs'
-import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { useRead } from '../api.ts'
 import { shownMoment } from '../ui/range-filter.tsx'
+import { useServiceZone } from '../ui/service-zone.ts'
 import { presetMoments } from './presets.ts'
 import { useTexts } from './texts.ts'
 
@@ -10,8 +9,8 @@ const momentFormat = 'YYYY-MM-DD HH:mm:ss'
 
 /** The service's present time in its own format; undefined until its time zone is known. */
 export function useServiceNow(): { now: string; timeZone: string } | undefined {
-  const { data } = useRead(getSettings, {})
-  return data && { now: shownMoment(new Date(), data.timeZone), timeZone: data.timeZone }
+  const timeZone = useServiceZone()
+  return timeZone === undefined ? undefined : { now: shownMoment(new Date(), timeZone), timeZone }
 }
 
 interface MomentFieldProps {
@@ -34,6 +33,8 @@ export function MomentField({ id, value = '', onChange }: MomentFieldProps) {
         showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}
         format={momentFormat}
         allowClear={false}
+        // The present moment has passed when the form is sent.
+        showNow={false}
         value={value === '' ? null : dayjs(value, momentFormat)}
         onChange={(chosen) => onChange?.(chosen === null ? '' : chosen.format(momentFormat))}
         // Enter in this field accepts the time; it must not submit the form.

@@ -86,7 +86,7 @@ export function Page() {
             { ...passwordLengths, message: common('passwordLength', passwordLengths) },
           ]}
         >
-          <Input.Password autoComplete="new-password" />
+          <Input.Password autoComplete="new-password" autoFocus />
         </Form.Item>
         <Form.Item
           name="repeat"

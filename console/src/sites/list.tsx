@@ -185,8 +185,10 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       isFixed: true,
       className: 'fills',
       render: (_, site) => (
-        <span className="one-line" title={site.siteName}>
-          <SiteLink site={site} />
+        <span className="marked">
+          <span className="one-line" title={site.siteName}>
+            <SiteLink site={site} />
+          </span>
           <SiteMark site={site} />
         </span>
       ),
@@ -250,7 +252,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
       title: t('created'),
       dataIndex: 'createTime',
       className: 'number',
-      isExtra: 1200,
+      isExtra: 1320,
     },
     ...(may(updateSite) ? [actions(common('actions'), common('edit'))] : []),
   ]

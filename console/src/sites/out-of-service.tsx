@@ -37,7 +37,7 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
       isOpen={isOpen}
       title={t(isOut ? 'backTitle' : 'outTitle', { name: siteName })}
       verb={t(isOut ? 'takeBack' : 'takeOut')}
-      isComplete={words.trim() !== ''}
+      isComplete={isOut ? words.trim() !== '' : isOutOfService({ businessWeekDay: words.trim() })}
       fieldNames={{ businessWeekDay: t('businessWeekDay') }}
       run={run}
       onClose={() => {
@@ -46,7 +46,13 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
       }}
     >
       <p>{t(isOut ? 'backWords' : 'outWords', { days: businessWeekDay })}</p>
-      <Form.Item label={t('businessWeekDay')} htmlFor="out-of-service" required style={{ marginBottom: 0 }}>
+      <Form.Item
+        label={t('businessWeekDay')}
+        htmlFor="out-of-service"
+        required
+        {...(!isOut && { extra: t('outForm', { begin: t('outOfService') }) })}
+        style={{ marginBottom: 0 }}
+      >
         <Input
           id="out-of-service"
           autoComplete="off"

@@ -66,6 +66,8 @@ export const useTexts = defineTexts(
     weekDayNote: 'Free text. The service does not act on it. A site that is out of service says so here.',
     outOfService: 'Out of service',
     outUsually: 'Out of service (usually {{days}})',
+    outForm:
+      'It begins with “{{begin}}”, by which the lists know it. What stands in the brackets is proposed when the site is put back.',
     takeOut: 'Take out of service',
     takeOutAsked: 'Take out of service…',
     outTitle: 'Take {{name}} out of service?',
@@ -169,6 +171,7 @@ export const useTexts = defineTexts(
     weekDayNote: '自由填写，不参与业务逻辑。暂停营业的站点在此注明。',
     outOfService: '暂停营业',
     outUsually: '暂停营业（平时：{{days}}）',
+    outForm: '须以“{{begin}}”开头，列表据此识别；恢复营业时将建议使用括号中的文字。',
     takeOut: '暂停营业',
     takeOutAsked: '暂停营业…',
     outTitle: '要将“{{name}}”设为暂停营业吗？',

@@ -11,6 +11,8 @@ const actors: Record<string, Words> = {
   'operatorKey:operator': { en: 'The key of the settings, signed in', zh: '以配置中的密钥登录' },
   anyone: { en: 'Nobody signed in', zh: '未登录者' },
 }
+/** The actor of what a price change does when it takes effect; the price change names who scheduled it. */
+const prices: Words = { en: 'A price change that took effect', zh: '到期的调价' }
 const platform: Words = { en: 'Forecourt itself', zh: 'Forecourt 系统' }
 
 /** The actors, other than the platform itself, that are neither accounts nor keys, with their words. */
@@ -18,5 +20,6 @@ export const actorsWithoutAccount = Object.entries(actors).map(([actor, words]) 
 
 /** The words of an actor that is neither an account nor a key; undefined for any other. */
 export function actorWords(actor: string, language: keyof Words): string | undefined {
+  if (actor === 'platform:prices') return prices[language]
   return (actor.startsWith('platform:') ? platform : actors[actor])?.[language]
 }

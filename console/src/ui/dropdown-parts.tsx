@@ -1,8 +1,8 @@
 import { Dropdown, type DropdownProps, type MenuProps } from 'antd'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 
 /** A dropdown that is open when first rendered. Its menu has the focus while it is open, and then its button again. */
-export function OpenedDropdown({ children, menu, ...props }: DropdownProps) {
+export function OpenedDropdown({ children, menu, popupRender, ...props }: DropdownProps) {
   const [isOpen, setOpen] = useState(true)
   const place = useRef<HTMLSpanElement>(null)
   const focusButton = () => place.current?.querySelector('button')?.focus()
@@ -22,6 +22,7 @@ export function OpenedDropdown({ children, menu, ...props }: DropdownProps) {
       <Dropdown
         {...props}
         {...(menu && { menu: { ...menu, onClick } })}
+        {...(popupRender && { popupRender: (items) => <Popup>{popupRender(items)}</Popup> })}
         autoFocus
         // The menu begins at its first item each time.
         destroyOnHidden
@@ -36,4 +37,26 @@ export function OpenedDropdown({ children, menu, ...props }: DropdownProps) {
       </Dropdown>
     </span>
   )
+}
+
+/** About two seconds: in how many frames the contents of a dropdown come into view. */
+const mostFrames = 120
+
+/** What a dropdown shows that is no menu: its first button or field has the focus as soon as it is in view. */
+function Popup({ children }: { children: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    let frame = 0
+    const begin = (left: number) => {
+      place.current?.querySelector<HTMLElement>(':is(button, input):enabled, a[href]')?.focus()
+      // Its code is still being loaded, or its place is still being measured.
+      if (!place.current?.contains(document.activeElement) && left > 0) {
+        frame = requestAnimationFrame(() => begin(left - 1))
+      }
+    }
+    // The button takes the focus at first.
+    frame = requestAnimationFrame(() => begin(mostFrames))
+    return () => cancelAnimationFrame(frame)
+  }, [])
+  return <div ref={place}>{children}</div>
 }

@@ -26,7 +26,10 @@ export function Figure({ name, value, to, isBad = false, children }: FigureProps
         style={{ fontSize: 28, fontWeight: 600, ...(isRed ? { color: 'var(--bad)' } : {}) }}
         data-testid={`figure-${name}`}
       >
-        {typeof value === 'number' ? grouped(value) : (value ?? '–')}
+        {/* The name is the link for the keyboard and for screen readers. */}
+        <Link to={to} tabIndex={-1} aria-hidden style={{ color: 'inherit' }}>
+          {typeof value === 'number' ? grouped(value) : (value ?? '–')}
+        </Link>
       </div>
       {children}
     </div>

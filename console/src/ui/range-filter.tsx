@@ -1,9 +1,8 @@
 import { DatePicker } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useId, useState } from 'react'
-import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { useRead } from '../api.ts'
 import type { RangeFilterProps } from './filters.tsx'
+import { useServiceZone } from './service-zone.ts'
 import { useCommon } from './texts.ts'
 
 const momentFormat = 'YYYY-MM-DD HH:mm:ss'
@@ -21,9 +20,9 @@ export function useRangePresets(
   isOfSilence = false,
 ): { label: string; value: [Dayjs | null, Dayjs] }[] {
   const t = useCommon()
-  const { data } = useRead(getSettings, {}, { enabled: isOpen })
-  if (data === undefined) return []
-  const now = dayjs(shownMoment(new Date(), data.timeZone), momentFormat)
+  const timeZone = useServiceZone(isOpen)
+  if (timeZone === undefined) return []
+  const now = dayjs(shownMoment(new Date(), timeZone), momentFormat)
   if (isOfSilence) {
     return [
       { label: t('silentHour'), value: [null, now.subtract(1, 'hour')] },
