@@ -25,9 +25,14 @@ function codeOf(guide: string, language: string): string[] {
   )
 }
 
+/** The folder in which commands are run: they write files. */
+const folder = mkdtempSync(join(tmpdir(), 'guides-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
 /** Runs commands in a shell and returns the responses that they print, one on each line. */
 function paste(commands: string[], env: Record<string, string>) {
   const { stdout, stderr } = spawnSync('bash', ['-euc', commands.join('\n')], {
+    cwd: folder,
     env: { ...process.env, FORECOURT_URL: client.url, ...env },
     encoding: 'utf8',
   })
@@ -84,8 +89,6 @@ test('every page is read by the cursor, in Python', async () => {
 
 describe('receivers of callbacks', () => {
   const secret = `whsec_${randomBytes(24).toString('base64')}`
-  const folder = mkdtempSync(join(tmpdir(), 'receivers-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test.each([
     ['ts', 'receiver.ts', [process.execPath]],
