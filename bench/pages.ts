@@ -1,9 +1,10 @@
-// Device pages at scale: how long they take over HTTP by kind of request, alone and during changes, and how fast
-// creates are meanwhile.
+// Device pages at scale: how long they take over HTTP by kind of request, alone and during changes, how fast creates are
+// meanwhile, and how long the console's search takes.
 //
 //   bun bench/pages.ts --devices 10000000 [--largest 1000000] [KIND …]
 //
-// KIND is a part of what is asked for, such as “silent” or “box, none”; only such kinds are measured then.
+// KIND is a part of what is asked for, such as “silent” or “box, none”; only such kinds are measured then
+// (“search”: none of them).
 
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import { reportDeviceState } from '../src/devices/state/contract.ts'

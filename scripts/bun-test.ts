@@ -51,7 +51,7 @@ async function run(options: string[], env: Record<string, string>): Promise<Ran>
     stdio: ['inherit', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })
-  // The runner ends its own processes; the service and the files are then cleared away by whoever called.
+  // Without this, a signal would end this process alone: the runner, its services and their files would stay.
   const stop = () => child.kill()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   let end = ''

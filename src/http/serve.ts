@@ -121,8 +121,10 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       function tell(refusal: Refusal): void {
         const { caller } = pending
         const operation = route?.handler.operation
-        const input = operation && inputOf(operation, request, pending.body)
-        if (operation?.method === 'POST') options.noteRefusal({ refusal, operation, requestId, caller, input })
+        if (operation?.method === 'POST') {
+          const input = inputOf(operation, request, pending.body)
+          options.noteRefusal({ refusal, operation, requestId, caller, input })
+        }
         const address = () => options.sourceOf(request)
         refusalLines.note({ refusal, requestId, operation, caller, address })
       }

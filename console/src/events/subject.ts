@@ -20,11 +20,8 @@ export const eventInAddress = ({ id, type, appId }: EventName) => ({
   eventAppId: appId ?? undefined,
 })
 
-const members = [
-  ...['id', 'appId', 'deviceNo', 'serialPrefix', 'billingRuleId', 'effectiveTime'],
-  ...['siteName', 'ruleName', 'deviceName', 'appName', 'name'],
-] as const
-type Member = (typeof members)[number]
+type IdMember = 'id' | 'appId' | 'deviceNo' | 'serialPrefix' | 'billingRuleId'
+type Member = IdMember | 'effectiveTime' | 'siteName' | 'ruleName' | 'deviceName' | 'appName' | 'name'
 
 function member(event: AnyEvent, name: Member): string {
   const value = (event.data as Partial<Record<Member, unknown>> | null)?.[name]
