@@ -73,7 +73,7 @@ async function addPastPartitions(sql: Sql, table: HistoryTable): Promise<void> {
   }
 }
 
-/** Writes a row for each device, in the order in which they were made. */
+/** Writes a row for each device, in the order in which the devices were made. */
 async function copy(reader: Sql, writer: Sql, { table, columns, values }: Fill): Promise<void> {
   const began = performance.now()
   const names = columns.split(', ')

@@ -2098,11 +2098,11 @@ export interface PlacementSummary {
   offline: number
   /** How many of them report a fault. */
   fault: number
-  /** How many of them are open. */
+  /** How many of them are open (`runStatus` 1). */
   open: number
-  /** How many of them are closed. */
+  /** How many of them are closed (`runStatus` 0). */
   closed: number
-  /** How many of them are stopped. */
+  /** How many of them are stopped (`runStatus` 2). */
   stopped: number
   /** How many of them stand in an entrance, or in a lane for both. */
   entrances: number
@@ -2131,13 +2131,13 @@ export interface PlatformCounts {
   applicationsOffline: number
   /** How many applications are frozen. */
   applicationsFrozen: number
-  /** how many deliveries wait for another attempt */
+  /** how many deliveries wait for another attempt, counted up to 100000 */
   callbacksWaiting: number
-  /** how many deliveries are dead, without tests */
+  /** how many deliveries are dead, without tests, counted up to 100000 */
   callbacksDead: number
   /** how many applications have a callback that pauses after failures in a row */
   callbacksHeld: number
-  /** how many events that callbacks ask for wait for their first attempt, counted up to 200000 */
+  /** how many events wait for the first attempt of their callback; at most 100000 are counted for callbacks that pause, and at most 100000 for the others */
   eventsWaiting: number
   /** how many applications have a callback that answered 410 */
   callbacksStopped: number

@@ -100,7 +100,7 @@ export async function insertApplication(tx: Statements, application: NewApplicat
 
 export type ApplicationChange = Partial<Omit<Stored, 'appId' | 'previousSecretEnd' | 'createdAt'>>
 
-/** Changes an application, which must exist. */
+/** Changes an application. Throws 10004 if there is none. */
 export async function updateApplication(
   tx: Statements,
   appId: string,

@@ -28,7 +28,7 @@ const cookieShapes = {
   browser: { host: cookieValue('__Host-forecourt_browser'), plain: cookieValue('forecourt_browser') },
 }
 
-/** The value of a cookie. When the `__Host-` cookie is there, which only this host can set, the plain one is ignored */
+/** The value of a cookie. The plain one counts only over http, and only without a `__Host-` one, which no other host can set. */
 export function ownCookie(request: Headers, which: OwnCookie): string | undefined {
   const cookies = request.header('cookie')
   if (cookies === null) return undefined

@@ -144,7 +144,9 @@ async function importFile(
     const begun = await client.createImport({ ...query, file: streamOf(counted()) }, { signal }).catch((error) => {
       if (fault !== undefined) throw unreadable(file, fault)
       if (!signal.aborted) throw error
-      throw new UserError('The upload did not finish, and nothing was imported: send the file again.')
+      throw new UserError(
+        'The upload was interrupted before its response. Send the file again: rows that were written count as existing.',
+      )
     })
     draw('sent', 1, 1)
     await waitFor(begun.id, options.refused, signal, context)

@@ -98,7 +98,7 @@ function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: Dat
   return ok('database', message)
 }
 
-/** Reports the server's settings without which acknowledged writes can be lost. */
+/** Reports the server's settings that keep acknowledged writes, and autovacuum if it is off. */
 function lookAtDurability(health: DatabaseHealth): Finding[] {
   const { status, values } = judgeDurability(health)
   const faults = String(values.settings)
@@ -198,7 +198,7 @@ async function lookAtSchema(sql: Sql): Promise<Finding> {
   return warn('schema', `not applied yet: ${names}`, 'Start the service, or run `forecourt migrate up`.')
 }
 
-/** Reports the disk of the embedded database. For a database elsewhere, only its growth is known. */
+/** Reports the disk of the embedded database; of a database elsewhere, only its size and growth. */
 export function lookAtDisk(
   { dataDir, databaseUrl }: Config,
   size: { bytes: number | null; bytesPerDay: number | null } | null,

@@ -46,7 +46,7 @@ function lookAtSettings({ host, port, workers, databaseUrl, timeZone, trustedPro
   return warn(
     'settings',
     `${message}; other machines reach it, and it trusts no proxy`,
-    'Name the proxies in front of it in FORECOURT_TRUSTED_PROXIES, or every caller seems to have the proxy’s address.',
+    'If proxies are in front of it, name them in FORECOURT_TRUSTED_PROXIES, or every caller seems to have the proxy’s address.',
   )
 }
 

@@ -35,7 +35,7 @@ class Host {
   fault: Error | undefined
   /** Whether it left the last question unanswered for too long; then nothing waits for it. */
   isSilent = false
-  /** When the last question that has ended began, whether the host answered it or not. */
+  /** When the last finished question began, answered or not. */
   askedAt = Number.NEGATIVE_INFINITY
   private asking: Promise<void> | undefined
   private readonly askTimeline: HostsOptions['askTimeline']

@@ -25,8 +25,8 @@ export function keepLogSmall(cluster: string, user: ServerUser | undefined): voi
 }
 
 /**
- * Returns the last error line of the server's log after its first `from` bytes, without the line's time. It says why a
- * server has ended.
+ * Returns the message of the last error line in the server's log after its first `from` bytes. It says why a server has
+ * ended.
  */
 export function lastComplaint(cluster: string, from: number): string | undefined {
   const lines = readFileSync(serverLog(cluster)).subarray(from).toString().split('\n')

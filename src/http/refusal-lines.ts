@@ -15,8 +15,8 @@ const kinds: Partial<Record<RefusalName, { level: 'info' | 'warn'; line: string;
   },
   notPermitted: {
     level: 'info',
-    line: 'a request was not permitted',
-    rest: 'more requests were not permitted in this minute',
+    line: 'a request was refused: its caller lacks the permission',
+    rest: 'more requests were refused in this minute: their callers lack the permission',
   },
 }
 

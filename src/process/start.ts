@@ -96,7 +96,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   process.stdout.write(`Forecourt is ready at ${url}\n${setUp ?? ''}${demo?.commands(url) ?? ''}`)
   if (config.trustedProxies === undefined && !isLoopback(config.host)) {
     const remedy =
-      'name the proxies in front of it in FORECOURT_TRUSTED_PROXIES, or every caller seems to have the proxy’s address'
+      'if proxies are in front of it, name them in FORECOURT_TRUSTED_PROXIES, or every caller seems to have the proxy’s address'
     log.warn({ host: config.host }, `other machines reach the service, and it trusts no proxy: ${remedy}`)
   }
   // After the start: a start that fails logs only its reason.

@@ -83,7 +83,7 @@ const tags = {
   signOn: tag('Single sign-on', 'Signing in at an OpenID provider, and the links of accounts to it.', platform),
   secondFactors: tag(
     'Second factors',
-    'Code generators, passkeys and recovery codes of the people who run the platform.',
+    'Code generators (authenticator apps), passkeys and recovery codes of the people who run the platform.',
     platform,
   ),
   operators: tag('Operators', 'The people who run the platform, and their roles.', platform),

@@ -20,7 +20,10 @@ function commonRefusals(operation: Operation): RefusalName[] {
   return common
 }
 
-/** The data of refusals that name faulty members: present always, or only if the refusal is about members. */
+/**
+ * The schema of `data` in a response for these refusals. It is the list of faulty members if each of them names some, a
+ * list or null if some of them do, and there is none if none does.
+ */
 export function dataOf(names: RefusalName[], faults: Json): Json {
   if (names.every((name) => name === 'invalidRequest')) return { data: faults }
   const isAboutSome = names.some((name) =>

@@ -52,9 +52,9 @@ export function judgeConnections(
   { connectionLimit: limit, connectionsInUse: inUse }: DatabaseHealth,
   { workers, databaseUrl }: Pick<Config, 'workers' | 'databaseUrl'>,
 ): Finding {
-  // Each host is asked whether it is the primary, on a connection of its own.
-  const ofHosts = databaseUrl === undefined ? 1 : addressesOf(databaseUrl).length
-  const each = connectionsOfProcess + (ofHosts > 1 ? 1 : 0)
+  const hosts = databaseUrl === undefined ? 1 : addressesOf(databaseUrl).length
+  // With several hosts, each process has one more connection to each of them, to ask whether it is the primary.
+  const each = connectionsOfProcess + (hosts > 1 ? 1 : 0)
   const values = { inUse, limit, workers, each, needed: workers * each }
   return limit >= values.needed ? ok('connections', values) : warn('connectionsFew', values)
 }

@@ -289,7 +289,10 @@ export const limits = {
    * by: bench/callbacks.ts.
    */
   createsPerAttempt: 4,
-  /** Attempts a second. Callback attempts that may begin at any load of creates. Tested by: bench/callbacks.ts. */
+  /**
+   * Attempts a second. The callback attempts that may always begin, however many creates queue. Tested by:
+   * bench/callbacks.ts.
+   */
   attemptsPerSecond: 100,
   /**
    * Items. The fewest that begin a batch while another batch is in progress; fewer wait until it ends. Protects the database.
@@ -367,8 +370,8 @@ export const limits = {
    */
   testEveryMs: 3_000,
   /**
-   * Deliveries. The deliveries of one replay; protects the database. Beyond it: the request is refused: replay
-   * shorter ranges. Tested by: test/faults/callback-replays.test.ts.
+   * Events. The events of one replay; protects the database. Beyond it: the request is refused: replay shorter ranges.
+   * Tested by: test/faults/callback-replays.test.ts.
    */
   replayedAtOnce: 100_000,
   /**
@@ -448,16 +451,19 @@ export const limits = {
    */
   passwordsWaiting: 40,
   /**
-   * Statements. The statements about attempts of one source or name, which wait for each other; protects the
-   * database’s connections. Beyond it: they wait. Tested by: test/faults/sign-in.test.ts.
+   * Transactions. Those that count sign-in attempts at once in one process; protects the database’s connections, because
+   * attempts of one source or name wait for each other. Beyond it: they wait. Tested by: test/faults/sign-in.test.ts.
    */
   attemptsAtOnce: 4,
   /**
-   * Statements. The statements that wait for that; protects memory. Beyond it: 503 50003. Tested by:
+   * Transactions. Those that wait to count a sign-in attempt; protects memory. Beyond it: 503 50003. Tested by:
    * test/faults/sign-in.test.ts.
    */
   attemptsWaiting: 1000,
-  /** Minutes. How long a wrong password counts; protects accounts. Tested by: test/faults/sign-in.test.ts. */
+  /**
+   * Minutes. The time from the first wrong password or code in which wrong ones are counted; protects accounts. Tested
+   * by: test/faults/sign-in.test.ts.
+   */
   wrongPasswordMinutes: 15,
   /**
    * Codes in that time. The wrong codes of an account’s second factor, from all sources; protects accounts. Beyond

@@ -59,7 +59,7 @@ test('the log tells of failed client secrets and of what callers may not do, wit
     'notPermitted',
   )
   expectSuccess(await client.call(getApplication, { appId: owner.appId }, { token: owner.token }))
-  expect(await linesOf('a request was not permitted', 2)).toMatchObject([
+  expect(await linesOf('a request was refused: its caller lacks the permission', 2)).toMatchObject([
     { level: 30, operation: 'getDevice', actor: `application:${stranger.appId}`, address: '127.0.0.1' },
     { level: 30, operation: 'createOperator', actor: expect.stringMatching(/^operator:.+#\d+$/) },
   ])
@@ -68,7 +68,7 @@ test('the log tells of failed client secrets and of what callers may not do, wit
     expectRefusal(await grant('x', 'y'), 'clientInvalid', oauth)
   // The limit of lines holds for each kind of refusal alone, so other kinds are still logged.
   expectRefusal(await client.call(getDevice, asked, { token: stranger.token }), 'notPermitted')
-  expect(await linesOf('a request was not permitted', 3)).toHaveLength(3)
+  expect(await linesOf('a request was refused: its caller lacks the permission', 3)).toHaveLength(3)
   const most = limits.refusalLinesAMinute
   expect(await linesOf('a client secret was refused', most)).toHaveLength(most)
   for (const sent of ['a-secret-that-is-wrong', 'typed-into-the-wrong-field', owner.appSecret, 'SN00000001']) {

@@ -33,7 +33,7 @@ export const asOperator = (input: (world: World) => object | Promise<object>): M
   call: async (world) => ({ input: await input(world), as: { token: world.client.operatorKey } }),
 })
 export const none = () => ({})
-/** As a person of their own, in a session. */
+/** Each call as a new person, in a new session. */
 export const asPerson = (
   input: (person: Person, client: Client, headers: { cookie: string }) => object | Promise<object>,
 ): Measured => ({

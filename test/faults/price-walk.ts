@@ -62,7 +62,7 @@ export class Walk {
     return all[Math.floor(this.random() * all.length)] as Item
   }
 
-  /** Sends a request, and returns when. Creates are sent to the process whose clock is right. */
+  /** Sends a request; returns the answer, and when it was sent and answered. A create goes to the process whose clock is right. */
   private async ask<Data>(send: (client: Client) => Promise<Answer<Data>>, isCreate = false) {
     const from = Date.now()
     const client = isCreate ? (this.clients[0] as Client) : this.pick(this.clients)

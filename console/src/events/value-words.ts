@@ -111,7 +111,7 @@ const valueWords: Record<string, Record<string, Record<string, Words>>> = {
   },
 }
 
-/** Members that are lists of plain values, which a path shows as one leaf of JSON. */
+/** Members that are lists of plain values: a comparison of two records has each list as one JSON text. */
 const listMembers = new Set(['callbackEvents', 'appIds', 'siteIds', 'views'])
 /** Members that name who acted. */
 const actorMembers = new Set(['createdBy', 'cancelledBy', 'placedBy', 'removedBy'])

@@ -111,8 +111,8 @@ export interface FileToSend {
 }
 
 /**
- * The file to send: its first line is replaced by the service's column names. The rest is not read: the service leaves out
- * what the user leaves out.
+ * The file to send. If a CSV has other headings, its first line is replaced: the columns that are kept get the service's
+ * names. The rest is not read, because the service leaves out what the user leaves out.
  */
 export function fileToSend(
   rows: RowKind,

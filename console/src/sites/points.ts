@@ -35,7 +35,7 @@ async function readPoints(input: Record<string, unknown>, signal: AbortSignal): 
 
 const readPage = (input: Record<string, unknown>) => call(pageSites, input)
 
-/** What the division table has in the place of a city in a municipality, whose name is its province's. */
+/** The names that the division table has where a municipality has no city. Its own name is that of its province. */
 const noCity = ['市辖区', '县']
 
 /** The point of a site, with the names of its place; none without coordinates. */

@@ -33,7 +33,7 @@ export function useShared<Data>(options: SharedOptions<Data>): Data | undefined 
 
 const hashes = new WeakMap<readonly unknown[], string>()
 
-/** The hash of a query's key, of which the cells of a table share one. */
+/** The hash of a query's key, computed once for all cells that share the key. */
 function hashOf(key: readonly unknown[]): string {
   const hash = hashes.get(key) ?? hashKey(key)
   hashes.set(key, hash)

@@ -78,7 +78,7 @@ export function usePlace(cursorName: string) {
     asked: cursor === '' ? pageNo && { pageNo } : { cursor },
     isFirst: cursor === '' && pageNo === undefined,
     hasPrevious: previous.length > 0 || pageNo !== undefined,
-    /** Undefined if the page was opened by its address alone. */
+    /** Undefined if the address has a cursor, and the pages before it are unknown, as from a bookmark. */
     number: pageNo ?? (cursor === '' || previous.length > 0 ? previous.length + 1 : undefined),
     goTo,
     goBack: () => (pageNo === undefined ? byCursor(previous.at(-1), previous.slice(0, -1)) : goTo(pageNo - 1)),

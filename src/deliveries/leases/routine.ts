@@ -12,7 +12,7 @@ export const leaseSeconds = 30
 /** An endpoint that this process has leased. */
 export interface Claim {
   appId: string
-  /** The id of the last event that was sent or skipped. */
+  /** The id of the last new event that was attempted or skipped; retries do not count. */
   through: number
   failures: number
 }

@@ -53,7 +53,10 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
   return counted.count
 }
 
-/** Whether a range includes events without a delivery: those that a stopped callback was not sent. */
+/**
+ * Whether the events that a stopped callback was not sent must be added to a range: they have no delivery, so a range of
+ * some statuses leaves them out.
+ */
 const hasMissed = ({ statuses: asked }: ReplayRange) =>
   asked?.includes(statuses.delivered) === false && asked.length > 1
 

@@ -327,7 +327,7 @@ function requestedMemberships(
 
 const activeGivesNothing: FieldFault = {
   field: 'handOverTo',
-  reason: { en: 'is for an account that is disabled', zh: '仅适用于停用的账号' },
+  reason: { en: 'can be given only if the account is disabled', zh: '仅可在停用账号时填写' },
 }
 
 const developersOwnNone: FieldFault = {

@@ -11,7 +11,7 @@ export class SignOnFault extends Error {}
 /** The libraries' errors for a response that no provider may send. */
 const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM]
 
-/** The fault behind an error of the libraries. */
+/** What an error of the libraries means: `ProviderAway` or `SignOnFault`. */
 export function faultOf(error: unknown): Error {
   const { name, message, code } = error as Error & { code?: unknown }
   const words =

@@ -45,9 +45,9 @@ export interface SealedFlow extends Flow {
   returnTo: string | null
   /** When the flow began, in seconds since 1970. */
   startedAt: number
-  /** For `setUp`: the hash of the set-up link's token. */
+  /** The hash of the set-up link's token, if `setUp` is the purpose; else null. */
   setUpHash: string | null
-  /** For `link` and `confirm`: the session that began the flow. */
+  /** The session that began the flow, if `link` or `confirm` is the purpose; else null. */
   sessionId: number | null
   operatorId: number | null
 }

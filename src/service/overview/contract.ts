@@ -18,13 +18,16 @@ const Counts = named(
     applications: count,
     applicationsOffline: count,
     applicationsFrozen: count,
-    callbacksWaiting: Type.Integer({ description: 'how many deliveries wait for another attempt' }),
-    callbacksDead: Type.Integer({ description: 'how many deliveries are dead, without tests' }),
+    callbacksWaiting: Type.Integer({
+      description: 'how many deliveries wait for another attempt, counted up to 100000',
+    }),
+    callbacksDead: Type.Integer({ description: 'how many deliveries are dead, without tests, counted up to 100000' }),
     callbacksHeld: Type.Integer({
       description: 'how many applications have a callback that pauses after failures in a row',
     }),
     eventsWaiting: Type.Integer({
-      description: 'how many events that callbacks ask for wait for their first attempt, counted up to 200000',
+      description:
+        'how many events wait for the first attempt of their callback; at most 100000 are counted for callbacks that pause, and at most 100000 for the others',
     }),
     callbacksStopped: Type.Integer({ description: 'how many applications have a callback that answered 410' }),
   }),

@@ -360,7 +360,10 @@ export async function requirePriceChange(
   }
 }
 
-/** Whether a row's status is certain: if its moment has come, a cancel may be about to commit. */
+/**
+ * Whether a row's status is final. After its moment, waits for a cancel that is about to commit; false if there was one, and
+ * the row must be read again.
+ */
 async function isSettled(sql: Statements, row: Row): Promise<boolean> {
   if (row.applied_at !== null || row.cancelled_at !== null || row.effective_at > row.now) return true
   return takesEffect(sql, row.app_id, row.id)

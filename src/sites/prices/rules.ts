@@ -7,7 +7,7 @@ interface Turn {
   changeId: number | null
 }
 
-/** What is known of a value around a moment. */
+/** What is needed to find a value at a moment. */
 export interface Known<Value> {
   /** The newest turn that is over. */
   before: Turn | undefined
