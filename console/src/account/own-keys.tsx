@@ -21,7 +21,7 @@ export function OwnKeys() {
         rows={data.list}
         empty={null}
         columns={[
-          { key: 'name', title: people('name'), dataIndex: 'name' },
+          { key: 'name', title: people('name'), dataIndex: 'name', most: 200 },
           { key: 'role', title: people('role'), render: (_, { role }) => people(`role_${role}` as 'role_admin') },
           {
             key: 'status',

@@ -165,9 +165,15 @@ function useColumns(
     {
       key: 'deviceTypeName',
       title: t('deviceTypeName'),
+      most: 160,
       render: (_, model) => model.deviceTypeName ?? common('unknown'),
     },
-    { key: 'deviceType', title: t('deviceType'), render: (_, model) => model.deviceType ?? common('unknown') },
+    {
+      key: 'deviceType',
+      title: t('deviceType'),
+      most: 120,
+      render: (_, model) => model.deviceType ?? common('unknown'),
+    },
     { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
   ]
   if (!may(saveDeviceModel)) return columns

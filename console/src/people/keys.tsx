@@ -109,6 +109,8 @@ function useColumns(
     {
       key: 'owner',
       title: t('owner'),
+      most: 140,
+      least: leastForNames,
       render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('noOwner')}</span>,
     },
     { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono', isExtra: true },

@@ -15,7 +15,7 @@ import { useMay } from '../session.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
 import { RefusalResult } from '../ui/refusal.tsx'
-import { OneLine, Rows, type RowsColumn } from '../ui/rows.tsx'
+import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/rows.tsx'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { PlacementHistory } from './history.tsx'
@@ -88,7 +88,13 @@ function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: As
   const devices = useDeviceTexts()
   const may = useMay()
   const columns: RowsColumn<PlacedDeviceRecord>[] = [
-    { key: 'lane', title: t('lane'), render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} /> },
+    {
+      key: 'lane',
+      title: t('lane'),
+      most: 160,
+      least: leastForNames,
+      render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} />,
+    },
     {
       key: 'device',
       title: t('device'),

@@ -5,7 +5,7 @@ import { useRead } from '../api.ts'
 import { paths } from '../paths.ts'
 import { Actor } from '../ui/actor.tsx'
 import { Loading } from '../ui/loading.tsx'
-import { Rows, type RowsColumn } from '../ui/rows.tsx'
+import { leastForNames, Rows, type RowsColumn } from '../ui/rows.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
@@ -43,16 +43,24 @@ function HistoryRows({ title, filter }: HistoryProps) {
     : {
         key: 'site',
         title: t('site'),
+        most: 200,
+        least: leastForNames,
         render: (_, { appId, siteId, siteName }) => <Link to={paths.site(appId, siteId)}>{siteName}</Link>,
       }
   const columns: RowsColumn<PlacementRecord>[] = [
     subject,
-    { key: 'lane', title: t('lane'), render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} /> },
+    {
+      key: 'lane',
+      title: t('lane'),
+      most: 160,
+      least: leastForNames,
+      render: (_, { laneType, laneName }) => <Lane {...{ laneType, laneName }} />,
+    },
     { key: 'placedTime', title: t('since'), dataIndex: 'placedTime', className: 'number' },
     {
       key: 'removedTime',
       title: t('until'),
-      className: 'number',
+      most: 200,
       render: (_, { removedTime, removedBy }) =>
         removedTime === null ? (
           <span className="faint">{common('unknown')}</span>
@@ -62,7 +70,7 @@ function HistoryRows({ title, filter }: HistoryProps) {
           </span>
         ),
     },
-    { key: 'reason', title: t('reason'), render: (_, { reason }) => reason ?? common('unknown') },
+    { key: 'reason', title: t('reason'), most: 200, render: (_, { reason }) => reason ?? common('unknown') },
   ]
   return (
     <Rows

@@ -114,7 +114,14 @@ function useColumns(appId: string, ask: Ask): Column<PriceChangeRecord>[] {
       ),
     },
     ...application,
-    { key: 'kind', title: t('kind'), isFixed: true, render: (_, change) => <ChangeInWords change={change} /> },
+    {
+      key: 'kind',
+      title: t('kind'),
+      isFixed: true,
+      most: 260,
+      least: leastForNames,
+      render: (_, change) => <ChangeInWords change={change} />,
+    },
     {
       key: 'status',
       title: t('status'),
