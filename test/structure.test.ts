@@ -43,6 +43,16 @@ test.each(common)('src/%s knows no feature', (folder) => {
   expect([...reachableFrom(folder)].filter((below) => !common.includes(below))).toEqual([])
 })
 
+test('every contract that declares operations is in the list of src/reference/operations.ts', () => {
+  const list = readFileSync(join(root, 'reference/operations.ts'), 'utf8')
+  const contracts = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /contract\.ts$/.test(file),
+  )
+  const declaring = contracts.filter((file) => / = operation\(/.test(readFileSync(join(root, file), 'utf8')))
+  expect(declaring.length).toBeGreaterThan(20)
+  expect(declaring.filter((file) => !list.includes(`'../${file}'`))).toEqual([])
+})
+
 test('no file of the console has the path of a file of the service', () => {
   const pathsIn = (folder: string) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })

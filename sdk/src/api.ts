@@ -3355,6 +3355,8 @@ export interface Methods {
   pageEvents: PageMethod<PageEventsQuery, EventPage>
   /** Answers one event of an application. */
   getEvent: Method<GetEventQuery, Event>
+  /** Pages through what operators and their keys did, in all applications, the price changes that took effect, and what happened on the platform itself, newest first. */
+  pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
   /** Pages through the deliveries of an application’s events to its callback, newest event first; those of several applications are sorted by `appId` first. */
   pageDeliveries: PageMethod<PageDeliveriesQuery, PageDeliveriesResult>
   /** Answers one delivery of an application. */
@@ -3377,6 +3379,10 @@ export interface Methods {
   cancelImport: Method<CancelImportRequest, Import>
   /** Answers one line of NDJSON for each row that has an outcome: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getImportResult: ExportMethod<GetImportResultQuery>
+  /** Answers all rows of one kind as a file; takes the filters of that kind’s page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
+  createExport: ExportMethod<CreateExportQuery>
+  /** Answers an empty CSV file with the columns of an import. */
+  getTemplate: ExportMethod<GetTemplateQuery>
   /** Carries out an operation on every device or site that matches, in the background: on the rows that exist when this is answered and that still match when the act reaches them. Each row writes the event of the single operation. One import or act of an application at a time. */
   createAct: Method<CreateActRequest, Act>
   /** Answers one act and its progress. */
@@ -3387,10 +3393,6 @@ export interface Methods {
   cancelAct: Method<CancelActRequest, Act>
   /** Answers one line of NDJSON for each row that has an outcome: `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getActResult: ExportMethod<GetActResultQuery>
-  /** Answers all rows of one kind as a file; takes the filters of that kind’s page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
-  createExport: ExportMethod<CreateExportQuery>
-  /** Answers an empty CSV file with the columns of an import. */
-  getTemplate: ExportMethod<GetTemplateQuery>
   /** Answers the national divisions as a tree: all divisions or those below `code`, in all levels or in `depth` levels. */
   getRegionTree: Method<GetRegionTreeQuery, GetRegionTreeResult>
   /** Answers one national division. */
@@ -3505,8 +3507,6 @@ export interface Methods {
   getOverview: Method<Record<never, never>, GetOverviewResult>
   /** Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 records of each kind are returned. Upper and lower case are treated alike, except in a request id. The beginning of a serial number is searched in all rows (for a developer, only the whole serial number is); parts of names and other parts of serial numbers only in the first 30,000 rows, while the page operations search all rows. A developer finds only records of their own applications; only admins find accounts. */
   search: Method<SearchQuery, SearchResult>
-  /** Pages through what operators and their keys did, in all applications, the price changes that took effect, and what happened on the platform itself, newest first. */
-  pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
   /** Answers while the process is alive. */
   getHealth: Method<Record<never, never>, GetHealthResult>
   /** Answers whether requests can be served, with the result of each check. The status is 503 while a check other than `nodes` fails. */
@@ -3571,6 +3571,7 @@ export const operations = {
   suggestPlacements: { method: 'GET', path: '/api/device/entrance/placement/suggest' },
   pageEvents: { method: 'GET', path: '/api/event/v1/event/page', isPage: true },
   getEvent: { method: 'GET', path: '/api/event/v1/event/detail' },
+  pageAudit: { method: 'GET', path: '/api/platform/v1/audit/page', isPage: true },
   pageDeliveries: { method: 'GET', path: '/api/event/v1/delivery/page', isPage: true },
   getDelivery: { method: 'GET', path: '/api/event/v1/delivery/detail' },
   replayDeliveries: { method: 'POST', path: '/api/event/v1/delivery/replay', isIdempotent: true },
@@ -3582,13 +3583,13 @@ export const operations = {
   pageImports: { method: 'GET', path: '/api/bulk/v1/import/page', isPage: true },
   cancelImport: { method: 'POST', path: '/api/bulk/v1/import/cancel' },
   getImportResult: { method: 'GET', path: '/api/bulk/v1/import/result', answersFile: true },
+  createExport: { method: 'GET', path: '/api/bulk/v1/export/create', answersFile: true },
+  getTemplate: { method: 'GET', path: '/api/bulk/v1/template', answersFile: true },
   createAct: { method: 'POST', path: '/api/bulk/v1/act/create', isIdempotent: true },
   getAct: { method: 'GET', path: '/api/bulk/v1/act/detail' },
   pageActs: { method: 'GET', path: '/api/bulk/v1/act/page', isPage: true },
   cancelAct: { method: 'POST', path: '/api/bulk/v1/act/cancel' },
   getActResult: { method: 'GET', path: '/api/bulk/v1/act/result', answersFile: true },
-  createExport: { method: 'GET', path: '/api/bulk/v1/export/create', answersFile: true },
-  getTemplate: { method: 'GET', path: '/api/bulk/v1/template', answersFile: true },
   getRegionTree: { method: 'GET', path: '/api/region/v1/region/tree' },
   getRegion: { method: 'GET', path: '/api/region/v1/region/detail' },
   createApplication: { method: 'POST', path: '/api/platform/v1/application/create', isIdempotent: true },
@@ -3646,7 +3647,6 @@ export const operations = {
   deleteView: { method: 'POST', path: '/api/platform/v1/view/delete' },
   getOverview: { method: 'GET', path: '/api/platform/v1/overview/detail' },
   search: { method: 'GET', path: '/api/platform/v1/search' },
-  pageAudit: { method: 'GET', path: '/api/platform/v1/audit/page', isPage: true },
   getHealth: { method: 'GET', path: '/healthz', isOpen: true },
   getReadiness: { method: 'GET', path: '/readyz', isOpen: true },
   getMetrics: { method: 'GET', path: '/metrics' },

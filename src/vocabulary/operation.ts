@@ -53,9 +53,13 @@ export interface Operation<
   takes?: readonly string[]
 }
 
+/** The operations of all contracts that are loaded, in the order of their declarations. */
+export const declaredOperations: Operation[] = []
+
 /** Declares an operation. Its types flow to the handler and to the test client. */
 export function operation<Body extends TObject, Query extends TObject, Data extends TSchema>(
   declared: Operation<Body, Query, Data>,
 ): Operation<Body, Query, Data> {
+  declaredOperations.push(declared as unknown as Operation)
   return declared
 }

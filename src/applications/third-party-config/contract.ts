@@ -77,6 +77,19 @@ export const saveThirdPartyConfig = operation({
   conditional: true,
 })
 
+export const getThirdPartyConfig = operation({
+  id: 'getThirdPartyConfig',
+  group: 'thirdPartyConfig',
+  summary: 'Answers the third-party configuration of an application.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  callers: ['application', 'operator'],
+  query: Type.Object({ appId: ownAppId }),
+  data: ThirdPartyConfigRecord,
+  refusals: ['applicationNotFound', 'thirdPartyConfigMissing'],
+  tagged: true,
+})
+
 export const rotateCallbackSecret = operation({
   id: 'rotateCallbackSecret',
   group: 'thirdPartyConfig',
@@ -90,17 +103,4 @@ export const rotateCallbackSecret = operation({
   data: ThirdPartyConfigRecord,
   refusals: ['applicationNotFound', 'thirdPartyConfigMissing'],
   idempotent: true,
-})
-
-export const getThirdPartyConfig = operation({
-  id: 'getThirdPartyConfig',
-  group: 'thirdPartyConfig',
-  summary: 'Answers the third-party configuration of an application.',
-  method: 'GET',
-  path: `${folder}/detail`,
-  callers: ['application', 'operator'],
-  query: Type.Object({ appId: ownAppId }),
-  data: ThirdPartyConfigRecord,
-  refusals: ['applicationNotFound', 'thirdPartyConfigMissing'],
-  tagged: true,
 })

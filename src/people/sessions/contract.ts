@@ -157,6 +157,18 @@ export const startPasskeySession = operation({
   refusals: [],
 })
 
+export const getSession = operation({
+  id: 'getSession',
+  group: 'sessions',
+  summary: 'Answers who the caller is.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...ofEveryone,
+  query: Type.Object({}),
+  data: OwnSession,
+  refusals: [],
+})
+
 export const confirmSession = operation({
   id: 'confirmSession',
   group: 'sessions',
@@ -174,18 +186,6 @@ export const confirmSession = operation({
   }),
   data: SessionRecord,
   refusals: ['signInFailed', 'secondFactorRequired', 'codeInvalid', 'tooManyRequests'],
-})
-
-export const getSession = operation({
-  id: 'getSession',
-  group: 'sessions',
-  summary: 'Answers who the caller is.',
-  method: 'GET',
-  path: `${folder}/detail`,
-  ...ofEveryone,
-  query: Type.Object({}),
-  data: OwnSession,
-  refusals: [],
 })
 
 export const getSettings = operation({
@@ -209,6 +209,21 @@ export const getSettings = operation({
   refusals: [],
 })
 
+export const pageSessions = operation({
+  id: 'pageSessions',
+  group: 'sessions',
+  summary: 'Pages through one’s own sessions, newest first; an admin sees everyone’s.',
+  method: 'GET',
+  path: `${folder}/page`,
+  ...ofEveryone,
+  query: Type.Object({
+    ...pageQuery,
+    operatorId: optional(described(integer(), 'Only the sessions of this account.')),
+  }),
+  data: pageOf(SessionRecord),
+  refusals: [],
+})
+
 export const deleteSession = operation({
   id: 'deleteSession',
   group: 'sessions',
@@ -228,19 +243,4 @@ export const deleteSession = operation({
   }),
   refusals: ['sessionNotFound'],
   idempotent: true,
-})
-
-export const pageSessions = operation({
-  id: 'pageSessions',
-  group: 'sessions',
-  summary: 'Pages through one’s own sessions, newest first; an admin sees everyone’s.',
-  method: 'GET',
-  path: `${folder}/page`,
-  ...ofEveryone,
-  query: Type.Object({
-    ...pageQuery,
-    operatorId: optional(described(integer(), 'Only the sessions of this account.')),
-  }),
-  data: pageOf(SessionRecord),
-  refusals: [],
 })
