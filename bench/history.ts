@@ -16,7 +16,7 @@ import { measureCommand } from './command.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { fillFleet } from './fleet.ts'
 import { fillHistory } from './history-fill.ts'
-import { load } from './load.ts'
+import { creates, load } from './load.ts'
 import { type Figure, measure, medianFigure, rotated } from './measure.ts'
 import { filterQuestions, type Question } from './page-questions.ts'
 import { type Bench, runBench } from './program.ts'
@@ -54,6 +54,7 @@ async function loadsOf(server: Registry) {
     { name: 'creates', server, work: undefined },
     { name: 'reports, all changed', server, work: changed },
     { name: 'reports, none changed', server, work: unchanged },
+    { name: 'creates, consecutive serials', server, work: creates(server, 'counted') },
   ]
 }
 type Load = Awaited<ReturnType<typeof loadsOf>>[number]
@@ -182,22 +183,23 @@ async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[]
   // Each round is compared with itself, because the other load on the machine differs from round to round.
   const rate = (load: Load | undefined, other: Load | undefined) => ratio(figures, load, other, (one) => one.perSecond)
   const cost = (load: Load | undefined, other: Load | undefined) => ratio(figures, load, other, totalMicros)
-  const [creates, changed, unchanged] = own
-  tell('creates/s', Math.round(medianOf(creates).perSecond).toLocaleString('en'))
+  const [scattered, changed, unchanged, counted] = own
+  tell('creates/s', Math.round(medianOf(scattered).perSecond).toLocaleString('en'))
   const of = (of: Load | undefined, than: Load | undefined) =>
     `${rate(of, than)} × (${cost(of, than)} × the processor time)`
-  tell('creates against empty', of(creates, emptyLoads[0]))
+  tell('creates against empty', of(scattered, emptyLoads[0]))
+  tell('creates of consecutive serials against empty', of(counted, emptyLoads[3]))
   tell(
     'log of a create later, kB: empty, full, compressed',
-    [emptyLoads[0], creates, squeezed].map(medianOf).map(kilobytes).join(', '),
+    [emptyLoads[0], scattered, squeezed].map(medianOf).map(kilobytes).join(', '),
   )
-  tell(`creates, ${options.compression} against none`, of(squeezed, creates))
-  tell('reports that change nothing against creates', of(unchanged, creates))
-  tell('reports that all change against creates', of(changed, creates))
+  tell(`creates, ${options.compression} against none`, of(squeezed, scattered))
+  tell('reports that change nothing against creates', of(unchanged, scattered))
+  tell('reports that all change against creates', of(changed, scattered))
   tell('the same on the empty database', `${of(emptyLoads[2], emptyLoads[0])}; ${of(emptyLoads[1], emptyLoads[0])}`)
   tell(
     'idle, %: creates, none changed, all changed',
-    [creates, unchanged, changed].map((load) => medianOf(load).idlePercent.toFixed(0)).join(', '),
+    [scattered, unchanged, changed].map((load) => medianOf(load).idlePercent.toFixed(0)).join(', '),
   )
   await full.stop()
   await compressed.stop()
