@@ -140,7 +140,7 @@ test('a file that cannot be read to its end is no service that does not answer',
   expect(told).toEqual({ code: 1, stdout: '', stderr: '/proc/self/mem cannot be read (EIO).\n' })
 })
 
-test('Ctrl-C while a file is sent: nothing of it is imported', async () => {
+test('Ctrl-C while a file is sent says that the file can be sent again', async () => {
   // A proxy between the command and the service reports when the first rows have been sent.
   let arrived = () => {}
   const hasArrived = new Promise<void>((resolve) => {
@@ -156,7 +156,7 @@ test('Ctrl-C while a file is sent: nothing of it is imported', async () => {
   child.stdin?.write(`${head}\n${rowOf(newSerial())}\n`)
   await hasArrived
   child.kill('SIGINT')
-  expect(await ended).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('send the file again') })
+  expect(await ended).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('Send the file again') })
   between.closeAllConnections()
   between.close()
 })
