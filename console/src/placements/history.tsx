@@ -66,7 +66,7 @@ function HistoryRows({ title, filter }: HistoryProps) {
           <span className="faint">{common('unknown')}</span>
         ) : (
           <span>
-            {removedTime} {removedBy !== null && <Actor actor={removedBy} />}
+            <span className="number">{removedTime}</span> {removedBy !== null && <Actor actor={removedBy} />}
           </span>
         ),
     },
