@@ -79,6 +79,7 @@ async function measureSize(bench: Bench, events: number, emptyLoads: Load[]): Pr
 
   await measureReads(bench, database, large, tell)
   await measureLoads(bench, database, emptyLoads, tell)
+  await measureCompression(bench, database, tell)
   await measureBackup(cluster, database, tell)
   await measurePruning(bench, database, tell)
   await database.drop()
@@ -144,37 +145,35 @@ async function measureReads(
   await service.stop()
 }
 
-/** Creates and reports, in the same rounds as on the empty database; creates also with compressed pages in the log. */
+/** A load that failed because the machine was busy is tried again. */
+const run = ({ cluster, options }: Bench, { server, work }: Load) =>
+  measure(cluster, server, options, work).catch((error: Error) => {
+    process.stderr.write(`${error.message}\n`)
+    return measure(cluster, server, options, work)
+  })
+
+const kilobytes = ({ walBytes }: Figure) => (walBytes / 1000).toFixed(1)
+
+/** Creates and reports, in the same rounds as on the empty database. */
 async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[], tell: Tell): Promise<void> {
   const { cluster, options, keep } = bench
   const full = await keep(startForecourt('full', 'bun', database, env))
-  const { admin } = cluster
-  await admin`alter database ${admin(database.name)} set wal_compression = ${admin.unsafe(options.compression)}`
-  const compressed = await keep(startForecourt('compressed', 'bun', database, env))
   const own = await loadsOf(full)
-  const squeezed: Load = { name: `creates, ${options.compression}`, server: compressed, work: undefined }
-  const loads = [...emptyLoads, ...own, squeezed]
-  /** A load that failed because the machine was busy is tried again. */
-  const run = ({ server, work }: Load) =>
-    measure(cluster, server, options, work).catch((error: Error) => {
-      process.stderr.write(`${error.message}\n`)
-      return measure(cluster, server, options, work)
-    })
+  const loads = [...emptyLoads, ...own]
 
   // The first writes after a checkpoint put whole pages into the write-ahead log; the writes of later rounds put in
   // less.
-  const kilobytes = ({ walBytes }: Figure) => (walBytes / 1000).toFixed(1)
   const fresh: string[] = []
-  for (const load of [emptyLoads[0], own[0], squeezed] as Load[]) {
-    await admin`checkpoint`
-    fresh.push(kilobytes(await run(load)))
+  for (const load of [emptyLoads[0], own[0]] as Load[]) {
+    await cluster.admin`checkpoint`
+    fresh.push(kilobytes(await run(bench, load)))
   }
-  tell(`log of a create after a checkpoint, kB: empty, full, ${options.compression}`, fresh.join(', '))
+  tell('log of a create after a checkpoint, kB: empty, full', fresh.join(', '))
 
   const figures = new Map<Load, Figure[]>(loads.map((load) => [load, []]))
   for (let round = 0; round < options.rounds; round++) {
     for (const load of rotated(loads, round)) {
-      const figure = await run(load)
+      const figure = await run(bench, load)
       figures.get(load)?.push(figure)
       tellProgress(round, `${load.server.name}, ${load.name}`, showFigure(figure))
     }
@@ -189,11 +188,9 @@ async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[]
     `${rate(of, than)} × (${cost(of, than)} × the processor time)`
   tell('creates against empty', of(scattered, emptyLoads[0]))
   tell('creates of consecutive serials against empty', of(counted, emptyLoads[3]))
-  tell(
-    'log of a create later, kB: empty, full, compressed',
-    [emptyLoads[0], scattered, squeezed].map(medianOf).map(kilobytes).join(', '),
-  )
-  tell(`creates, ${options.compression} against none`, of(squeezed, scattered))
+  const perRound = (load: Load | undefined) => (figures.get(load as Load) ?? []).map(kilobytes).join(' ')
+  tell('log of a create in each round, kB: empty', perRound(emptyLoads[0]))
+  tell('the same, full', perRound(scattered))
   tell('reports that change nothing against creates', of(unchanged, scattered))
   tell('reports that all change against creates', of(changed, scattered))
   tell('the same on the empty database', `${of(emptyLoads[2], emptyLoads[0])}; ${of(emptyLoads[1], emptyLoads[0])}`)
@@ -202,18 +199,47 @@ async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[]
     [scattered, unchanged, changed].map((load) => medianOf(load).idlePercent.toFixed(0)).join(', '),
   )
   await full.stop()
-  await compressed.stop()
+}
+
+/**
+ * Creates after a checkpoint, without and with compressed pages in the log. The setting is the database's and holds for new
+ * connections only, so each measurement has a server of its own.
+ */
+async function measureCompression(bench: Bench, database: Database, tell: Tell): Promise<void> {
+  const { cluster, options, keep } = bench
+  const { admin } = cluster
+  const settings = ['off', options.compression]
+  const figures = new Map<string, Figure[]>(settings.map((setting) => [setting, []]))
+  for (let round = 0; round < options.rounds; round++) {
+    for (const setting of rotated(settings, round)) {
+      await admin`alter database ${admin(database.name)} set wal_compression = ${admin.unsafe(setting)}`
+      const server = await keep(startForecourt(`compression ${setting}`, 'bun', database, env))
+      await admin`checkpoint`
+      const figure = await run(bench, { name: 'creates', server, work: undefined })
+      await server.stop()
+      figures.get(setting)?.push(figure)
+      tellProgress(round, server.name, showFigure(figure))
+    }
+  }
+  await admin`alter database ${admin(database.name)} reset wal_compression`
+  const [plain, squeezed] = settings
+  tell(
+    `creates after a checkpoint, ${options.compression} against none`,
+    `${ratio(figures, squeezed, plain, (one) => one.perSecond)} × (${ratio(figures, squeezed, plain, totalMicros)} × the processor time)`,
+  )
+  const logs = settings.map((setting) => kilobytes(medianFigure(figures.get(setting) ?? [])))
+  tell(`their log, kB: none, ${options.compression}`, logs.join(', '))
 }
 
 /** The median of the ratios of each round. */
-function ratio(
-  figures: Map<Load, Figure[]>,
-  load: Load | undefined,
-  other: Load | undefined,
+function ratio<Key>(
+  figures: Map<Key, Figure[]>,
+  load: Key | undefined,
+  other: Key | undefined,
   read: (figure: Figure) => number,
 ): string {
-  const others = figures.get(other as Load) ?? []
-  const ratios = (figures.get(load as Load) ?? []).map((figure, round) => read(figure) / read(others[round] as Figure))
+  const others = figures.get(other as Key) ?? []
+  const ratios = (figures.get(load as Key) ?? []).map((figure, round) => read(figure) / read(others[round] as Figure))
   return medianFigure(ratios.map((perSecond) => ({ perSecond }))).perSecond.toFixed(2)
 }
 

@@ -138,13 +138,23 @@ const connectionsOfProcess = 32
 const otherConnections = 40
 
 /**
- * An eighth of the memory of this machine or container, from 128 MB to 8 GB. Every create touches the indexes of bindings and
- * the newest partitions of history; pages that are not in a shared buffer must be read from the system each time. PostgreSQL
- * takes the memory only as the buffers fill, so a small database takes little.
+ * A quarter of the memory of this machine or container, from 128 MB to 8 GB. Every create touches the indexes of bindings and
+ * the newest partitions of history. Pages that are not in a shared buffer must be read from the system each time, and a
+ * connection that finds no clean buffer writes a changed page out first. PostgreSQL takes the memory only as the buffers
+ * fill, so a small database takes little.
  */
 function sharedBufferMegabytes(): number {
   const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY
-  return Math.round(Math.min(8192, Math.max(128, Math.min(totalmem(), limit) / 8 / 1024 ** 2)))
+  return Math.round(Math.min(8192, Math.max(128, Math.min(totalmem(), limit) / 4 / 1024 ** 2)))
+}
+
+/**
+ * A sixteenth of the disk, from 4 to 16 GB. After each checkpoint the first change of a page writes the whole page to the log
+ * of changes; a longer log means fewer checkpoints under sustained load, and a longer recovery after a crash.
+ */
+function maxLogMegabytes(cluster: string): number {
+  const { blocks, bsize } = statfsSync(cluster)
+  return Math.round(Math.min(16_384, Math.max(4096, (blocks * bsize) / 16 / 1024 ** 2)))
 }
 
 function serverArguments({ cluster, record }: Place, processes: number): string[] {
@@ -159,12 +169,11 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
     jit: 'off',
     max_connections: String(Math.max(100, otherConnections + processes * connectionsOfProcess)),
     shared_buffers: `${sharedBufferMegabytes()}MB`,
-    // Fewer checkpoints mean fewer whole pages in the log of changes. Compression of these pages stays off: this build
-    // only has pglz, which saves a fifth of the bytes and costs as much processor time as all else of a create
-    // (docs/deployment.md).
-    max_wal_size: '4GB',
+    max_wal_size: `${maxLogMegabytes(cluster)}MB`,
     min_wal_size: '256MB',
     checkpoint_timeout: '15min',
+    // This build only has pglz, which saves a fifth of the bytes at most and costs more processor time than all else of a
+    // create (docs/deployment.md).
     wal_compression: 'off',
     // Forecourt logs failed statements itself: their text and details hold secrets and people's data.
     log_min_messages: 'log',

@@ -150,10 +150,13 @@ export type OwnDataType = {
 }[EventType]
 
 /** Whether an event's data is not the whole record of its noun. */
-export const hasOwnData = (type: string): boolean => {
-  const words: EventWords | undefined = type in eventWords ? eventWords[type as EventType] : undefined
-  return words?.hasOwnData === true
-}
+export const hasOwnData = (type: string): boolean => wordsOf(type)?.hasOwnData === true
+
+/** When an event of the type is written, as a sentence without its period; undefined for an unknown or the platform's type. */
+export const happeningOf = (type: string): Words | undefined => wordsOf(type)?.happens
+
+const wordsOf = (type: string): EventWords | undefined =>
+  Object.hasOwn(eventWords, type) ? eventWords[type as EventType] : undefined
 
 interface PlatformEventWords extends Words {
   /** Where an event of the type names the application that it is about, if it is about one. */

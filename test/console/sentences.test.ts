@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { changeInShort, sentencesOf, spokenMembers } from '../../console/src/events/sentences.ts'
+import { actOf, changeInShort, sentencesOf, spokenMembers } from '../../console/src/events/sentences.ts'
 import { sidesOf } from '../../console/src/events/subject.ts'
+import { eventWords } from '../../src/vocabulary/event-types.ts'
 import { projectFolder } from '../harness.ts'
 
 const told = (type: string, before: unknown, after: unknown, language: 'en' | 'zh' = 'en') =>
@@ -73,6 +74,15 @@ test('an event of an account without its former values is not told with what the
   }
   const sides = sidesOf(event, before)
   expect(told('operator.updated', sides.before, sides.after)).toEqual(['account active → disabled'])
+})
+
+test('an act that its record does not show is told by the sentence of its type', () => {
+  expect(actOf('site.deleted', 'en')).toBe('A site was deleted; the data is its last record.')
+  expect(actOf('priceChange.cancelled', 'zh')).toBe(`${eventWords['priceChange.cancelled'].happens.zh}。`)
+  expect(actOf('site.updated', 'en')).toBeUndefined()
+  expect(actOf('thirdPartyConfig.saved', 'en')).toBeUndefined()
+  expect(actOf('operator.reset', 'en')).toBeUndefined()
+  expect(actOf('toString', 'en')).toBeUndefined()
 })
 
 test('an event without a record before tells what it holds, and nothing that is empty', () => {

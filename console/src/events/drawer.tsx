@@ -10,7 +10,7 @@ import { ApplicationName } from '../ui/application-name.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
-import { sentencesOf } from './sentences.ts'
+import { actOf, sentencesOf } from './sentences.ts'
 import {
   type AnyEvent,
   type EventName,
@@ -161,8 +161,9 @@ interface SentencesProps {
 /** A change in the user's language, one sentence for each difference. */
 function Sentences({ type, before, after }: SentencesProps) {
   const t = useTexts()
-  const told = sentencesOf(type, before, after, useLanguage())
-  if (told.length === 0) return <p className="faint">{t('nothingChanged')}</p>
+  const language = useLanguage()
+  const told = sentencesOf(type, before, after, language)
+  if (told.length === 0) return <p className="faint">{actOf(type, language) ?? t('nothingChanged')}</p>
   return (
     <ul className="sentences">
       {told.map(({ what, before, after }) => (

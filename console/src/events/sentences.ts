@@ -1,3 +1,4 @@
+import { happeningOf } from '../../../src/vocabulary/event-types.ts'
 import { compare } from '../ui/compare.ts'
 import { memberWords, wordOf } from './member-words.ts'
 import { ownSidesOf } from './subject.ts'
@@ -35,7 +36,7 @@ export interface Sentence {
   after: string
 }
 
-/** What acts did that no record shows: passwords and secrets are in none. */
+/** What acts of operators did that no record shows: passwords and secrets are in none. */
 const untold: Record<string, { what: Words; after: Words }> = {
   'operator.passwordChanged': {
     what: w('password', '密码'),
@@ -108,6 +109,15 @@ export function sentencesOf(type: string, before: unknown, after: unknown, langu
   const act = untold[type]
   const first = act === undefined ? [] : [{ what: act.what[language], before: undefined, after: act.after[language] }]
   return [...first, ...differencesOf(type, before, after, language)]
+}
+
+/**
+ * What to tell if no member differs: the sentence of an act that its record does not show. Undefined for a change of members,
+ * and for an event of the platform.
+ */
+export function actOf(type: string, language: Language): string | undefined {
+  const happening = /\.(updated|saved)$/.test(type) ? undefined : happeningOf(type)
+  return happening && `${happening[language]}${language === 'zh' ? '。' : '.'}`
 }
 
 /** What an event changed, in one line, if its own data has the former values; else empty. */
