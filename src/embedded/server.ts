@@ -152,9 +152,10 @@ function sharedBufferMegabytes(): number {
  * A sixteenth of the disk, from 4 to 16 GB. After each checkpoint the first change of a page writes the whole page to the log
  * of changes; a longer log means fewer checkpoints under sustained load, and a longer recovery after a crash.
  */
-function maxLogMegabytes(cluster: string): number {
+function maxLogGigabytes(cluster: string): number {
   const { blocks, bsize } = statfsSync(cluster)
-  return Math.round(Math.min(16_384, Math.max(4096, (blocks * bsize) / 16 / 1024 ** 2)))
+  // Whole ones, because some file systems show a size that varies: a server with another setting is started again.
+  return Math.round(Math.min(16, Math.max(4, (blocks * bsize) / 16 / 1024 ** 3)))
 }
 
 function serverArguments({ cluster, record }: Place, processes: number): string[] {
@@ -169,7 +170,7 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
     jit: 'off',
     max_connections: String(Math.max(100, otherConnections + processes * connectionsOfProcess)),
     shared_buffers: `${sharedBufferMegabytes()}MB`,
-    max_wal_size: `${maxLogMegabytes(cluster)}MB`,
+    max_wal_size: `${maxLogGigabytes(cluster)}GB`,
     min_wal_size: '256MB',
     checkpoint_timeout: '15min',
     // This build only has pglz, which saves a fifth of the bytes at most and costs more processor time than all else of a
