@@ -6,10 +6,11 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
@@ -60,6 +61,25 @@ describe('one data folder', () => {
     await started.stop()
     expect(findProcess(started.pid)).toBeUndefined()
   })
+
+  test('its buffers and its log of changes take a part of the machine, within limits', async () => {
+    const started = await startEmbeddedDatabase(dataDir)
+    const [row] = await withSql(
+      started,
+      (sql) => sql<[{ buffers: number; log: number }]>`
+        select pg_size_bytes(current_setting('shared_buffers'))::float8 as buffers,
+          pg_size_bytes(current_setting('max_wal_size'))::float8 as log`,
+    )
+    await started.stop()
+    const gigabyte = 1024 ** 3
+    expect(row.buffers).toBeGreaterThanOrEqual(gigabyte / 8)
+    expect(row.buffers).toBeLessThanOrEqual(
+      Math.min(8 * gigabyte, Math.max(gigabyte / 8, totalmem() / 4 + gigabyte / 1024)),
+    )
+    const { blocks, bsize } = statfsSync(dataDir)
+    expect(row.log).toBeGreaterThanOrEqual(4 * gigabyte)
+    expect(row.log).toBeLessThanOrEqual(Math.min(16, Math.max(4, (blocks * bsize) / gigabyte / 16 + 0.5)) * gigabyte)
+  }, 20_000)
 
   test("the server's log does not grow without bound", async () => {
     const path = join(dataDir, 'postgres', 'server.log')
