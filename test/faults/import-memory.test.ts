@@ -8,7 +8,8 @@ import { onDisk, tell, Workplace } from './support.ts'
 const place = new Workplace(onDisk)
 afterAll(() => place.clear(), 60_000)
 
-const mostMegabytes = 250
+/** Node collects later than Bun: its memory rises in the first third of the file, and no more after it. */
+const mostMegabytes = process.env.FORECOURT_TEST_RUNTIME === 'node' ? 350 : 250
 
 /** A file of about 1 GB, generated while it is uploaded. */
 function* rows(): Generator<Uint8Array> {
