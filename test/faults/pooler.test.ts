@@ -1,13 +1,14 @@
 import { afterAll, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openDatabase } from '../../src/database/open.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { serverUser } from '../../src/embedded/user.ts'
 import { getMetrics } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { forecourt } from '../cli/support.ts'
-import { Client, deviceBody, newApplication, runServiceToItsEnd } from '../harness.ts'
+import { Client, deviceBody, newApplication, projectFolder, runServiceToItsEnd } from '../harness.ts'
 import { freePort } from './replicated.ts'
 import { inconsistencies } from './restored.ts'
 import { becomesTrue, type OwnDatabase, Workplace, withSql } from './support.ts'
@@ -26,11 +27,20 @@ afterAll(async () => {
   await place.clear()
 }, 60_000)
 
-const ignored = [
-  'default_transaction_isolation, IntervalStyle, extra_float_digits, bytea_output, array_nulls, transform_null_equals',
-  'lock_timeout, idle_session_timeout, statement_timeout, idle_in_transaction_session_timeout, jit',
-  'plan_cache_mode, enable_seqscan, enable_hashjoin, enable_mergejoin',
-].join(', ')
+const page = readFileSync(join(projectFolder, 'docs/high-availability.md'), 'utf8')
+const ignored = /^ignore_startup_parameters = (.+)$/m.exec(page)?.[1] ?? ''
+/** PgBouncer keeps these for each client; it refuses a connection that sets another one, unless it is to ignore it. */
+const kept = ['application_name', 'client_encoding', 'DateStyle', 'standard_conforming_strings', 'TimeZone']
+
+test('the page names every setting of the connections that PgBouncer must ignore, and no other', async () => {
+  const pools = [{}, { isByKeys: true }, { isWritePath: true }, { isPlannedEachTime: true }, { isDistributed: true }]
+  const set = pools.flatMap((pool) => {
+    const sql = openDatabase({ target: 'postgres://localhost/none', connections: 1, statementTimeoutMs: 1000, ...pool })
+    return Object.keys(sql.options.connection)
+  })
+  const refused = [...new Set(set)].filter((name) => !kept.includes(name))
+  expect(ignored.split(', ').sort()).toEqual(refused.sort())
+})
 
 test.skipIf(!hasPooler)(
   'behind a pooler a start is refused with the settings that the role needs, and with them all is as without one',
