@@ -146,13 +146,16 @@ async function measureReads(
 }
 
 /** A load that failed because the machine was busy is tried again. */
-const run = ({ cluster, options }: Bench, { server, work }: Load) =>
-  measure(cluster, server, options, work).catch((error: Error) => {
+function run({ cluster, options }: Bench, { server, work }: Load): Promise<Figure> {
+  return measure(cluster, server, options, work).catch((error: Error) => {
     process.stderr.write(`${error.message}\n`)
     return measure(cluster, server, options, work)
   })
+}
 
-const kilobytes = ({ walBytes }: Figure) => (walBytes / 1000).toFixed(1)
+function kilobytes({ walBytes }: Figure): string {
+  return (walBytes / 1000).toFixed(1)
+}
 
 /** Creates and reports, in the same rounds as on the empty database. */
 async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[], tell: Tell): Promise<void> {

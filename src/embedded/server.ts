@@ -173,8 +173,8 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
     max_wal_size: `${maxLogGigabytes(cluster)}GB`,
     min_wal_size: '256MB',
     checkpoint_timeout: '15min',
-    // This build only has pglz, which saves a fifth of the bytes at most and costs more processor time than all else of a
-    // create (docs/deployment.md).
+    // This build only has pglz, which saves a fifth of the bytes at most and costs as much processor time as all else of a
+    // create, or more (docs/deployment.md).
     wal_compression: 'off',
     // Forecourt logs failed statements itself: their text and details hold secrets and people's data.
     log_min_messages: 'log',

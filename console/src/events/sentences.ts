@@ -36,7 +36,7 @@ export interface Sentence {
   after: string
 }
 
-/** What acts of operators did that no record shows: passwords and secrets are in none. */
+/** What acts did that no record shows, of the platform's types, which have no sentence of their own: secrets are in no record. */
 const untold: Record<string, { what: Words; after: Words }> = {
   'operator.passwordChanged': {
     what: w('password', '密码'),
