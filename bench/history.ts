@@ -7,10 +7,10 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pageDevices } from '../src/devices/contract.ts'
+import { createDevices, pageDevices } from '../src/devices/contract.ts'
 import { pageEvents } from '../src/events/contract.ts'
 import { installHistoryKeeping } from '../src/events/history/store.ts'
-import { Client, newApplication, startService, type TestApplication } from '../test/harness.ts'
+import { Client, deviceBody, newApplication, startService, type TestApplication } from '../test/harness.ts'
 import type { Cluster, Database } from './cluster.ts'
 import { measureCommand } from './command.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
@@ -22,7 +22,7 @@ import { filterQuestions, type Question } from './page-questions.ts'
 import { type Bench, runBench } from './program.ts'
 import { showFigure, table, tellProgress, totalMicros } from './report.ts'
 import { reportsOf } from './reports.ts'
-import { type Registry, startForecourt } from './servers.ts'
+import { type Registry, type Service, startForecourt } from './servers.ts'
 import { timeRequests } from './timing.ts'
 
 const eventsEach = 5
@@ -39,9 +39,11 @@ type Column = Map<string, string>
 await runBench(async (bench) => {
   const { cluster, options, keep } = bench
   const empty = await keep(startForecourt('empty', 'bun', await cluster.createDatabase('empty'), env))
-  const loads = await loadsOf(empty)
+  const shared = await keep(startForecourt('empty, shared', 'bun', await cluster.createDatabase('shared'), env))
+  await addLaterApplication(shared)
+  const baselines = { empty: await loadsOf(empty), shared: { name: 'creates', server: shared, work: undefined } }
   const columns: Column[] = []
-  for (const events of options.events) columns.push(await measureSize(bench, events, loads))
+  for (const events of options.events) columns.push(await measureSize(bench, events, baselines))
   const heads = options.events.map((events) => `${events.toLocaleString('en')} events`)
   const rows = [...(columns[0]?.keys() ?? [])].map((what) => [what, ...columns.map((column) => column.get(what) ?? '')])
   process.stdout.write(`${table(['', ...heads], rows)}\n`)
@@ -59,7 +61,25 @@ async function loadsOf(server: Registry) {
 }
 type Load = Awaited<ReturnType<typeof loadsOf>>[number]
 
-async function measureSize(bench: Bench, events: number, emptyLoads: Load[]): Promise<Column> {
+interface Baselines {
+  empty: Load[]
+  /** Creates of an application that is not the last one of its indexes. */
+  shared: Load
+}
+
+/**
+ * Adds an application with devices whose rows come after the server's own in every index. The entries of the last
+ * application are cheaper: PostgreSQL finds their page without a search, and fills it before it begins another one.
+ */
+async function addLaterApplication({ client, appId }: Service): Promise<void> {
+  let later = await newApplication(client)
+  while (later.appId < appId) later = await newApplication(client)
+  const devices = Array.from({ length: 1000 }, () => deviceBody(later.appId))
+  const { code, text } = await client.call(createDevices, { appId: later.appId, devices }, { token: later.token })
+  if (code !== 0) throw new Error(text)
+}
+
+async function measureSize(bench: Bench, events: number, baselines: Baselines): Promise<Column> {
   const { cluster, keep } = bench
   const devices = events / eventsEach
   const database = await cluster.createDatabase(`history_${events}`)
@@ -78,7 +98,7 @@ async function measureSize(bench: Bench, events: number, emptyLoads: Load[]): Pr
   await tellSizes(database, devices, tell)
 
   await measureReads(bench, database, large, tell)
-  await measureLoads(bench, database, emptyLoads, tell)
+  await measureLoads(bench, database, baselines, tell)
   await measureCompression(bench, database, tell)
   await measureBackup(cluster, database, tell)
   await measurePruning(bench, database, tell)
@@ -158,11 +178,16 @@ function kilobytes({ walBytes }: Figure): string {
 }
 
 /** Creates and reports, in the same rounds as on the empty database. */
-async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[], tell: Tell): Promise<void> {
+async function measureLoads(
+  bench: Bench,
+  database: Database,
+  { empty: emptyLoads, shared }: Baselines,
+  tell: Tell,
+): Promise<void> {
   const { cluster, options, keep } = bench
   const full = await keep(startForecourt('full', 'bun', database, env))
   const own = await loadsOf(full)
-  const loads = [...emptyLoads, ...own]
+  const loads = [...emptyLoads, shared, ...own]
 
   // The first writes after a checkpoint put whole pages into the write-ahead log; the writes of later rounds put in
   // less.
@@ -190,6 +215,7 @@ async function measureLoads(bench: Bench, database: Database, emptyLoads: Load[]
   const of = (of: Load | undefined, than: Load | undefined) =>
     `${rate(of, than)} × (${cost(of, than)} × the processor time)`
   tell('creates against empty', of(scattered, emptyLoads[0]))
+  tell('creates against empty, of two applications', of(scattered, shared))
   tell('creates of consecutive serials against empty', of(counted, emptyLoads[3]))
   const perRound = (load: Load | undefined) => (figures.get(load as Load) ?? []).map(kilobytes).join(' ')
   tell('log of a create in each round, kB: empty', perRound(emptyLoads[0]))

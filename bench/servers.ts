@@ -22,6 +22,9 @@ export type Registry = Server & { database: Database }
 
 export const createDevicePath = createDevice.path
 
+/** Forecourt, with a client that acts as an operator. */
+export type Service = Registry & { client: Client }
+
 /** Starts Forecourt on a database of its own, with one application that has no rate limit. */
 export async function startForecourt(
   name: string,
@@ -29,10 +32,11 @@ export async function startForecourt(
   database: Database,
   env: Record<string, string> = {},
   checkout?: string,
-): Promise<Registry> {
+): Promise<Service> {
   const from = checkout === undefined ? {} : { checkout }
   const service = await startService({ runtime, env: { DATABASE_URL: database.url, ...env }, ...from })
-  const { appId, token } = await newApplication(new Client(service))
+  const client = new Client(service)
+  const { appId, token } = await newApplication(client)
   const { pid } = service.process
   return {
     name,
@@ -41,6 +45,7 @@ export async function startForecourt(
     appId,
     token,
     database,
+    client,
     stop: () => service.stop(),
   }
 }

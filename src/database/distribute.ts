@@ -1,6 +1,6 @@
 import { UserError } from '../runtime/user-error.ts'
 import { findAway, findTooFewConnections, readCluster } from './nodes.ts'
-import { answerSettings, type Sql, type Statements } from './open.ts'
+import { answerSettings, oneProcessorSettings, type Sql, type Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 
 // Where the tables lie on a Citus cluster. All rows of an application lie on one node, so a request about it is one
@@ -131,7 +131,7 @@ export async function distribute(sql: Sql): Promise<void> {
 }
 
 /** The coordinator opens its own sessions on the nodes, with the settings of the role and none of this session's. */
-const nodeSettings = { ...answerSettings, jit: 'off' }
+const nodeSettings = { ...answerSettings, ...oneProcessorSettings }
 
 /** Gives the role the settings that its sessions on the nodes need. Citus copies them to all nodes, later ones too. */
 async function setForNodes(tx: Statements): Promise<void> {

@@ -76,6 +76,12 @@ export const answerSettings = {
   idle_session_timeout: '0',
 }
 
+/**
+ * A statement takes no more than the processor of its own connection. Otherwise a count of ten million rows would take all
+ * processors from the writes beside it, and a read's share is the time of its connection (decision 0014).
+ */
+export const oneProcessorSettings = { jit: 'off', max_parallel_workers_per_gather: '0' }
+
 /** A statement as the driver keeps it. */
 export interface DriverQuery {
   /** Asks the database to cancel a statement by the protocol's own request, which also works behind a pooler. */
@@ -122,7 +128,7 @@ export function openDatabase(options: OpenOptions): Sql {
       application_name: applicationName,
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
-      jit: 'off',
+      ...oneProcessorSettings,
       ...(options.isByKeys ? { plan_cache_mode: 'force_custom_plan', ...byKeySettings } : {}),
       ...(options.isWritePath ? writePathSettings : {}),
       ...(options.isPlannedEachTime ? { plan_cache_mode: 'force_custom_plan' } : {}),

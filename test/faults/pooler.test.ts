@@ -55,6 +55,7 @@ test.skipIf(!hasPooler)(
     expect(statements.map(([, name]) => name).sort()).toEqual([
       'extra_float_digits',
       'idle_in_transaction_session_timeout',
+      'max_parallel_workers_per_gather',
       'statement_timeout',
     ])
     await database.run(async (sql) => {
