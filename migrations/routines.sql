@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function read_reported_372c84fa08eb (
+create function read_reported_649281fcbe7a (
   p_serials text[],
   p_refresh_ms integer,
   p_callers integer,
@@ -149,7 +149,7 @@ create function read_reported_372c84fa08eb (
   p_versions text[],
   p_batteries bigint[],
   p_energies text[]
-) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text, reported_at timestamptz, is_sign_old boolean, noted text)
+) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text, row_place text, reported_at timestamptz, is_sign_old boolean, noted text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
 declare
@@ -176,7 +176,7 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
     end if;
   if v_revoked <> '{}' then
-    return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, null::text from unnest(v_revoked) as r (app_id);
+    return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::text, null::timestamptz, false, null::text from unnest(v_revoked) as r (app_id);
   end if;
   select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
   from (select device_no, app_id, bound_at from device_binding where device_no = any(p_serials) order by device_no) as b;
@@ -190,7 +190,7 @@ begin
       -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
       select d.*, p.*, i.number as n from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
       cross join lateral (
-        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.xmin::text as row_version from device d
+        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.xmin::text as row_version, d.ctid::text as row_place from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
         select reported_at, seen_at from device_presence p
@@ -205,14 +205,14 @@ begin
         and (p_times[k.n] is null or p_times[k.n] >= k.reported_at)
         and (p_status[k.n] is null or p_status[k.n] = k.status) and (coalesce(p_online[k.n], 1) is null or coalesce(p_online[k.n], 1) = k.online_status) and (p_run[k.n] is null or p_run[k.n] = k.run_status) and (p_remarks[k.n] is null or p_remarks[k.n] = k.status_remark) and (p_versions[k.n] is null or p_versions[k.n] = k.version) and (p_batteries[k.n] is null or p_batteries[k.n] = k.battery_status) and (p_energies[k.n] is null or p_energies[k.n] = k.battery_energy)
       returning p.device_no)
-    select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, k.status, k.online_status, k.run_status, k.status_remark, k.version, k.battery_status, k.battery_energy, k.bound_at, k.row_version, k.reported_at, k.seen_at <= v_old, null from known k
+    select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, k.status, k.online_status, k.run_status, k.status_remark, k.version, k.battery_status, k.battery_energy, k.bound_at, k.row_version, k.row_place, k.reported_at, k.seen_at <= v_old, null from known k
     union all
-    select null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, string_agg(n.device_no, ' ') from noted n having count(*) > 0;
+    select null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::text, null::timestamptz, false, string_agg(n.device_no, ' ') from noted n having count(*) > 0;
   end loop;
 end
 $routine$;
 
-create function change_states_b114fe1f2eac (
+create function change_states_050a0b3359cb (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -225,6 +225,7 @@ create function change_states_b114fe1f2eac (
   p_caller_tokens text[],
   p_bounds timestamptz[],
   p_row_versions xid[],
+  p_row_places tid[],
   p_reported timestamptz[],
   p_is_now boolean[],
   p_signs text[],
@@ -290,8 +291,11 @@ begin
     update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
       status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
       battery_energy = i.battery_energy
-    from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_bounds[n] as bound_at, p_row_versions[n] as row_version, p_status[n] as status, p_online[n] as online_status, p_run[n] as run_status, p_remarks[n] as status_remark, p_versions[n] as version, p_batteries[n] as battery_status, p_energies[n] as battery_energy from generate_series(1, cardinality(p_owners)) as n) as i
-    where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+    from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_bounds[n] as bound_at, p_row_versions[n] as row_version, p_row_places[n] as row_place, p_status[n] as status, p_online[n] as online_status, p_run[n] as run_status, p_remarks[n] as status_remark, p_versions[n] as version, p_batteries[n] as battery_status, p_energies[n] as battery_energy from generate_series(1, cardinality(p_owners)) as n) as i
+    -- By its place, which needs no search. The whole key is for a plan that was made while the table was empty: of a part
+    -- of it, the planner would read the whole application.
+    where d.ctid = i.row_place and d.xmin = i.row_version
+      and d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no
       and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
     returning d.device_no
   )

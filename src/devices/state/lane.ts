@@ -134,7 +134,8 @@ function withoutReports(known: ReportedDevice['known']): ReportedDevice {
 function toChange({ known, device, time, isCompared, events }: ReportedDevice): StateChange {
   const sign = device.onlineStatus === 2 ? 'gone' : known.isSignOld === false ? null : 'alive'
   const newestRead = isCompared ? known.reportedAt : undefined
-  return { ...device, rowVersion: known.rowVersion, time: newestTime(known, time), newestRead, sign, events }
+  const { rowVersion, rowPlace } = known
+  return { ...device, rowVersion, rowPlace, time: newestTime(known, time), newestRead, sign, events }
 }
 
 /** The time of the newest report: the newest of these, or the stored one. */

@@ -19,11 +19,11 @@ interface Parts {
   config: Pick<Config, 'presenceSeconds'>
 }
 
-function toOffline({ device, rowVersion, reportedAt }: KnownDevice): StateChange {
+function toOffline({ device, rowVersion, rowPlace, reportedAt }: KnownDevice): StateChange {
   const state = { ...device, onlineStatus: 2 }
   const time = { at: reportedAt, isNow: false }
   const event = { actor, state, before: { onlineStatus: 1 }, time }
-  return { ...state, rowVersion, time, newestRead: undefined, sign: 'gone', events: [event] }
+  return { ...state, rowVersion, rowPlace, time, newestRead: undefined, sign: 'gone', events: [event] }
 }
 
 /** Starts the worker that marks a device offline when its last report is older than the timeout (contract §5). */

@@ -20,6 +20,7 @@ export interface StateChange extends DeviceState {
   deviceNo: string
   boundAt: Date
   rowVersion: string
+  rowPlace: string
   time: ReportTime
   /** Set if a report carries a time: the newest report time that was read. A newer stored one stops the change. */
   newestRead: Date | null | undefined
@@ -113,6 +114,7 @@ export const changeStatesRoutine = routine(
     ...callerParameters,
     p_bounds: 'timestamptz[]',
     p_row_versions: 'xid[]',
+    p_row_places: 'tid[]',
     p_reported: 'timestamptz[]',
     p_is_now: 'boolean[]',
     p_signs: 'text[]',
@@ -147,8 +149,11 @@ export const changeStatesRoutine = routine(
     update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
       status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
       battery_energy = i.battery_energy
-    from ${arrayRows({ ...owned, bound_at: 'p_bounds', row_version: 'p_row_versions', ...stateArrays })}
-    where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+    from ${arrayRows({ ...owned, bound_at: 'p_bounds', row_version: 'p_row_versions', row_place: 'p_row_places', ...stateArrays })}
+    -- By its place, which needs no search. The whole key is for a plan that was made while the table was empty: of a part
+    -- of it, the planner would read the whole application.
+    where d.ctid = i.row_place and d.xmin = i.row_version
+      and d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no
       and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
     returning d.device_no
   )
@@ -214,6 +219,7 @@ export async function changeStates(
     ...callerValues(callers),
     textArray(sorted.map(({ boundAt }) => boundAt.toISOString())),
     textArray(sorted.map(({ rowVersion }) => rowVersion)),
+    textArray(sorted.map(({ rowPlace }) => rowPlace)),
     elements(sorted.map(({ time }) => time.at?.toISOString() ?? null)),
     textArray(sorted.map(({ time }) => String(time.isNow))),
     elements(sorted.map(({ sign }) => sign)),

@@ -11,6 +11,8 @@ export interface KnownDevice {
   device: Device
   /** Differs after every change of the row. Opaque. */
   rowVersion: string
+  /** Where this version of the row is stored. Opaque. */
+  rowPlace: string
   /** The time of its newest report; null if it never reported. */
   reportedAt: Date | null
   /** Whether the stored sign of life is old enough to be renewed; null if the device is not online. */
@@ -21,10 +23,14 @@ export interface KnownDevice {
 const isOlderSql = (milliseconds: string) => `p.seen_at <= ${agoSql(milliseconds)}`
 const agoSql = (milliseconds: string) => `now() - ${milliseconds}::integer * interval '1 millisecond'`
 
-const knownColumnsSql = `${deviceColumnsSql('d')}, d.xmin::text as row_version, p.reported_at`
+/** SQL: what a write finds the row of the device `d` by, as it was read. */
+export const rowVersionSql = 'd.xmin::text as row_version, d.ctid::text as row_place'
+
+const knownColumnsSql = `${deviceColumnsSql('d')}, ${rowVersionSql}, p.reported_at`
 
 export function toKnown(row: Row): KnownDevice {
-  return { device: toDevice(row), rowVersion: row.row_version, reportedAt: row.reported_at, isSignOld: row.is_sign_old }
+  const { row_version: rowVersion, row_place: rowPlace, reported_at: reportedAt, is_sign_old: isSignOld } = row
+  return { device: toDevice(row), rowVersion, rowPlace, reportedAt, isSignOld }
 }
 
 /** A device and the time of its newest report. */

@@ -5,7 +5,7 @@ import type { Statements } from '../../../database/open.ts'
 import { arrayRows, callRoutine, routine, textArray } from '../../../database/routine.ts'
 import { deviceColumnsSql, deviceTypes } from '../../columns.ts'
 import { elements, type PartialState, stateParameters, type stateTypes, stateValues } from '../columns.ts'
-import { type KnownDevice, toKnown } from '../store.ts'
+import { type KnownDevice, rowVersionSql, toKnown } from '../store.ts'
 
 /** A report that may repeat the known state, as sent to the database; null for a member that it leaves out. */
 export interface Repeated {
@@ -16,7 +16,12 @@ export interface Repeated {
   state: PartialState
 }
 
-const knownColumns = Object.entries({ ...deviceTypes, row_version: 'text', reported_at: 'timestamptz' })
+const knownColumns = Object.entries({
+  ...deviceTypes,
+  row_version: 'text',
+  row_place: 'text',
+  reported_at: 'timestamptz',
+})
 
 /** SQL: a row with the columns of a known device; the device has at most one such row. */
 const knownRowSql = (column?: string) =>
@@ -83,7 +88,7 @@ export const readReportedRoutine = routine(
       -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
       select d.*, p.*, i.number as n from ${arrayRows({ number: 'v_numbers', app_id: 'v_owners', bound_at: 'v_bounds' })}
       cross join lateral (
-        select ${deviceColumnsSql('d')}, d.xmin::text as row_version from device d
+        select ${deviceColumnsSql('d')}, ${rowVersionSql} from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
         select reported_at, seen_at from device_presence p
