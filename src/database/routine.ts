@@ -90,10 +90,13 @@ export function callRoutine<Row extends object>(
 
 /** Writes values as a PostgreSQL array; for parameters that are cast to `text[]`. */
 export function textArray(values: readonly (string | number | null)[]): string {
+  // Nearly always true, and several times as fast.
+  if (!values.includes(null) && !/["\\]/.test(values.join(' ')))
+    return values.length === 0 ? '{}' : `{"${values.join('","')}"}`
   return `{${values.map((value) => (value === null ? 'NULL' : `"${escaped(String(value))}"`)).join(',')}}`
 }
 
-const escaped = (text: string) => (/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text)
+const escaped = (text: string) => text.replace(/["\\]/g, '\\$&')
 
 /** SQL: the rows of a JSON parameter, an array of objects with members of these names and types, as `i`. */
 export function jsonRows<Members extends object>(
