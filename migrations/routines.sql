@@ -134,13 +134,13 @@ begin
 end
 $routine$;
 
-create function read_reported_649281fcbe7a (
+create function note_repeats_2a46f0297620 (
   p_serials text[],
+  p_owners text[],
   p_refresh_ms integer,
   p_callers integer,
   p_caller_apps text[],
   p_caller_tokens text[],
-  p_apps text[],
   p_times timestamptz[],
   p_status smallint[],
   p_online smallint[],
@@ -149,17 +149,17 @@ create function read_reported_649281fcbe7a (
   p_versions text[],
   p_batteries bigint[],
   p_energies text[]
-) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text, row_place text, reported_at timestamptz, is_sign_old boolean, noted text)
+) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
 declare
-  v_now timestamptz := now();
-  v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
   v_found text[];
   v_numbers integer[];
   v_owners text[];
   v_bounds timestamptz[];
   v_app text;
+  v_now timestamptz := now();
+  v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
   v_revoked text[] := '{}';
 begin
   perform set_config('synchronous_commit', 'off', true);
@@ -176,59 +176,51 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
     end if;
   if v_revoked <> '{}' then
-    return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::text, null::timestamptz, false, null::text from unnest(v_revoked) as r (app_id);
+    return;
   end if;
   select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
   from (select device_no, app_id, bound_at from device_binding where device_no = any(p_serials) order by device_no) as b;
   v_numbers := case
-    when v_found = p_serials then array(select generate_series(1, cardinality(p_serials)))
-    else array(select array_position(p_serials, serial) from unnest(v_found) as serial) end;
+    when v_found = p_serials then array(select generate_series(0 + 1, 0 + cardinality(p_serials)))
+    else array(select 0 + array_position(p_serials, serial) from unnest(v_found) as serial) end;
   -- In the order of every writer: applications first, then devices, each sorted.
   foreach v_app in array array(select distinct owner from unnest(v_owners) as owner order by owner) loop
     return query
     with known as materialized (
-      -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
-      select d.*, p.*, i.number as n from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
+      select d.*, p.*, i.number as n
+      from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
       cross join lateral (
-        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.xmin::text as row_version, d.ctid::text as row_place from device d
+        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
         select reported_at, seen_at from device_presence p
         where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
-      where i.app_id = v_app),
-    noted as (
-      update device_presence p set reported_at = greatest(p.reported_at, coalesce(p_times[k.n], v_now)),
-        seen_at = case when p.seen_at <= v_old then v_now else p.seen_at end
-      from known k
-      where p.app_id = v_app and p.device_no = k.device_no and p_apps[k.n] = v_app and v_app <> all(v_revoked)
-        and p.reported_at = k.reported_at and (p.seen_at is not null) = (k.online_status = 1)
-        and (p_times[k.n] is null or p_times[k.n] >= k.reported_at)
-        and (p_status[k.n] is null or p_status[k.n] = k.status) and (coalesce(p_online[k.n], 1) is null or coalesce(p_online[k.n], 1) = k.online_status) and (p_run[k.n] is null or p_run[k.n] = k.run_status) and (p_remarks[k.n] is null or p_remarks[k.n] = k.status_remark) and (p_versions[k.n] is null or p_versions[k.n] = k.version) and (p_batteries[k.n] is null or p_batteries[k.n] = k.battery_status) and (p_energies[k.n] is null or p_energies[k.n] = k.battery_energy)
-      returning p.device_no)
-    select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, k.status, k.online_status, k.run_status, k.status_remark, k.version, k.battery_status, k.battery_energy, k.bound_at, k.row_version, k.row_place, k.reported_at, k.seen_at <= v_old, null from known k
-    union all
-    select null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::text, null::timestamptz, false, string_agg(n.device_no, ' ') from noted n having count(*) > 0;
+      where i.app_id = v_app and p_owners[i.number] = v_app)
+    update device_presence p set reported_at = greatest(p.reported_at, coalesce(p_times[k.n], v_now)),
+      seen_at = case when p.seen_at <= v_old then v_now else p.seen_at end
+    from known k
+    where p.app_id = v_app and p.device_no = k.device_no
+      and p.reported_at = k.reported_at and (p.seen_at is not null) = (k.online_status = 1)
+      and (p_times[k.n] is null or p_times[k.n] >= k.reported_at)
+      and (p_status[k.n] is null or p_status[k.n] = k.status) and (coalesce(p_online[k.n], 1::smallint) is null or coalesce(p_online[k.n], 1::smallint) = k.online_status) and (p_run[k.n] is null or p_run[k.n] = k.run_status) and (p_remarks[k.n] is null or p_remarks[k.n] = k.status_remark) and (p_versions[k.n] is null or p_versions[k.n] = k.version) and (p_batteries[k.n] is null or p_batteries[k.n] = k.battery_status) and (p_energies[k.n] is null or p_energies[k.n] = k.battery_energy)
+    returning k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, k.status, k.online_status, k.run_status, k.status_remark, k.version, k.battery_status, k.battery_energy, k.bound_at;
   end loop;
 end
 $routine$;
 
-create function change_states_050a0b3359cb (
+create function apply_reports_cbc6836ec78e (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
-  p_owners text[],
+  p_rounds integer[],
   p_serials text[],
-  p_timed text[],
-  p_times timestamptz[],
+  p_owners text[],
+  p_refresh_ms integer,
   p_callers integer,
   p_caller_apps text[],
   p_caller_tokens text[],
-  p_bounds timestamptz[],
-  p_row_versions xid[],
-  p_row_places tid[],
-  p_reported timestamptz[],
-  p_is_now boolean[],
-  p_signs text[],
+  p_times timestamptz[],
+  p_compared boolean[],
   p_status smallint[],
   p_online smallint[],
   p_run smallint[],
@@ -236,22 +228,25 @@ create function change_states_050a0b3359cb (
   p_versions text[],
   p_batteries bigint[],
   p_energies text[],
-  p_actors text[],
-  p_befores text[],
-  p_events text
-) returns table (device_no text)
+  p_actors text[]
+) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, n integer, is_changed boolean)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
 declare
   v_app text;
   v_base bigint;
   v_bases bigint[] := '{}';
-  v_changed text[];
-  v_late text[] := '{}';
+  v_found text[];
+  v_numbers integer[];
+  v_owners text[];
+  v_bounds timestamptz[];
+  v_before integer := 0;
+  v_end integer;
+  v_serials text[];
   v_revoked text[] := '{}';
-  v_is_complete boolean;
-  -- Citus rejects now() within a case in an update of several applications.
-  v_clock timestamptz := now();
+  -- Citus rejects now() within a case.
+  v_now timestamptz := now();
+  v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
 begin
   foreach v_app in array p_apps loop
     perform 1 from application_lock where app_id = v_app for update;
@@ -272,62 +267,64 @@ begin
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
     end if;
-  if p_timed <> '{}' then
+  if v_revoked <> '{}' then
+    return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::integer, false from unnest(v_revoked) as r (app_id);
+  end if;
+  if p_compared <> '{}' then
     foreach v_app in array p_apps loop
-      -- Signs of life are written without the application's lock, so this locks their rows: all, not only those of
-      -- p_timed, because the others are written later, and to lock them then would break the lock order.
-      perform 1 from unnest(p_owners, p_serials) as i (app_id, device_no)
+      -- Signs of life are written without the application's lock, so this locks their rows: all, not only those whose
+      -- times are compared, because the others are written later, and to lock them then would break the lock order.
+      perform 1 from (select distinct app_id, device_no from unnest(p_owners, p_serials) as r (app_id, device_no) order by device_no) as i
       cross join lateral (
         select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
       where i.app_id = v_app ;
-      v_late := v_late || array(
-        select i.device_no from unnest(p_timed, p_times) as i (device_no, newest_read)
-        cross join lateral (
-          select 1 from device_presence p
-          where p.app_id = v_app and p.device_no = i.device_no and p.reported_at > i.newest_read limit 1) as late);
     end loop;
   end if;
-  with changed as (
-    update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
-      status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
-      battery_energy = i.battery_energy
-    from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_bounds[n] as bound_at, p_row_versions[n] as row_version, p_row_places[n] as row_place, p_status[n] as status, p_online[n] as online_status, p_run[n] as run_status, p_remarks[n] as status_remark, p_versions[n] as version, p_batteries[n] as battery_status, p_energies[n] as battery_energy from generate_series(1, cardinality(p_owners)) as n) as i
-    -- By its place, which needs no search. The whole key is for a plan that was made while the table was empty: of a part
-    -- of it, the planner would read the whole application.
-    where d.ctid = i.row_place and d.xmin = i.row_version
-      and d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no
-      and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
-    returning d.device_no
-  )
-  select array_agg(device_no) into v_changed from changed;
-  -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
-  v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
-
-  insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
-  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, p_now, greatest(i.reported_at, case when i.is_now then v_clock end), i.actor, i.device_no, i.before,
-    i.status, i.online_status, i.run_status, i.status_remark, i.version, i.battery_status, i.battery_energy
-  from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_reported[n] as reported_at, p_is_now[n] as is_now, p_status[n] as status, p_online[n] as online_status, p_run[n] as run_status, p_remarks[n] as status_remark, p_versions[n] as version, p_batteries[n] as battery_status, p_energies[n] as battery_energy, p_actors[n] as actor, p_befores[n] as before from generate_series(1, cardinality(p_owners)) as n) as i
-  where i.before is not null and (v_is_complete or i.device_no = any(v_changed));
-  if p_events <> '[]' then
-    insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
-  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n + cardinality(p_serials), p_now, greatest(i.reported_at, case when i.is_now then v_clock end), i.actor, i.device_no, i.before,
-    i.status, i.online_status, i.run_status, i.status_remark, i.version, i.battery_status, i.battery_energy
-  from rows from (json_to_recordset(p_events::json) as (app_id text, device_no text, actor text, before text, reported_at timestamptz, is_now boolean, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text)) with ordinality as i (app_id, device_no, actor, before, reported_at, is_now, status, online_status, run_status, status_remark, version, battery_status, battery_energy, n)
-  where  (v_is_complete or i.device_no = any(v_changed));
-  end if;
-
-  -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry changes.
-  insert into device_presence (app_id, device_no, reported_at, seen_at)
-  select i.app_id, i.device_no, coalesce(greatest(i.reported_at, case when i.is_now then v_clock end), '-infinity'),
-    case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
-  from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_reported[n] as reported_at, p_is_now[n] as is_now, p_signs[n] as sign from generate_series(1, cardinality(p_owners)) as n) as i where (v_is_complete or i.device_no = any(v_changed))
-  on conflict (app_id, device_no) do update
-    set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
-      seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
-
-  if not v_is_complete then
-    return query select serial from unnest(p_serials) as serial where v_changed is null or serial <> all(v_changed);
-  end if;
+  foreach v_end in array p_rounds loop
+    v_serials := p_serials[v_before + 1 : v_end];
+    select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
+  from (select device_no, app_id, bound_at from device_binding where device_no = any(v_serials) order by device_no) as b;
+  v_numbers := case
+    when v_found = v_serials then array(select generate_series(v_before + 1, v_before + cardinality(v_serials)))
+    else array(select v_before + array_position(v_serials, serial) from unnest(v_found) as serial) end;
+    v_before := v_end;
+    foreach v_app in array p_apps loop
+      continue when v_app = any(v_revoked);
+      v_base := v_bases[array_position(p_apps, v_app)];
+      return query
+      with known as materialized (
+      select d.*, p.*, i.number as n, coalesce(p_status[i.number], d.status) as new_status, coalesce(coalesce(p_online[i.number], 1::smallint), d.online_status) as new_online_status, coalesce(p_run[i.number], d.run_status) as new_run_status, nullif(coalesce(p_remarks[i.number], d.status_remark), '') as new_status_remark, nullif(coalesce(p_versions[i.number], d.version), '') as new_version, nullif(coalesce(p_batteries[i.number], d.battery_status), -9223372036854775808) as new_battery_status, nullif(coalesce(p_energies[i.number], d.battery_energy), '') as new_battery_energy,
+        coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late
+      from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
+      cross join lateral (
+        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at from device d
+        where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
+      left join lateral (
+        select reported_at, seen_at from device_presence p
+        where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
+      where i.app_id = v_app and p_owners[i.number] = v_app),
+      differing as materialized (select * from known k where not k.is_late and (k.new_status is distinct from k.status or k.new_online_status is distinct from k.online_status or k.new_run_status is distinct from k.run_status or k.new_status_remark is distinct from k.status_remark or k.new_version is distinct from k.version or k.new_battery_status is distinct from k.battery_status or k.new_battery_energy is distinct from k.battery_energy)),
+      changed as (
+        update device d set status = k.new_status, online_status = k.new_online_status, run_status = k.new_run_status, status_remark = k.new_status_remark, version = k.new_version, battery_status = k.new_battery_status, battery_energy = k.new_battery_energy from differing k
+        where d.app_id = v_app and d.bound_at = k.bound_at and d.device_no = k.device_no),
+      history as (
+        insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
+        select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],
+          k.device_no, concat('{', concat_ws(',', case when k.new_status is distinct from k.status then concat('"status":', coalesce(k.status::text, 'null')) end, case when k.new_online_status is distinct from k.online_status then concat('"onlineStatus":', coalesce(k.online_status::text, 'null')) end, case when k.new_run_status is distinct from k.run_status then concat('"runStatus":', coalesce(k.run_status::text, 'null')) end, case when k.new_status_remark is distinct from k.status_remark then concat('"statusRemark":', coalesce(to_json(k.status_remark)::text, 'null')) end, case when k.new_version is distinct from k.version then concat('"version":', coalesce(to_json(k.version)::text, 'null')) end, case when k.new_battery_status is distinct from k.battery_status then concat('"batteryStatus":', coalesce(k.battery_status::text, 'null')) end, case when k.new_battery_energy is distinct from k.battery_energy then concat('"batteryEnergy":', coalesce(to_json(k.battery_energy)::text, 'null')) end), '}'), k.new_status, k.new_online_status, k.new_run_status, k.new_status_remark, k.new_version, k.new_battery_status, k.new_battery_energy
+        from differing k),
+      present as (
+        -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
+        -- changes.
+        insert into device_presence (app_id, device_no, reported_at, seen_at)
+        select v_app, k.device_no, coalesce(p_times[k.n], v_now),
+          case when k.new_online_status = 2 then null when k.seen_at > v_old then '-infinity' else v_now end
+        from known k where not k.is_late
+        on conflict (app_id, device_no) do update
+        set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
+          seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
+      select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, case when k.is_late then k.status else k.new_status end, case when k.is_late then k.online_status else k.new_online_status end, case when k.is_late then k.run_status else k.new_run_status end, case when k.is_late then k.status_remark else k.new_status_remark end, case when k.is_late then k.version else k.new_version end, case when k.is_late then k.battery_status else k.new_battery_status end, case when k.is_late then k.battery_energy else k.new_battery_energy end, k.bound_at, k.n, not k.is_late and (k.new_status is distinct from k.status or k.new_online_status is distinct from k.online_status or k.new_run_status is distinct from k.run_status or k.new_status_remark is distinct from k.status_remark or k.new_version is distinct from k.version or k.new_battery_status is distinct from k.battery_status or k.new_battery_energy is distinct from k.battery_energy) from known k;
+    end loop;
+  end loop;
 end
 $routine$;
 

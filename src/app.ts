@@ -37,9 +37,9 @@ import { placementRoutes } from './devices/placement/routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
 import { startPresence } from './devices/state/presence-watcher.ts'
-import { readReportedRoutine } from './devices/state/repeats/routine.ts'
+import { noteRepeatsRoutine } from './devices/state/repeats/routine.ts'
 import { deviceStateRoutes } from './devices/state/routes.ts'
-import { changeStatesRoutine } from './devices/state/routine.ts'
+import { applyReportsRoutine } from './devices/state/routine.ts'
 import { RefusalRecorder } from './events/refusal-log/recorder.ts'
 import { refusalRoutes } from './events/refusal-log/routes.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -123,8 +123,8 @@ function requireAll(handlers: readonly Handler[]): void {
 /** The SQL functions that the database must hold before the first request. */
 export const routines: Routine[] = [
   registerDevicesRoutine,
-  readReportedRoutine,
-  changeStatesRoutine,
+  noteRepeatsRoutine,
+  applyReportsRoutine,
   readOwnedRoutine,
   changeOwnersRoutine,
   saveSitesRoutine,

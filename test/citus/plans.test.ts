@@ -265,7 +265,7 @@ async function expectFewTransactions({ seen }: StatementWatch, client: Client): 
   const { appId, token } = await newApplication(client)
   const devices = Array.from({ length: 1000 }, () => deviceBody(appId))
   const callsOf = (routine: string) => seen.filter(({ text }) => text.startsWith(`select * from ${routine}_`)).length
-  const routines = ['register_devices', 'change_states']
+  const routines = ['register_devices', 'apply_reports']
   const before = routines.map(callsOf)
   const created = await client.call(createDevices, { devices }, { token, headers: key() })
   expect(new Set(created.data.results.map(({ code }) => code))).toEqual(new Set([0]))

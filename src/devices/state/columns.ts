@@ -1,7 +1,8 @@
 import { textArray } from '../../database/routine.ts'
 import type { DeviceState } from '../rules.ts'
+import type { ReportedValues } from './rules.ts'
 
-// The columns of a device's state, and the arrays in which a routine receives the states of a batch.
+// The columns of a device's state, and the arrays in which a routine receives the reports of a batch.
 
 const text = 'text'
 export const stateTypes = {
@@ -14,16 +15,7 @@ export const stateTypes = {
   battery_energy: text,
 }
 export const stateColumns = Object.keys(stateTypes)
-/** The new state of each device: arrays, because every statement reads them, and to parse JSON costs more than a row. */
-export const stateArrays = {
-  status: 'p_status',
-  online_status: 'p_online',
-  run_status: 'p_run',
-  status_remark: 'p_remarks',
-  version: 'p_versions',
-  battery_status: 'p_batteries',
-  battery_energy: 'p_energies',
-}
+/** What each report says of the state: arrays, because to parse JSON costs more than a row. */
 export const stateParameters = {
   p_status: 'smallint[]',
   p_online: 'smallint[]',
@@ -38,11 +30,9 @@ export const stateParameters = {
 export const elements = (values: readonly (string | number | null)[]) =>
   values.every((value) => value === null) ? '{}' : textArray(values)
 
-export type PartialState = { [Member in keyof DeviceState]: DeviceState[Member] | null }
-
 /** The values of `stateParameters`. */
-export function stateValues(states: readonly (PartialState | undefined)[]): string[] {
-  const ofMember = (member: keyof DeviceState) => elements(states.map((state) => state?.[member] ?? null))
+export function stateValues(reports: readonly ReportedValues[]): string[] {
+  const ofMember = (member: keyof DeviceState) => elements(reports.map((values) => values[member]))
   return [
     ofMember('status'),
     ofMember('onlineStatus'),
@@ -53,3 +43,15 @@ export function stateValues(states: readonly (PartialState | undefined)[]): stri
     ofMember('batteryEnergy'),
   ]
 }
+
+/** SQL: what the report with the number `n` says of each column; null for a column that it leaves out. */
+export const givenSql = (n: string): Record<keyof typeof stateTypes, string> => ({
+  status: `p_status[${n}]`,
+  // A device that reports is online, unless the report itself says offline (contract §5).
+  online_status: `coalesce(p_online[${n}], 1::smallint)`,
+  run_status: `p_run[${n}]`,
+  status_remark: `p_remarks[${n}]`,
+  version: `p_versions[${n}]`,
+  battery_status: `p_batteries[${n}]`,
+  battery_energy: `p_energies[${n}]`,
+})

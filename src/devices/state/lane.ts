@@ -7,36 +7,11 @@ import type { Sql } from '../../database/open.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type Device, deviceText, showDevice } from '../rules.ts'
-import { type Repeated, readReported } from './repeats/routine.ts'
-import { changeStates, type ReportTime, type StateChange } from './routine.ts'
-import { applyReport, changedMembers, presenceTimes, type ReportedState, repeatedState } from './rules.ts'
-import type { KnownDevice } from './store.ts'
+import { noteRepeats } from './repeats/routine.ts'
+import { applyReports, type Report } from './routine.ts'
+import { isClearing, presenceTimes } from './rules.ts'
 
-/** A report of a device's state. */
-interface Submission {
-  caller: Caller
-  appId: string
-  deviceNo: string
-  actor: string
-  report: ReportedState
-  /** When the report was made; null for now. */
-  at: Date | null
-  /** Whether no stored report can be newer. */
-  isNewest: boolean
-}
-
-/** A device, to which the reports of a batch are applied one after the other. */
-interface ReportedDevice {
-  known: KnownDevice & { isNoted: boolean }
-  /** The device with the reports applied so far. */
-  device: Device
-  reportedAt: Date | null
-  time: ReportTime
-  hasReport: boolean
-  /** Whether an applied report had to be compared with the time of the newest stored one. */
-  isCompared: boolean
-  events: StateChange['events']
-}
+type Submission = Report & { caller: Caller }
 
 export interface StateLaneParts {
   /** A pool of its own for the lane's batches, so that creates never wait for them. */
@@ -47,10 +22,28 @@ export interface StateLaneParts {
   showMoment: ShowMoment
 }
 
-/** Opens the lane of reports, of single requests and of batches. Returns its submit function. */
+/**
+ * Opens the lane of reports, of single requests and of batches. Returns its submit function.
+ *
+ * Reports that repeat the state of their device are noted without an application's lock; the others are applied under it,
+ * in a second round trip. While most reports change something, the first would find little and is left out: every report
+ * can be applied, and the result is the same.
+ */
 export function stateLane(parts: StateLaneParts): (submission: Submission) => Promise<string> {
   const { writer, openLane, callers, config, showMoment } = parts
   const { refreshMs } = presenceTimes(config.presenceSeconds)
+  /** Whether most reports of the last batch changed their device. */
+  let changesPrevail = false
+
+  const outcomeOf = (device: Device | undefined): LaneOutcome =>
+    device === undefined
+      ? { refusal: new Refusal('deviceNotFound') }
+      : { record: deviceText(showDevice(device, showMoment)) }
+
+  async function note(submissions: readonly Submission[], callers: Caller[]): Promise<Map<string, Device>> {
+    const repeats = changesPrevail ? [] : repeatsOf(submissions)
+    return repeats.length === 0 ? new Map() : noteRepeats(writer, repeats, callers, refreshMs)
+  }
 
   const lane = openLane<Submission, LaneOutcome>('states', {
     // No claims: one write may hold several reports of a device, which it applies in order.
@@ -58,92 +51,27 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
     atOnce: 2,
     async write(submissions) {
       const callers = submissions.map(({ caller }) => caller)
-      const serials = [...new Set(submissions.map(({ deviceNo }) => deviceNo))]
-      const { devices: known, revoked } = await readReported(
-        writer,
-        serials,
-        repeatedOf(submissions),
-        callers,
-        refreshMs,
-      )
-      const devices = new Map([...known].map(([deviceNo, one]) => [deviceNo, withoutReports(one)]))
-      const records = submissions.map((submission) =>
-        revoked.has(submission.appId) ? undefined : apply(submission, devices.get(submission.deviceNo)),
-      )
-      const changes = [...devices.values()].filter(({ hasReport, known }) => hasReport && !known.isNoted)
-      const written = new Set(
-        changes.length === 0 ? [] : await changeStates(writer, changes.map(toChange), callers, new Date()),
-      )
-      return submissions.map(({ appId, deviceNo }, index) => {
-        if (revoked.has(appId)) return { revoked: true }
-        const record = records[index]
-        if (record === undefined) return { refusal: new Refusal('deviceNotFound') }
-        const device = devices.get(deviceNo)
-        const isDone = device?.hasReport === false || device?.known.isNoted || written.has(deviceNo)
-        return isDone ? { record } : { again: true }
+      const noted = await note(submissions, callers)
+      const others = submissions.filter(({ deviceNo }) => !noted.has(deviceNo))
+      if (others.length === 0) return submissions.map(({ deviceNo }) => outcomeOf(noted.get(deviceNo)))
+      const { devices, revoked, changes } = await applyReports(writer, others, callers, refreshMs)
+      changesPrevail = 2 * changes > submissions.length
+      let next = 0
+      return submissions.map(({ appId, deviceNo }) => {
+        const device = noted.get(deviceNo)
+        if (device !== undefined) return outcomeOf(device)
+        const applied = devices[next++]
+        return revoked.has(appId) ? { revoked: true } : outcomeOf(applied)
       })
     },
   })
 
-  /** Applies one report. Returns the record, or undefined if the device does not belong to the application. */
-  function apply(
-    { appId, actor, report, at, isNewest }: Submission,
-    reported: ReportedDevice | undefined,
-  ): string | undefined {
-    if (reported?.device.appId !== appId) return undefined
-    const { known, device, reportedAt } = reported
-    const textOf = (shown: Device) => deviceText(showDevice(shown, showMoment))
-    const isCompared = at !== null && !isNewest
-    if (isCompared && reportedAt !== null && at < reportedAt) return textOf(device)
-    const state = applyReport(device, report)
-    const before = changedMembers(device, state)
-    reported.hasReport = true
-    reported.isCompared ||= isCompared
-    const { time } = reported
-    reported.time = at === null ? { ...time, isNow: true } : { ...time, at: later(time.at, at) }
-    reported.reportedAt = later(reportedAt, at ?? new Date())
-    if (before !== undefined) {
-      reported.device = { ...device, ...state }
-      reported.events.push({ actor, state, before, time: newestTime(known, reported.time) })
-    }
-    return textOf(reported.device)
-  }
-
   return submitter(lane, callers)
 }
 
-/**
- * The reports that the database can compare with the state by itself: each is the only one of its device and clears no
- * member.
- */
-function repeatedOf(submissions: readonly Submission[]): Repeated[] {
+/** The reports that may repeat the state: each is the only one of its device and clears no member. */
+function repeatsOf(submissions: readonly Submission[]): Submission[] {
   const counts = new Map<string, number>()
   for (const { deviceNo } of submissions) counts.set(deviceNo, (counts.get(deviceNo) ?? 0) + 1)
-  return submissions.flatMap(({ appId, deviceNo, report, at }) => {
-    const state = counts.get(deviceNo) === 1 ? repeatedState(report) : undefined
-    return state === undefined ? [] : [{ appId, deviceNo, at, state }]
-  })
-}
-
-function withoutReports(known: ReportedDevice['known']): ReportedDevice {
-  const { device, reportedAt } = known
-  const time = { at: null, isNow: false }
-  return { known, device, reportedAt, time, hasReport: false, isCompared: false, events: [] }
-}
-
-function toChange({ known, device, time, isCompared, events }: ReportedDevice): StateChange {
-  const sign = device.onlineStatus === 2 ? 'gone' : known.isSignOld === false ? null : 'alive'
-  const newestRead = isCompared ? known.reportedAt : undefined
-  const { rowVersion, rowPlace } = known
-  return { ...device, rowVersion, rowPlace, time: newestTime(known, time), newestRead, sign, events }
-}
-
-/** The time of the newest report: the newest of these, or the stored one. */
-const newestTime = ({ reportedAt }: KnownDevice, { at, isNow }: ReportTime): ReportTime => ({
-  at: later(reportedAt, at),
-  isNow,
-})
-
-function later<Moment extends Date | null>(known: Date | null, at: Moment): Moment | Date {
-  return known !== null && (at === null || known > at) ? known : at
+  return submissions.filter(({ deviceNo, values }) => counts.get(deviceNo) === 1 && !isClearing(values))
 }

@@ -5,9 +5,9 @@ import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
 import { startRounds } from '../../runtime/actor.ts'
-import { changeStates, type StateChange } from './routine.ts'
-import { presenceTimes } from './rules.ts'
-import { findSilentDevices, type KnownDevice, lockSilentDevices, type SilentDevice } from './store.ts'
+import { applyReports, type Report } from './routine.ts'
+import { presenceTimes, reportedValues } from './rules.ts'
+import { findSilentDevices, lockSilentDevices, type SilentDevice } from './store.ts'
 
 /** The batch size of one transaction: small, so that it does not hold an application's lock for long. */
 const stepDevices = 500
@@ -19,16 +19,19 @@ interface Parts {
   config: Pick<Config, 'presenceSeconds'>
 }
 
-function toOffline({ device, rowVersion, rowPlace, reportedAt }: KnownDevice): StateChange {
-  const state = { ...device, onlineStatus: 2 }
-  const time = { at: reportedAt, isNow: false }
-  const event = { actor, state, before: { onlineStatus: 1 }, time }
-  return { ...state, rowVersion, rowPlace, time, newestRead: undefined, sign: 'gone', events: [event] }
-}
+/** Silence is no report: the device's newest one stays. */
+const toOffline = ({ appId, deviceNo }: SilentDevice): Report => ({
+  appId,
+  deviceNo,
+  actor,
+  time: 'unchanged',
+  isCompared: false,
+  values: reportedValues({ onlineStatus: 2 }),
+})
 
 /** Starts the worker that marks a device offline when its last report is older than the timeout (contract §5). */
 export function startPresence({ config, sql, log }: Parts): { stop(): void } {
-  const { silenceMs, tickMs } = presenceTimes(config.presenceSeconds)
+  const { refreshMs, silenceMs, tickMs } = presenceTimes(config.presenceSeconds)
   const outage = new OutageLog(log, {
     failing: 'the search for silent devices failed: it will be retried',
     succeeding: 'the search for silent devices succeeds again',
@@ -43,7 +46,7 @@ export function startPresence({ config, sql, log }: Parts): { stop(): void } {
     return transaction(sql, async (tx) => {
       if (!(await tryLock(tx, 'presence'))) return undefined
       const silent = await lockSilentDevices(tx, found, silenceMs)
-      if (silent.length > 0) await changeStates(tx, silent.map(toOffline), [], new Date())
+      if (silent.length > 0) await applyReports(tx, silent.map(toOffline), [], refreshMs)
       return silent.length
     })
   }

@@ -11,7 +11,8 @@ import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { getDeviceState, reportDeviceState, reportDeviceStates, StateReport } from './contract.ts'
 import { type StateLaneParts, stateLane } from './lane.ts'
-import { reportTimeFaults } from './rules.ts'
+import type { Report } from './routine.ts'
+import { reportedValues, reportTimeFaults } from './rules.ts'
 import { findReported, type ReportedDevice, requireReported } from './store.ts'
 
 interface Parts extends StateLaneParts, BatchParts {
@@ -36,8 +37,9 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
       async ({ caller, actor, body }) => {
         const { appId: named, deviceNo, reportTime, ...report } = body
         const appId = await requireApplicationOf(sql, caller, named)
-        const at = timeOf(reportTime)
-        return new JsonText(await submit({ caller, appId, deviceNo, actor, report, at, isNewest: at === null }))
+        const time = timeOf(reportTime) ?? 'now'
+        const values = reportedValues(report)
+        return new JsonText(await submit({ caller, appId, deviceNo, actor, values, time, isCompared: time !== 'now' }))
       },
       { check },
     ),
@@ -54,9 +56,9 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
         write({ deviceNo, reportTime, ...report }, key) {
           const count = counts.get(deviceNo) ?? 0
           counts.set(deviceNo, count + 1)
-          const at = timeOf(reportTime)
-          const time = at === null ? timeOfUntimedRow(key?.attempt, count) : { at, isNewest: false }
-          return submit({ caller, appId, deviceNo, actor, report, ...time })
+          const time = timeOf(reportTime)
+          const timed = time === null ? timeOfUntimedRow(key?.attempt, count) : { time, isCompared: true }
+          return submit({ caller, appId, deviceNo, actor, values: reportedValues(report), ...timed })
         },
       })
     }),
@@ -103,10 +105,10 @@ function showState({ device, reportedAt }: ReportedDevice, showMoment: ShowMomen
  * The report time of a row that carries none; it is the n-th row of its device. With an idempotency key, the row counts
  * from the batch's first attempt, so that a retry after a crash does not overwrite later reports, nor its own.
  */
-function timeOfUntimedRow(attempt: RequestKey['attempt'], n: number): { at: Date | null; isNewest: boolean } {
-  if (attempt === undefined) return { at: null, isNewest: true }
+function timeOfUntimedRow(attempt: RequestKey['attempt'], n: number): Pick<Report, 'time' | 'isCompared'> {
+  if (attempt === undefined) return { time: 'now', isCompared: false }
   const { begunAt, isFirst } = attempt
   // A retried row gets a time 1 ms earlier: older than its first attempt, if that was written, and not older than the
   // row before it.
-  return { at: new Date(begunAt.getTime() + (isFirst ? n : n - 1)), isNewest: isFirst }
+  return { time: new Date(begunAt.getTime() + (isFirst ? n : n - 1)), isCompared: !isFirst }
 }

@@ -1,234 +1,252 @@
+import type { Row } from 'postgres'
 import type { Caller } from '../../callers/caller.ts'
 import { callerParameters, callerValues, findRevokedSql } from '../../callers/store.ts'
-import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
+import { lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import type { Statements } from '../../database/open.ts'
-import { arrayRows, callRoutine, numberedJsonRows, routine, textArray } from '../../database/routine.ts'
+import { arrayRows, callRoutine, routine, textArray } from '../../database/routine.ts'
+import { deviceColumns, deviceColumnsSql, deviceTypes, toDevice } from '../columns.ts'
 import { lockPresenceSql } from '../routine.ts'
-import { type DeviceState, sortedByDevice } from '../rules.ts'
-import { elements, stateArrays, stateColumns, stateParameters, stateTypes, stateValues } from './columns.ts'
+import type { Device, DeviceState } from '../rules.ts'
+import { elements, givenSql, stateColumns, stateParameters, stateTypes, stateValues } from './columns.ts'
+import { cleared, type ReportedValues } from './rules.ts'
 
-/** The time of a device's newest report: the later of `at` and, with `isNow`, the database's now. */
-export interface ReportTime {
-  at: Date | null
-  isNow: boolean
-}
-
-/** The result of one or more reports of a device, applied in order to the row that was read. */
-export interface StateChange extends DeviceState {
+/** A report of a device's state, or its silence. */
+export interface Report {
   appId: string
   deviceNo: string
-  boundAt: Date
-  rowVersion: string
-  rowPlace: string
-  time: ReportTime
-  /** Set if a report carries a time: the newest report time that was read. A newer stored one stops the change. */
-  newestRead: Date | null | undefined
-  /** Renews ('alive') or clears ('gone') the sign of life; null leaves it as it is. */
-  sign: 'alive' | 'gone' | null
-  /** One for each report that changed the state; one for a device that fell silent. */
-  events: StateEvent[]
-}
-
-/** A change of a device's state, as history keeps it. */
-interface StateEvent {
   actor: string
-  /** The state after the change. */
-  state: DeviceState
-  /** The members that changed, with the values before the change. */
-  before: Partial<DeviceState>
-  /** The time of the device's newest report after the change. */
-  time: ReportTime
+  /** When it was made; `unchanged` leaves the time of the device's newest report as it is. */
+  time: Date | 'now' | 'unchanged'
+  /** Whether a stored report may be newer; then this one changes nothing. */
+  isCompared: boolean
+  values: ReportedValues
 }
 
-/** A row of `state_change`, as sent to the database for a device whose events do not fit into the arrays. */
-interface StateEventRow {
-  app_id: string
-  device_no: string
-  actor: string
-  before: string
-  reported_at: string | null
-  is_now: boolean
-  status: number
-  online_status: number
-  run_status: number
-  status_remark: string | null
-  version: string | null
-  battery_status: number | null
-  battery_energy: string | null
+/** The time as sent to the database: null for its own clock. */
+export function timeOf({ time }: Report): string | null {
+  if (time === 'now') return null
+  return time === 'unchanged' ? '-infinity' : time.toISOString()
 }
 
-const toEventRow = ({ appId, deviceNo }: StateChange, { actor, state, before, time }: StateEvent): StateEventRow => ({
-  app_id: appId,
-  device_no: deviceNo,
-  actor,
-  before: JSON.stringify(before),
-  reported_at: time.at?.toISOString() ?? null,
-  is_now: time.isNow,
-  status: state.status,
-  online_status: state.onlineStatus,
-  run_status: state.runStatus,
-  status_remark: state.statusRemark,
-  version: state.version,
-  battery_status: state.batteryStatus,
-  battery_energy: state.batteryEnergy,
-})
-
-const text = 'text'
-const owned = { app_id: 'p_owners', device_no: 'p_serials' }
-const reported = { reported_at: 'p_reported', is_now: 'p_is_now' }
-const reportedAtSql = 'greatest(i.reported_at, case when i.is_now then v_clock end)'
-const eventRowsSql = numberedJsonRows<StateEventRow>('p_events::json', {
-  app_id: text,
-  device_no: text,
-  actor: text,
-  before: text,
-  reported_at: 'timestamptz',
-  is_now: 'boolean',
-  ...stateTypes,
-})
-const isChangedSql = '(v_is_complete or i.device_no = any(v_changed))'
-const insertChangesSql = (rows: string, id: string, condition: string) =>
-  `insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${stateColumns.join(', ')})
-  select i.app_id, ${id}, p_now, ${reportedAtSql}, i.actor, i.device_no, i.before,
-    ${stateColumns.map((column) => `i.${column}`).join(', ')}
-  from ${rows}
-  where ${condition} ${isChangedSql};`
+/** The variables that a routine with `findBindingsSql` declares. */
+export const findBindingsVariablesSql = `  v_found text[];
+  v_numbers integer[];
+  v_owners text[];
+  v_bounds timestamptz[];`
 
 /**
- * Writes a batch of state changes: locks, rows, signs of life and events in one transaction. Returns the serials that it
- * skipped: nearly always none. Skips a device whose row changed after it was read; one whose stored report is newer than was read, if
- * its reports carry times (`p_timed`, `p_times`); and one of an application of which a caller has lost its access. A
- * device with one event, of the time of the change, has it in the arrays (`p_befores`), any other has its events in `p_events`.
+ * For a routine: reads the bindings of these serials, which are sorted: `v_numbers`, the number of each report, with
+ * `v_owners` and `v_bounds`. The reports begin after number `before`.
  */
-export const changeStatesRoutine = routine(
-  'change_states',
+export const findBindingsSql = (
+  serials: string,
+  before = '0',
+) => `select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
+  from (select device_no, app_id, bound_at from device_binding where device_no = any(${serials}) order by device_no) as b;
+  v_numbers := case
+    when v_found = ${serials} then array(select generate_series(${before} + 1, ${before} + cardinality(${serials})))
+    else array(select ${before} + array_position(${serials}, serial) from unnest(v_found) as serial) end;`
+
+/**
+ * SQL: the devices of the application `v_app` that its reports are about, with the number of the report, `n`, the place
+ * of the row, and what is known of earlier reports. Each row by its whole key: for a join, a planner without statistics
+ * reads all rows of the application.
+ */
+export const knownSql = (others = '') => `
+      select d.*, p.*, i.number as n${others}
+      from ${arrayRows({ number: 'v_numbers', app_id: 'v_owners', bound_at: 'v_bounds' })}
+      cross join lateral (
+        select ${deviceColumnsSql('d')} from device d
+        where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
+      left join lateral (
+        select reported_at, seen_at from device_presence p
+        where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
+      where i.app_id = v_app and p_owners[i.number] = v_app`
+
+type StateColumn = keyof typeof stateTypes
+const columns = stateColumns as StateColumn[]
+
+const memberOf: Record<StateColumn, keyof DeviceState> = {
+  status: 'status',
+  online_status: 'onlineStatus',
+  run_status: 'runStatus',
+  status_remark: 'statusRemark',
+  version: 'version',
+  battery_status: 'batteryStatus',
+  battery_energy: 'batteryEnergy',
+}
+
+const clearedSql: Partial<Record<StateColumn, string>> = {
+  status_remark: `'${cleared.text}'`,
+  version: `'${cleared.text}'`,
+  battery_status: cleared.number,
+  battery_energy: `'${cleared.text}'`,
+}
+
+/** SQL: a column of the device `d` after the report with the number `n`. */
+function appliedSql(column: StateColumn, n: string): string {
+  const value = `coalesce(${givenSql(n)[column]}, d.${column})`
+  const none = clearedSql[column]
+  return none === undefined ? value : `nullif(${value}, ${none})`
+}
+
+const newSql = columns.map((column) => `${appliedSql(column, 'i.number')} as new_${column}`).join(', ')
+const differs = (column: StateColumn) => `k.new_${column} is distinct from k.${column}`
+/** SQL: the members that changed, with the values before the change, as JSON text. */
+const beforeSql = `concat('{', concat_ws(',', ${columns
+  .map((column) => {
+    const value = stateTypes[column] === 'text' ? `to_json(k.${column})` : `k.${column}`
+    return `case when ${differs(column)} then concat('"${memberOf[column]}":', coalesce(${value}::text, 'null')) end`
+  })
+  .join(', ')}), '}')`
+/** SQL: the device after its report, whose late ones change nothing. */
+const afterSql = deviceColumns
+  .map((column) =>
+    column in stateTypes ? `case when k.is_late then k.${column} else k.new_${column} end` : `k.${column}`,
+  )
+  .join(', ')
+
+/**
+ * Applies a batch of reports, in one transaction: locks, rows, signs of life and changes in the history. Locks the
+ * applications first, so every later statement sees what the last writer of a device wrote. A device has at most one
+ * report in each round; its next one is applied in the next round, to what this one has written.
+ *
+ * Returns the device after each report, with the report's number; none where the device does not belong to the report's
+ * application. First comes a row without a number for each application of which a caller has lost its access: none of
+ * its reports is applied.
+ */
+export const applyReportsRoutine = routine(
+  'apply_reports',
   {
     p_now: 'timestamptz',
     p_apps: 'text[]',
     p_count: 'integer',
-    p_owners: 'text[]',
+    p_rounds: 'integer[]',
     p_serials: 'text[]',
-    p_timed: 'text[]',
-    p_times: 'timestamptz[]',
+    p_owners: 'text[]',
+    p_refresh_ms: 'integer',
     ...callerParameters,
-    p_bounds: 'timestamptz[]',
-    p_row_versions: 'xid[]',
-    p_row_places: 'tid[]',
-    p_reported: 'timestamptz[]',
-    p_is_now: 'boolean[]',
-    p_signs: 'text[]',
+    p_times: 'timestamptz[]',
+    p_compared: 'boolean[]',
     ...stateParameters,
     p_actors: 'text[]',
-    p_befores: 'text[]',
-    p_events: text,
   },
-  'device_no text',
+  `${deviceColumns.map((column) => `${column} ${deviceTypes[column]}`).join(', ')}, n integer, is_changed boolean`,
   `${lockAndNumberVariablesSql}
-  v_changed text[];
-  v_late text[] := '{}';
+${findBindingsVariablesSql}
+  v_before integer := 0;
+  v_end integer;
+  v_serials text[];
   v_revoked text[] := '{}';
-  v_is_complete boolean;
-  -- Citus rejects now() within a case in an update of several applications.
-  v_clock timestamptz := now();`,
+  -- Citus rejects now() within a case.
+  v_now timestamptz := now();
+  v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';`,
   `  ${lockAndNumberSql}
   ${findRevokedSql}
-  if p_timed <> '{}' then
+  if v_revoked <> '{}' then
+    return query select ${deviceColumns
+      .map((column) => (column === 'app_id' ? column : `null::${deviceTypes[column]}`))
+      .join(', ')}, null::integer, false from unnest(v_revoked) as r (app_id);
+  end if;
+  if p_compared <> '{}' then
     foreach v_app in array p_apps loop
-      -- Signs of life are written without the application's lock, so this locks their rows: all, not only those of
-      -- p_timed, because the others are written later, and to lock them then would break the lock order.
-      ${lockPresenceSql('unnest(p_owners, p_serials) as i (app_id, device_no)')}
-      v_late := v_late || array(
-        select i.device_no from unnest(p_timed, p_times) as i (device_no, newest_read)
-        cross join lateral (
-          select 1 from device_presence p
-          where p.app_id = v_app and p.device_no = i.device_no and p.reported_at > i.newest_read limit 1) as late);
+      -- Signs of life are written without the application's lock, so this locks their rows: all, not only those whose
+      -- times are compared, because the others are written later, and to lock them then would break the lock order.
+      ${lockPresenceSql(
+        '(select distinct app_id, device_no from unnest(p_owners, p_serials) as r (app_id, device_no) order by device_no) as i',
+      )}
     end loop;
   end if;
-  with changed as (
-    update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
-      status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
-      battery_energy = i.battery_energy
-    from ${arrayRows({ ...owned, bound_at: 'p_bounds', row_version: 'p_row_versions', row_place: 'p_row_places', ...stateArrays })}
-    -- By its place, which needs no search. The whole key is for a plan that was made while the table was empty: of a part
-    -- of it, the planner would read the whole application.
-    where d.ctid = i.row_place and d.xmin = i.row_version
-      and d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no
-      and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
-    returning d.device_no
-  )
-  select array_agg(device_no) into v_changed from changed;
-  -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
-  v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
-
-  ${insertChangesSql(
-    arrayRows({ ...owned, ...reported, ...stateArrays, actor: 'p_actors', before: 'p_befores' }),
-    eventIdOfRow(),
-    'i.before is not null and',
-  )}
-  if p_events <> '[]' then
-    ${insertChangesSql(eventRowsSql, `${eventIdOfRow()} + cardinality(p_serials)`, '')}
-  end if;
-
-  -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry changes.
-  insert into device_presence (app_id, device_no, reported_at, seen_at)
-  select i.app_id, i.device_no, coalesce(${reportedAtSql}, '-infinity'),
-    case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
-  from ${arrayRows({ ...owned, ...reported, sign: 'p_signs' })} where ${isChangedSql}
-  on conflict (app_id, device_no) do update
-    set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
-      seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
-
-  if not v_is_complete then
-    return query select serial from unnest(p_serials) as serial where v_changed is null or serial <> all(v_changed);
-  end if;`,
+  foreach v_end in array p_rounds loop
+    v_serials := p_serials[v_before + 1 : v_end];
+    ${findBindingsSql('v_serials', 'v_before')}
+    v_before := v_end;
+    foreach v_app in array p_apps loop
+      continue when v_app = any(v_revoked);
+      v_base := v_bases[array_position(p_apps, v_app)];
+      return query
+      with known as materialized (${knownSql(`, ${newSql},
+        coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late`)}),
+      differing as materialized (select * from known k where not k.is_late and (${columns.map(differs).join(' or ')})),
+      changed as (
+        update device d set ${columns.map((column) => `${column} = k.new_${column}`).join(', ')} from differing k
+        where d.app_id = v_app and d.bound_at = k.bound_at and d.device_no = k.device_no),
+      history as (
+        insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${columns.join(', ')})
+        select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],
+          k.device_no, ${beforeSql}, ${columns.map((column) => `k.new_${column}`).join(', ')}
+        from differing k),
+      present as (
+        -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
+        -- changes.
+        insert into device_presence (app_id, device_no, reported_at, seen_at)
+        select v_app, k.device_no, coalesce(p_times[k.n], v_now),
+          case when k.new_online_status = 2 then null when k.seen_at > v_old then '-infinity' else v_now end
+        from known k where not k.is_late
+        on conflict (app_id, device_no) do update
+        set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
+          seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
+      select ${afterSql}, k.n, not k.is_late and (${columns.map(differs).join(' or ')}) from known k;
+    end loop;
+  end loop;`,
 )
 
-/**
- * Whether a change has one event, of the same time as the change: a later report that changed nothing may have moved the
- * time of the change alone.
- */
-const isAlone = ({ events: [event, ...others], time }: StateChange) =>
-  event !== undefined &&
-  others.length === 0 &&
-  event.time.isNow === time.isNow &&
-  event.time.at?.getTime() === time.at?.getTime()
+/** What became of the reports of a batch, in their order. */
+export interface Applied {
+  /** The device after the report; undefined if it does not belong to the report's application. */
+  devices: (Device | undefined)[]
+  /** The applications of which a caller has lost its access; none of their reports was applied. */
+  revoked: Set<string>
+  /** How many reports changed their device. */
+  changes: number
+}
 
-/** Writes state changes of distinct devices, of any callers, in one transaction. Returns the serials that changed. */
-export async function changeStates(
+/** Applies reports of any callers, in order, in one transaction. */
+export async function applyReports(
   sql: Statements,
-  changes: StateChange[],
+  reports: readonly Report[],
   callers: Iterable<Caller>,
-  now: Date,
-): Promise<string[]> {
-  const sorted = sortedByDevice(changes, (change) => change)
-  const apps = [...new Set(changes.map((change) => change.appId))].sort()
-  const timed = sorted.filter(({ newestRead }) => newestRead !== undefined)
-  const single = sorted.map((change) => (isAlone(change) ? change.events[0] : undefined))
-  const several = sorted.flatMap((change) =>
-    isAlone(change) ? [] : change.events.map((event) => toEventRow(change, event)),
-  )
-  const rows = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
-    now.toISOString(),
+  refreshMs: number,
+): Promise<Applied> {
+  const { sorted, ends } = inRounds(reports)
+  const apps = [...new Set(reports.map(({ appId }) => appId))].sort()
+  const rows = await callRoutine<Row>(sql, applyReportsRoutine, [
+    new Date().toISOString(),
     textArray(apps),
-    sorted.length + several.length,
-    textArray(sorted.map(({ appId }) => appId)),
-    textArray(sorted.map(({ deviceNo }) => deviceNo)),
-    textArray(timed.map(({ deviceNo }) => deviceNo)),
-    textArray(timed.map(({ newestRead }) => newestRead?.toISOString() ?? '-infinity')),
+    sorted.length,
+    textArray(ends),
+    textArray(sorted.map(({ report }) => report.deviceNo)),
+    textArray(sorted.map(({ report }) => report.appId)),
+    refreshMs,
     ...callerValues(callers),
-    textArray(sorted.map(({ boundAt }) => boundAt.toISOString())),
-    textArray(sorted.map(({ rowVersion }) => rowVersion)),
-    textArray(sorted.map(({ rowPlace }) => rowPlace)),
-    elements(sorted.map(({ time }) => time.at?.toISOString() ?? null)),
-    textArray(sorted.map(({ time }) => String(time.isNow))),
-    elements(sorted.map(({ sign }) => sign)),
-    ...stateValues(sorted),
-    elements(single.map((event) => event?.actor ?? null)),
-    elements(single.map((event) => (event === undefined ? null : JSON.stringify(event.before)))),
-    JSON.stringify(several),
+    elements(sorted.map(({ report }) => timeOf(report))),
+    elements(sorted.map(({ report }) => (report.isCompared ? 'true' : null))),
+    ...stateValues(sorted.map(({ report }) => report.values)),
+    textArray(sorted.map(({ report }) => report.actor)),
   ])
-  noteEvents(sql, apps)
-  const skipped = new Set(rows.map((row) => row.device_no))
-  return sorted.map(({ deviceNo }) => deviceNo).filter((deviceNo) => !skipped.has(deviceNo))
+  const applied: Applied = { devices: reports.map(() => undefined), revoked: new Set(), changes: 0 }
+  for (const row of rows) {
+    const place = sorted[row.n - 1]
+    if (place === undefined) applied.revoked.add(row.app_id)
+    else applied.devices[place.index] = toDevice(row)
+    if (row.is_changed) applied.changes++
+  }
+  if (applied.changes > 0) noteEvents(sql, apps)
+  return applied
+}
+
+/** Sorts reports by round, and within each by device, the order of every writer; with the number of each round's last. */
+function inRounds(reports: readonly Report[]) {
+  const counts = new Map<string, number>()
+  const placed = reports.map((report, index) => {
+    const round = counts.get(report.deviceNo) ?? 0
+    counts.set(report.deviceNo, round + 1)
+    return { report, index, round }
+  })
+  const sorted = placed.toSorted(
+    (one, other) => one.round - other.round || (one.report.deviceNo < other.report.deviceNo ? -1 : 1),
+  )
+  const ends = sorted.flatMap(({ round }, at) => (sorted[at + 1]?.round === round ? [] : [at + 1]))
+  return { sorted, ends }
 }

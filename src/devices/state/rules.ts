@@ -6,51 +6,29 @@ import { clockAllowanceSeconds, type StateReport } from './contract.ts'
 
 export type ReportedState = Omit<StateReport, 'deviceNo' | 'reportTime'>
 
-/**
- * Applies a report to a state. Null clears a member that can be unknown, and leaves any other as it is. A device that
- * reports is online, unless the report itself says offline (contract §5).
- */
-export function applyReport(state: DeviceState, report: ReportedState): DeviceState {
-  const { statusRemark, version, batteryStatus, batteryEnergy } = report
-  return {
-    status: given(report.status) ?? state.status,
-    onlineStatus: given(report.onlineStatus) ?? 1,
-    runStatus: given(report.runStatus) ?? state.runStatus,
-    statusRemark: statusRemark === undefined ? state.statusRemark : given(statusRemark),
-    version: version === undefined ? state.version : given(version),
-    batteryStatus: batteryStatus === undefined ? state.batteryStatus : given(batteryStatus),
-    batteryEnergy: batteryEnergy === undefined ? state.batteryEnergy : given(batteryEnergy),
-  }
-}
+/** What a report says of each member of the state: null for one that it leaves out, `cleared` for one that it clears. */
+export type ReportedValues = Record<keyof DeviceState, number | string | null>
 
-/**
- * The members that a device must already have for the report to change nothing; null for a member that the report
- * leaves out. Undefined for a report that clears a member, because null could not tell the two apart.
- */
-export function repeatedState(
-  report: ReportedState,
-): { [Member in keyof DeviceState]: DeviceState[Member] | null } | undefined {
+/** No stored text is empty, and no stored number is so small. */
+export const cleared = { text: '', number: '-9223372036854775808' } as const
+
+/** Null clears a member that can be unknown, and leaves any other as it is. */
+export function reportedValues(report: ReportedState): ReportedValues {
   const { statusRemark, version, batteryStatus, batteryEnergy } = report
-  const clears = [statusRemark, version, batteryStatus, batteryEnergy].some(
-    (value) => value !== undefined && given(value) === null,
-  )
-  if (clears) return undefined
   return {
     status: given(report.status),
     onlineStatus: given(report.onlineStatus),
     runStatus: given(report.runStatus),
-    statusRemark: given(statusRemark),
-    version: given(version),
-    batteryStatus: given(batteryStatus),
-    batteryEnergy: given(batteryEnergy),
+    statusRemark: statusRemark === undefined ? null : (given(statusRemark) ?? cleared.text),
+    version: version === undefined ? null : (given(version) ?? cleared.text),
+    batteryStatus: batteryStatus === undefined ? null : (given(batteryStatus) ?? cleared.number),
+    batteryEnergy: batteryEnergy === undefined ? null : (given(batteryEnergy) ?? cleared.text),
   }
 }
 
-/** The members that the new state changes, as they are now; undefined if it changes none, so the record stays the same. */
-export function changedMembers(device: DeviceState, state: DeviceState): Partial<DeviceState> | undefined {
-  const changed = (Object.keys(state) as (keyof DeviceState)[]).filter((member) => device[member] !== state[member])
-  return changed.length === 0 ? undefined : Object.fromEntries(changed.map((member) => [member, device[member]]))
-}
+/** Whether a report clears a member. */
+export const isClearing = ({ statusRemark, version, batteryStatus, batteryEnergy }: ReportedValues) =>
+  batteryStatus === cleared.number || [statusRemark, version, batteryEnergy].includes(cleared.text)
 
 /** The fault of a report whose time lies too far in the future. */
 export function reportTimeFaults({ reportTime }: { reportTime?: string | null }, readMoment: ReadMoment): FieldFault[] {

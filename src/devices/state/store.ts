@@ -1,40 +1,19 @@
-import type { Row } from 'postgres'
 import { lockApplication } from '../../database/application-lock.ts'
 import type { Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
-import { deviceColumnsSql, toDevice } from '../columns.ts'
 import type { Device } from '../rules.ts'
 import { findDevices, findHolders, requireDeviceOf } from '../store.ts'
-
-/** A device as read without a lock. */
-export interface KnownDevice {
-  device: Device
-  /** Differs after every change of the row. Opaque. */
-  rowVersion: string
-  /** Where this version of the row is stored. Opaque. */
-  rowPlace: string
-  /** The time of its newest report; null if it never reported. */
-  reportedAt: Date | null
-  /** Whether the stored sign of life is old enough to be renewed; null if the device is not online. */
-  isSignOld: boolean | null
-}
 
 /** Whether the last sign of life is older than this, by the database's clock, as everywhere in presence. */
 const isOlderSql = (milliseconds: string) => `p.seen_at <= ${agoSql(milliseconds)}`
 const agoSql = (milliseconds: string) => `now() - ${milliseconds}::integer * interval '1 millisecond'`
 
-/** SQL: what a write finds the row of the device `d` by, as it was read. */
-export const rowVersionSql = 'd.xmin::text as row_version, d.ctid::text as row_place'
-
-const knownColumnsSql = `${deviceColumnsSql('d')}, ${rowVersionSql}, p.reported_at`
-
-export function toKnown(row: Row): KnownDevice {
-  const { row_version: rowVersion, row_place: rowPlace, reported_at: reportedAt, is_sign_old: isSignOld } = row
-  return { device: toDevice(row), rowVersion, rowPlace, reportedAt, isSignOld }
-}
-
 /** A device and the time of its newest report. */
-export type ReportedDevice = Pick<KnownDevice, 'device' | 'reportedAt'>
+export interface ReportedDevice {
+  device: Device
+  /** The time of its newest report; null if it never reported. */
+  reportedAt: Date | null
+}
 
 /**
  * Reads a device of these applications and the time of its newest report; `appIds: null` means any. Throws 20002, also
@@ -120,27 +99,21 @@ export async function lockSilentDevices(
   tx: Statements,
   found: SilentDevice[],
   silenceMs: number,
-): Promise<KnownDevice[]> {
+): Promise<SilentDevice[]> {
   // The lock order of every writer: applications first, then devices, each sorted.
   const apps = [...new Set(found.map(({ appId }) => appId))].sort()
   for (const appId of apps) await lockApplication(tx, appId)
-  const bindings = await tx.unsafe(
-    'select device_no, app_id, bound_at::text as bound_at from device_binding where device_no = any($1::text[])',
-    [textArray(found.map(({ deviceNo }) => deviceNo))],
-  )
-  const silent: KnownDevice[] = []
-  // A device that moved to another application meanwhile is skipped; the next search finds it.
+  const silent: SilentDevice[] = []
+  // A device that moved to another application meanwhile has no row here; the next search finds it.
   for (const appId of apps) {
-    const own = bindings.filter((binding) => binding.app_id === appId)
+    const own = found.flatMap((device) => (device.appId === appId ? [device.deviceNo] : []))
     const rows = await tx.unsafe(
-      `select ${knownColumnsSql}, true as is_sign_old
-      from unnest($2::text[], $3::text[]) as b (device_no, bound_at)
-      join device d on d.app_id = $1 and d.bound_at = b.bound_at::timestamptz and d.device_no = b.device_no
-      join device_presence p on p.app_id = $1 and p.device_no = d.device_no
-      where ${isOlderSql('$4')} order by p.device_no for update of p`,
-      [appId, textArray(own.map((row) => row.device_no)), textArray(own.map((row) => row.bound_at)), silenceMs],
+      `select p.device_no from unnest($2::text[]) as b (device_no)
+      join device_presence p on p.app_id = $1 and p.device_no = b.device_no
+      where ${isOlderSql('$3')} order by p.device_no for update of p`,
+      [appId, textArray(own), silenceMs],
     )
-    silent.push(...rows.map(toKnown))
+    silent.push(...rows.map((row) => ({ deviceNo: row.device_no, appId })))
   }
   return silent
 }
