@@ -208,7 +208,7 @@ begin
 end
 $routine$;
 
-create function apply_reports_cbc6836ec78e (
+create function apply_reports_2bdb7a05aaeb (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -293,8 +293,10 @@ begin
       v_base := v_bases[array_position(p_apps, v_app)];
       return query
       with known as materialized (
+        select r.*, not r.is_late and (r.new_status is distinct from r.status or r.new_online_status is distinct from r.online_status or r.new_run_status is distinct from r.run_status or r.new_status_remark is distinct from r.status_remark or r.new_version is distinct from r.version or r.new_battery_status is distinct from r.battery_status or r.new_battery_energy is distinct from r.battery_energy) as is_changed
+        from (
       select d.*, p.*, i.number as n, coalesce(p_status[i.number], d.status) as new_status, coalesce(coalesce(p_online[i.number], 1::smallint), d.online_status) as new_online_status, coalesce(p_run[i.number], d.run_status) as new_run_status, nullif(coalesce(p_remarks[i.number], d.status_remark), '') as new_status_remark, nullif(coalesce(p_versions[i.number], d.version), '') as new_version, nullif(coalesce(p_batteries[i.number], d.battery_status), -9223372036854775808) as new_battery_status, nullif(coalesce(p_energies[i.number], d.battery_energy), '') as new_battery_energy,
-        coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late
+          coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late
       from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
       cross join lateral (
         select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at from device d
@@ -302,16 +304,15 @@ begin
       left join lateral (
         select reported_at, seen_at from device_presence p
         where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
-      where i.app_id = v_app and p_owners[i.number] = v_app),
-      differing as materialized (select * from known k where not k.is_late and (k.new_status is distinct from k.status or k.new_online_status is distinct from k.online_status or k.new_run_status is distinct from k.run_status or k.new_status_remark is distinct from k.status_remark or k.new_version is distinct from k.version or k.new_battery_status is distinct from k.battery_status or k.new_battery_energy is distinct from k.battery_energy)),
+      where i.app_id = v_app and p_owners[i.number] = v_app) as r),
       changed as (
-        update device d set status = k.new_status, online_status = k.new_online_status, run_status = k.new_run_status, status_remark = k.new_status_remark, version = k.new_version, battery_status = k.new_battery_status, battery_energy = k.new_battery_energy from differing k
-        where d.app_id = v_app and d.bound_at = k.bound_at and d.device_no = k.device_no),
+        update device d set status = k.new_status, online_status = k.new_online_status, run_status = k.new_run_status, status_remark = k.new_status_remark, version = k.new_version, battery_status = k.new_battery_status, battery_energy = k.new_battery_energy from known k
+        where k.is_changed and d.app_id = v_app and d.bound_at = k.bound_at and d.device_no = k.device_no),
       history as (
         insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
         select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],
           k.device_no, concat('{', concat_ws(',', case when k.new_status is distinct from k.status then concat('"status":', coalesce(k.status::text, 'null')) end, case when k.new_online_status is distinct from k.online_status then concat('"onlineStatus":', coalesce(k.online_status::text, 'null')) end, case when k.new_run_status is distinct from k.run_status then concat('"runStatus":', coalesce(k.run_status::text, 'null')) end, case when k.new_status_remark is distinct from k.status_remark then concat('"statusRemark":', coalesce(to_json(k.status_remark)::text, 'null')) end, case when k.new_version is distinct from k.version then concat('"version":', coalesce(to_json(k.version)::text, 'null')) end, case when k.new_battery_status is distinct from k.battery_status then concat('"batteryStatus":', coalesce(k.battery_status::text, 'null')) end, case when k.new_battery_energy is distinct from k.battery_energy then concat('"batteryEnergy":', coalesce(to_json(k.battery_energy)::text, 'null')) end), '}'), k.new_status, k.new_online_status, k.new_run_status, k.new_status_remark, k.new_version, k.new_battery_status, k.new_battery_energy
-        from differing k),
+        from known k where k.is_changed),
       present as (
         -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
         -- changes.
@@ -322,7 +323,7 @@ begin
         on conflict (app_id, device_no) do update
         set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
           seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
-      select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, case when k.is_late then k.status else k.new_status end, case when k.is_late then k.online_status else k.new_online_status end, case when k.is_late then k.run_status else k.new_run_status end, case when k.is_late then k.status_remark else k.new_status_remark end, case when k.is_late then k.version else k.new_version end, case when k.is_late then k.battery_status else k.new_battery_status end, case when k.is_late then k.battery_energy else k.new_battery_energy end, k.bound_at, k.n, not k.is_late and (k.new_status is distinct from k.status or k.new_online_status is distinct from k.online_status or k.new_run_status is distinct from k.run_status or k.new_status_remark is distinct from k.status_remark or k.new_version is distinct from k.version or k.new_battery_status is distinct from k.battery_status or k.new_battery_energy is distinct from k.battery_energy) from known k;
+      select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, case when k.is_late then k.status else k.new_status end, case when k.is_late then k.online_status else k.new_online_status end, case when k.is_late then k.run_status else k.new_run_status end, case when k.is_late then k.status_remark else k.new_status_remark end, case when k.is_late then k.version else k.new_version end, case when k.is_late then k.battery_status else k.new_battery_status end, case when k.is_late then k.battery_energy else k.new_battery_energy end, k.bound_at, k.n, k.is_changed from known k;
     end loop;
   end loop;
 end

@@ -86,7 +86,7 @@ const isOfOne = (text: string) =>
 /** Statements about many applications or about none: batches, searches for work, maintenance, and operators' lists. */
 const ofMany = [
   /^(with \w+ as \( )?insert into \w+ .* from (json_to_recordset|rows from)/,
-  /^with (bound|changed) as/,
+  /^with bound as/,
   // Devices of several applications that are transferred together.
   /^(v_changed := array\(\s*)?select d\.device_no from device d, |^delete from device d using /,
   /from (device_binding|past_binding|application_lock|event_head|device_presence)\b/,

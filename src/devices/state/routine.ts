@@ -92,12 +92,12 @@ function appliedSql(column: StateColumn, n: string): string {
 }
 
 const newSql = columns.map((column) => `${appliedSql(column, 'i.number')} as new_${column}`).join(', ')
-const differs = (column: StateColumn) => `k.new_${column} is distinct from k.${column}`
+const differs = (column: StateColumn, row: string) => `${row}.new_${column} is distinct from ${row}.${column}`
 /** SQL: the members that changed, with the values before the change, as JSON text. */
 const beforeSql = `concat('{', concat_ws(',', ${columns
   .map((column) => {
     const value = stateTypes[column] === 'text' ? `to_json(k.${column})` : `k.${column}`
-    return `case when ${differs(column)} then concat('"${memberOf[column]}":', coalesce(${value}::text, 'null')) end`
+    return `case when ${differs(column, 'k')} then concat('"${memberOf[column]}":', coalesce(${value}::text, 'null')) end`
   })
   .join(', ')}), '}')`
 /** SQL: the device after its report, whose late ones change nothing. */
@@ -166,17 +166,18 @@ ${findBindingsVariablesSql}
       continue when v_app = any(v_revoked);
       v_base := v_bases[array_position(p_apps, v_app)];
       return query
-      with known as materialized (${knownSql(`, ${newSql},
-        coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late`)}),
-      differing as materialized (select * from known k where not k.is_late and (${columns.map(differs).join(' or ')})),
+      with known as materialized (
+        select r.*, not r.is_late and (${columns.map((column) => differs(column, 'r')).join(' or ')}) as is_changed
+        from (${knownSql(`, ${newSql},
+          coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late`)}) as r),
       changed as (
-        update device d set ${columns.map((column) => `${column} = k.new_${column}`).join(', ')} from differing k
-        where d.app_id = v_app and d.bound_at = k.bound_at and d.device_no = k.device_no),
+        update device d set ${columns.map((column) => `${column} = k.new_${column}`).join(', ')} from known k
+        where k.is_changed and d.app_id = v_app and d.bound_at = k.bound_at and d.device_no = k.device_no),
       history as (
         insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${columns.join(', ')})
         select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],
           k.device_no, ${beforeSql}, ${columns.map((column) => `k.new_${column}`).join(', ')}
-        from differing k),
+        from known k where k.is_changed),
       present as (
         -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
         -- changes.
@@ -187,7 +188,7 @@ ${findBindingsVariablesSql}
         on conflict (app_id, device_no) do update
         set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
           seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
-      select ${afterSql}, k.n, not k.is_late and (${columns.map(differs).join(' or ')}) from known k;
+      select ${afterSql}, k.n, k.is_changed from known k;
     end loop;
   end loop;`,
 )
