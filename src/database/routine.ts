@@ -106,15 +106,6 @@ export function jsonRows<Members extends object>(
   return `json_to_recordset(${parameter}) as i (${columnList(columns)})`
 }
 
-/** SQL: the same, numbered by `n` from 1. */
-export function numberedJsonRows<Members extends object>(
-  parameter: string,
-  columns: Record<keyof Members & string, string>,
-): string {
-  const names = Object.keys(columns).join(', ')
-  return `rows from (json_to_recordset(${parameter}) as (${columnList(columns)})) with ordinality as i (${names}, n)`
-}
-
 /** SQL: records from JSON texts joined by line feeds, which no JSON text holds; a JSON array costs three times more. */
 export const recordsOf = (parameter: string) => `string_to_array(${parameter}, E'\n')`
 
