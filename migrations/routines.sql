@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function note_repeats_2a46f0297620 (
+create function note_repeats_7020ace820b5 (
   p_serials text[],
   p_owners text[],
   p_refresh_ms integer,
@@ -193,14 +193,14 @@ begin
         select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
-        select reported_at, seen_at from device_presence p
+        select reported_at, seen_at, p.xmin as presence_version from device_presence p
         where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
       where i.app_id = v_app and p_owners[i.number] = v_app)
     update device_presence p set reported_at = greatest(p.reported_at, coalesce(p_times[k.n], v_now)),
       seen_at = case when p.seen_at <= v_old then v_now else p.seen_at end
     from known k
-    where p.app_id = v_app and p.device_no = k.device_no
-      and p.reported_at = k.reported_at and (p.seen_at is not null) = (k.online_status = 1)
+    where p.app_id = k.app_id /* v_app */ and p.device_no = k.device_no
+      and p.xmin = k.presence_version and (p.seen_at is not null) = (k.online_status = 1)
       and (p_times[k.n] is null or p_times[k.n] >= k.reported_at)
       and (p_status[k.n] is null or p_status[k.n] = k.status) and (coalesce(p_online[k.n], 1::smallint) is null or coalesce(p_online[k.n], 1::smallint) = k.online_status) and (p_run[k.n] is null or p_run[k.n] = k.run_status) and (p_remarks[k.n] is null or p_remarks[k.n] = k.status_remark) and (p_versions[k.n] is null or p_versions[k.n] = k.version) and (p_batteries[k.n] is null or p_batteries[k.n] = k.battery_status) and (p_energies[k.n] is null or p_energies[k.n] = k.battery_energy)
     returning k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, k.status, k.online_status, k.run_status, k.status_remark, k.version, k.battery_status, k.battery_energy, k.bound_at;
@@ -208,7 +208,7 @@ begin
 end
 $routine$;
 
-create function apply_reports_2bdb7a05aaeb (
+create function apply_reports_b2a3fbe779bb (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -270,11 +270,12 @@ begin
   if v_revoked <> '{}' then
     return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::integer, false from unnest(v_revoked) as r (app_id);
   end if;
-  if p_compared <> '{}' then
+  if p_compared <> '{}' or cardinality(p_rounds) > 1 then
     foreach v_app in array p_apps loop
-      -- Signs of life are written without the application's lock, so this locks their rows: all, not only those whose
-      -- times are compared, because the others are written later, and to lock them then would break the lock order.
-      perform 1 from (select distinct app_id, device_no from unnest(p_owners, p_serials) as r (app_id, device_no) order by device_no) as i
+      -- Signs of life are written without the application's lock, so this locks their rows, in the order of
+      -- every writer: all, not only those whose times are compared or that have several reports, because the others
+      -- are written later.
+      perform 1 from (select app_id, device_no from unnest(p_owners, p_serials) as r (app_id, device_no) order by device_no collate "C") as i
       cross join lateral (
         select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
       where i.app_id = v_app ;
@@ -288,26 +289,27 @@ begin
     when v_found = v_serials then array(select generate_series(v_before + 1, v_before + cardinality(v_serials)))
     else array(select v_before + array_position(v_serials, serial) from unnest(v_found) as serial) end;
     v_before := v_end;
-    foreach v_app in array p_apps loop
-      continue when v_app = any(v_revoked);
+    foreach v_app in array array(
+      select distinct owner from unnest(v_owners) as owner
+      where owner = any(p_apps) and owner <> all(v_revoked) order by owner) loop
       v_base := v_bases[array_position(p_apps, v_app)];
       return query
       with known as materialized (
         select r.*, not r.is_late and (r.new_status is distinct from r.status or r.new_online_status is distinct from r.online_status or r.new_run_status is distinct from r.run_status or r.new_status_remark is distinct from r.status_remark or r.new_version is distinct from r.version or r.new_battery_status is distinct from r.battery_status or r.new_battery_energy is distinct from r.battery_energy) as is_changed
         from (
-      select d.*, p.*, i.number as n, coalesce(p_status[i.number], d.status) as new_status, coalesce(coalesce(p_online[i.number], 1::smallint), d.online_status) as new_online_status, coalesce(p_run[i.number], d.run_status) as new_run_status, nullif(coalesce(p_remarks[i.number], d.status_remark), '') as new_status_remark, nullif(coalesce(p_versions[i.number], d.version), '') as new_version, nullif(coalesce(p_batteries[i.number], d.battery_status), -9223372036854775808) as new_battery_status, nullif(coalesce(p_energies[i.number], d.battery_energy), '') as new_battery_energy,
+      select d.*, p.*, i.number as n, coalesce(p_status[i.number], d.status) as new_status, coalesce(p_online[i.number], 1::smallint) as new_online_status, coalesce(p_run[i.number], d.run_status) as new_run_status, nullif(coalesce(p_remarks[i.number], d.status_remark), '') as new_status_remark, nullif(coalesce(p_versions[i.number], d.version), '') as new_version, nullif(coalesce(p_batteries[i.number], d.battery_status), -9223372036854775808) as new_battery_status, nullif(coalesce(p_energies[i.number], d.battery_energy), '') as new_battery_energy,
           coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late
       from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
       cross join lateral (
         select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
-        select reported_at, seen_at from device_presence p
+        select reported_at, seen_at, p.xmin as presence_version from device_presence p
         where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
       where i.app_id = v_app and p_owners[i.number] = v_app) as r),
       changed as (
         update device d set status = k.new_status, online_status = k.new_online_status, run_status = k.new_run_status, status_remark = k.new_status_remark, version = k.new_version, battery_status = k.new_battery_status, battery_energy = k.new_battery_energy from known k
-        where k.is_changed and d.app_id = v_app and d.bound_at = k.bound_at and d.device_no = k.device_no),
+        where k.is_changed and d.app_id = k.app_id /* v_app */ and d.bound_at = k.bound_at and d.device_no = k.device_no),
       history as (
         insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
         select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],

@@ -53,10 +53,12 @@ export async function installRoutines(sql: Sql, routines: readonly Routine[]): P
     await takeLock(tx, 'install routines')
     const isDistributed = await findDistributed(tx)
     for (const { name, definition } of routines) {
-      const [known] = await tx`select 1 from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
-      if (known === undefined) await tx.unsafe(definition)
-      // Citus needs a statement's values to find its node.
-      if (isDistributed) await tx.unsafe(`alter function ${name} reset plan_cache_mode`)
+      const [known] = await tx`select from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
+      if (isDistributed) {
+        // Also one that was created before the tables were distributed. Citus needs a statement's values to find its node.
+        await tx.unsafe(definition.replace('create', 'create or replace').replaceAll(joined, 'v_app'))
+        await tx.unsafe(`alter function ${name} reset plan_cache_mode`)
+      } else if (known === undefined) await tx.unsafe(definition)
       await tx`insert into routine (name) values (${name}) on conflict (name) do update set seen_at = now()`
     }
     const unused = await tx`
@@ -79,6 +81,15 @@ export async function keepRoutines(sql: Sql, routines: readonly Routine[]): Prom
   ])
   if (row.known < routines.length) await installRoutines(sql, routines)
 }
+
+const joined = 'k.app_id /* v_app */'
+
+/**
+ * SQL: joins a table to rows `k` of the application `v_app`, beside the rest of the key. Names the application by the
+ * rows: by a constant, a plan that was made while the table was empty would read the whole application. On a cluster the
+ * constant tells the node, and statements are planned each time.
+ */
+export const isOfRowsSql = (table: string) => `${table}.app_id = ${joined}`
 
 export function callRoutine<Row extends object>(
   sql: Statements,

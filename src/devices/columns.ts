@@ -37,6 +37,11 @@ const columns: Record<keyof Device, string> = {
 }
 const members = Object.entries(columns) as [keyof Device, string][]
 
+/** The member of each column. */
+export const memberOf: Readonly<Record<string, keyof Device>> = Object.fromEntries(
+  members.map(([member, column]) => [column, member]),
+)
+
 /** The types of the columns that a device is read from. */
 export const deviceTypes: Readonly<Record<string, string>> = {
   ...Object.fromEntries(members.map(([, column]) => [column, 'text'])),

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import type { Static, TObject, TSchema } from 'typebox'
 import { type DeviceRecord, getDevice, updateDevice, updateDevices } from '../../src/devices/contract.ts'
 import { transferDevice, transferDevices, unbindDevice, unbindDevices } from '../../src/devices/ownership/contract.ts'
-import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
+import {
+  type DeviceState,
+  getDeviceState,
+  reportDeviceState,
+  reportDeviceStates,
+} from '../../src/devices/state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { saveSite, saveSites, updateSite, updateSites } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
@@ -323,6 +328,34 @@ test('updates that arrive at once, of several applications and devices, each get
     }),
   )
   await Promise.all(rounds.flat())
+})
+
+test('reports of one device keep their order beside those of others, in batches that are under way at once', async () => {
+  const application = await newApplication(client)
+  const { token } = application
+  for (let round = 0; round < 6; round++) {
+    const [many, once] = [await newDevice(application), await newDevice(application)]
+    // The service notes what repeats the state before it applies the rest, as long as little changes.
+    const known = { deviceNo: once.deviceNo, version: 'known' }
+    for (let again = 0; again < 3; again++) expectSuccess(await client.call(reportDeviceState, known, { token }))
+    const changes = Array.from({ length: 127 }, (_, index) => ({ deviceNo: many.deviceNo, version: `${index}` }))
+    // In one round the last row says again what was stored before the batch.
+    const reports =
+      round % 2 === 0 ? [known, ...changes] : [known, ...changes.slice(0, 64), { ...changes[0], version: '0' }]
+    if (round % 2 === 1) expectSuccess(await client.call(reportDeviceState, { ...changes[0] }, { token }))
+    const results = expectSuccess(await client.call(reportDeviceStates, { reports }, { token })).results
+    expect(results.map(({ data }) => (data as DeviceRecord).version)).toEqual(reports.map(({ version }) => version))
+    const state = expectSuccess(await client.call(getDeviceState, { deviceNo: many.deviceNo }, { token }))
+    expect((state as DeviceState).version).toBe(reports.at(-1)?.version as string)
+    const query = { deviceNo: many.deviceNo, type: 'device.stateChanged', pageSize: '100' }
+    const told = expectSuccess(await client.call(pageEvents, query, { token })).list
+    const versions = told.map(({ data }) => (data as DeviceRecord).version)
+    const expected =
+      round % 2 === 0
+        ? changes.map(({ version }) => version)
+        : [...changes.slice(0, 64).map(({ version }) => version), '0']
+    expect(versions).toEqual(expected.slice(0, 100))
+  }
 })
 
 test('a thousand reports of one device are taken one after the other', async () => {

@@ -34,16 +34,12 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
   const { refreshMs } = presenceTimes(config.presenceSeconds)
   /** Whether most reports of the last batch changed their device. */
   let changesPrevail = false
+  const underWay = new Turns()
 
   const outcomeOf = (device: Device | undefined): LaneOutcome =>
     device === undefined
       ? { refusal: new Refusal('deviceNotFound') }
       : { record: deviceText(showDevice(device, showMoment)) }
-
-  async function note(submissions: readonly Submission[], callers: Caller[]): Promise<Map<string, Device>> {
-    const repeats = changesPrevail ? [] : repeatsOf(submissions)
-    return repeats.length === 0 ? new Map() : noteRepeats(writer, repeats, callers, refreshMs)
-  }
 
   const lane = openLane<Submission, LaneOutcome>('states', {
     // No claims: one write may hold several reports of a device, which it applies in order.
@@ -51,22 +47,62 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
     atOnce: 2,
     async write(submissions) {
       const callers = submissions.map(({ caller }) => caller)
-      const noted = await note(submissions, callers)
-      const others = submissions.filter(({ deviceNo }) => !noted.has(deviceNo))
-      if (others.length === 0) return submissions.map(({ deviceNo }) => outcomeOf(noted.get(deviceNo)))
-      const { devices, revoked, changes } = await applyReports(writer, others, callers, refreshMs)
-      changesPrevail = 2 * changes > submissions.length
-      let next = 0
-      return submissions.map(({ appId, deviceNo }) => {
-        const device = noted.get(deviceNo)
-        if (device !== undefined) return outcomeOf(device)
-        const applied = devices[next++]
-        return revoked.has(appId) ? { revoked: true } : outcomeOf(applied)
-      })
+      const turn = underWay.begin(submissions)
+      try {
+        const repeats = changesPrevail ? [] : repeatsOf(submissions).filter(({ deviceNo }) => !turn.isAwaited(deviceNo))
+        const noted = repeats.length === 0 ? new Map() : await noteRepeats(writer, repeats, callers, refreshMs)
+        const others = submissions.filter(({ deviceNo }) => !noted.has(deviceNo))
+        if (others.length === 0) return submissions.map(({ deviceNo }) => outcomeOf(noted.get(deviceNo)))
+        await turn.comes
+        const applying = applyReports(writer, others, callers, refreshMs)
+        turn.pass()
+        const { devices, revoked, changes } = await applying
+        changesPrevail = 2 * changes > submissions.length
+        let next = 0
+        return submissions.map(({ appId, deviceNo }) => {
+          const device = noted.get(deviceNo)
+          if (device !== undefined) return outcomeOf(device)
+          const applied = devices[next++]
+          return revoked.has(appId) ? { revoked: true } : outcomeOf(applied)
+        })
+      } finally {
+        turn.pass()
+        turn.end()
+      }
     },
   })
 
   return submitter(lane, callers)
+}
+
+/**
+ * Keeps the order of batches that are under way at once. The connection runs statements in the order in which they are
+ * sent; so a batch sends what it applies after the batch before it has, and does not note a report of a device that an
+ * earlier batch may still change.
+ */
+class Turns {
+  private last = Promise.resolve()
+  private readonly batches = new Set<ReadonlySet<string>>()
+
+  begin(submissions: readonly Submission[]) {
+    const earlier = [...this.batches]
+    const own = new Set(submissions.map(({ deviceNo }) => deviceNo))
+    this.batches.add(own)
+    const comes = this.last
+    let pass = () => {}
+    const passes = new Promise<void>((resolve) => {
+      pass = resolve
+    })
+    this.last = comes.then(() => passes)
+    return {
+      isAwaited: (deviceNo: string) => earlier.some((batch) => batch.has(deviceNo)),
+      /** Resolves when the batches before have sent everything. */
+      comes,
+      /** Says that this batch has sent everything. */
+      pass,
+      end: () => this.batches.delete(own),
+    }
+  }
 }
 
 /** The reports that may repeat the state: each is the only one of its device and clears no member. */

@@ -46,8 +46,9 @@ export function startPresence({ config, sql, log }: Parts): { stop(): void } {
     return transaction(sql, async (tx) => {
       if (!(await tryLock(tx, 'presence'))) return undefined
       const silent = await lockSilentDevices(tx, found, silenceMs)
-      if (silent.length > 0) await applyReports(tx, silent.map(toOffline), [], refreshMs)
-      return silent.length
+      if (silent.length === 0) return 0
+      const { changes } = await applyReports(tx, silent.map(toOffline), [], refreshMs)
+      return changes
     })
   }
 

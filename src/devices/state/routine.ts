@@ -4,10 +4,10 @@ import { callerParameters, callerValues, findRevokedSql } from '../../callers/st
 import { lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import type { Statements } from '../../database/open.ts'
-import { arrayRows, callRoutine, routine, textArray } from '../../database/routine.ts'
-import { deviceColumns, deviceColumnsSql, deviceTypes, toDevice } from '../columns.ts'
+import { arrayRows, callRoutine, isOfRowsSql, routine, textArray } from '../../database/routine.ts'
+import { deviceColumns, deviceColumnsSql, deviceTypes, memberOf, toDevice } from '../columns.ts'
 import { lockPresenceSql } from '../routine.ts'
-import type { Device, DeviceState } from '../rules.ts'
+import type { Device } from '../rules.ts'
 import { elements, givenSql, stateColumns, stateParameters, stateTypes, stateValues } from './columns.ts'
 import { cleared, type ReportedValues } from './rules.ts'
 
@@ -60,22 +60,12 @@ export const knownSql = (others = '') => `
         select ${deviceColumnsSql('d')} from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
-        select reported_at, seen_at from device_presence p
+        select reported_at, seen_at, p.xmin as presence_version from device_presence p
         where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
       where i.app_id = v_app and p_owners[i.number] = v_app`
 
 type StateColumn = keyof typeof stateTypes
 const columns = stateColumns as StateColumn[]
-
-const memberOf: Record<StateColumn, keyof DeviceState> = {
-  status: 'status',
-  online_status: 'onlineStatus',
-  run_status: 'runStatus',
-  status_remark: 'statusRemark',
-  version: 'version',
-  battery_status: 'batteryStatus',
-  battery_energy: 'batteryEnergy',
-}
 
 const clearedSql: Partial<Record<StateColumn, string>> = {
   status_remark: `'${cleared.text}'`,
@@ -86,7 +76,9 @@ const clearedSql: Partial<Record<StateColumn, string>> = {
 
 /** SQL: a column of the device `d` after the report with the number `n`. */
 function appliedSql(column: StateColumn, n: string): string {
-  const value = `coalesce(${givenSql(n)[column]}, d.${column})`
+  const given = givenSql(n)[column]
+  if (column === 'online_status') return given
+  const value = `coalesce(${given}, d.${column})`
   const none = clearedSql[column]
   return none === undefined ? value : `nullif(${value}, ${none})`
 }
@@ -149,12 +141,13 @@ ${findBindingsVariablesSql}
       .map((column) => (column === 'app_id' ? column : `null::${deviceTypes[column]}`))
       .join(', ')}, null::integer, false from unnest(v_revoked) as r (app_id);
   end if;
-  if p_compared <> '{}' then
+  if p_compared <> '{}' or cardinality(p_rounds) > 1 then
     foreach v_app in array p_apps loop
-      -- Signs of life are written without the application's lock, so this locks their rows: all, not only those whose
-      -- times are compared, because the others are written later, and to lock them then would break the lock order.
+      -- Signs of life are written without the application's lock, so this locks their rows, in the order of
+      -- every writer: all, not only those whose times are compared or that have several reports, because the others
+      -- are written later.
       ${lockPresenceSql(
-        '(select distinct app_id, device_no from unnest(p_owners, p_serials) as r (app_id, device_no) order by device_no) as i',
+        '(select app_id, device_no from unnest(p_owners, p_serials) as r (app_id, device_no) order by device_no collate "C") as i',
       )}
     end loop;
   end if;
@@ -162,8 +155,9 @@ ${findBindingsVariablesSql}
     v_serials := p_serials[v_before + 1 : v_end];
     ${findBindingsSql('v_serials', 'v_before')}
     v_before := v_end;
-    foreach v_app in array p_apps loop
-      continue when v_app = any(v_revoked);
+    foreach v_app in array array(
+      select distinct owner from unnest(v_owners) as owner
+      where owner = any(p_apps) and owner <> all(v_revoked) order by owner) loop
       v_base := v_bases[array_position(p_apps, v_app)];
       return query
       with known as materialized (
@@ -172,7 +166,7 @@ ${findBindingsVariablesSql}
           coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late`)}) as r),
       changed as (
         update device d set ${columns.map((column) => `${column} = k.new_${column}`).join(', ')} from known k
-        where k.is_changed and d.app_id = v_app and d.bound_at = k.bound_at and d.device_no = k.device_no),
+        where k.is_changed and ${isOfRowsSql('d')} and d.bound_at = k.bound_at and d.device_no = k.device_no),
       history as (
         insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${columns.join(', ')})
         select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],
@@ -227,13 +221,16 @@ export async function applyReports(
     textArray(sorted.map(({ report }) => report.actor)),
   ])
   const applied: Applied = { devices: reports.map(() => undefined), revoked: new Set(), changes: 0 }
+  const changed = new Set<string>()
   for (const row of rows) {
     const place = sorted[row.n - 1]
     if (place === undefined) applied.revoked.add(row.app_id)
     else applied.devices[place.index] = toDevice(row)
-    if (row.is_changed) applied.changes++
+    if (!row.is_changed) continue
+    applied.changes++
+    changed.add(row.app_id)
   }
-  if (applied.changes > 0) noteEvents(sql, apps)
+  if (changed.size > 0) noteEvents(sql, [...changed])
   return applied
 }
 

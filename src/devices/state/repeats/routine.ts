@@ -2,7 +2,7 @@ import type { Row } from 'postgres'
 import type { Caller } from '../../../callers/caller.ts'
 import { callerParameters, callerValues, findRevokedSql } from '../../../callers/store.ts'
 import type { Statements } from '../../../database/open.ts'
-import { callRoutine, routine, textArray } from '../../../database/routine.ts'
+import { callRoutine, isOfRowsSql, routine, textArray } from '../../../database/routine.ts'
 import { deviceColumns, deviceColumnsSql, deviceTypes, toDevice } from '../../columns.ts'
 import type { Device } from '../../rules.ts'
 import { elements, givenSql, stateParameters, stateValues } from '../columns.ts'
@@ -45,8 +45,8 @@ export const noteRepeatsRoutine = routine(
     update device_presence p set reported_at = greatest(p.reported_at, coalesce(p_times[k.n], v_now)),
       seen_at = case when p.seen_at <= v_old then v_now else p.seen_at end
     from known k
-    where p.app_id = v_app and p.device_no = k.device_no
-      and p.reported_at = k.reported_at and (p.seen_at is not null) = (k.online_status = 1)
+    where ${isOfRowsSql('p')} and p.device_no = k.device_no
+      and p.xmin = k.presence_version and (p.seen_at is not null) = (k.online_status = 1)
       and (p_times[k.n] is null or p_times[k.n] >= k.reported_at)
       and ${Object.entries(givenSql('k.n'))
         .map(([column, given]) => `(${given} is null or ${given} = k.${column})`)
