@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function note_repeats_7020ace820b5 (
+create function note_repeats_c0394f0353e2 (
   p_serials text[],
   p_owners text[],
   p_refresh_ms integer,
@@ -190,7 +190,7 @@ begin
       select d.*, p.*, i.number as n
       from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
       cross join lateral (
-        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at from device d
+        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.ctid as place from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
         select reported_at, seen_at, p.xmin as presence_version from device_presence p
@@ -208,7 +208,7 @@ begin
 end
 $routine$;
 
-create function apply_reports_b2a3fbe779bb (
+create function apply_reports_2b2d13084c8b (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -301,7 +301,7 @@ begin
           coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late
       from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
       cross join lateral (
-        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at from device d
+        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.ctid as place from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
         select reported_at, seen_at, p.xmin as presence_version from device_presence p
@@ -309,7 +309,7 @@ begin
       where i.app_id = v_app and p_owners[i.number] = v_app) as r),
       changed as (
         update device d set status = k.new_status, online_status = k.new_online_status, run_status = k.new_run_status, status_remark = k.new_status_remark, version = k.new_version, battery_status = k.new_battery_status, battery_energy = k.new_battery_energy from known k
-        where k.is_changed and d.app_id = k.app_id /* v_app */ and d.bound_at = k.bound_at and d.device_no = k.device_no),
+        where k.is_changed and d.ctid = k.place and d.app_id = k.app_id /* v_app */ and d.bound_at = k.bound_at and d.device_no = k.device_no),
       history as (
         insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
         select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],

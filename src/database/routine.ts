@@ -56,7 +56,9 @@ export async function installRoutines(sql: Sql, routines: readonly Routine[]): P
       const [known] = await tx`select from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
       if (isDistributed) {
         // Also one that was created before the tables were distributed. Citus needs a statement's values to find its node.
-        await tx.unsafe(definition.replace('create', 'create or replace').replaceAll(joined, 'v_app'))
+        await tx.unsafe(
+          definition.replace('create', 'create or replace').replaceAll(joined, 'v_app').replaceAll(`d.${atPlace}`, ''),
+        )
         await tx.unsafe(`alter function ${name} reset plan_cache_mode`)
       } else if (known === undefined) await tx.unsafe(definition)
       await tx`insert into routine (name) values (${name}) on conflict (name) do update set seen_at = now()`
@@ -83,6 +85,7 @@ export async function keepRoutines(sql: Sql, routines: readonly Routine[]): Prom
 }
 
 const joined = 'k.app_id /* v_app */'
+const atPlace = 'ctid = k.place and '
 
 /**
  * SQL: joins a table to rows `k` of the application `v_app`, beside the rest of the key. Names the application by the
@@ -90,6 +93,9 @@ const joined = 'k.app_id /* v_app */'
  * constant tells the node, and statements are planned each time.
  */
 export const isOfRowsSql = (table: string) => `${table}.app_id = ${joined}`
+
+/** SQL: the same for devices `d`, by the place (`ctid`) that this very statement has read, which Citus does not take. */
+export const isAtPlaceSql = `d.${atPlace}${isOfRowsSql('d')}`
 
 export function callRoutine<Row extends object>(
   sql: Statements,

@@ -4,7 +4,7 @@ import { callerParameters, callerValues, findRevokedSql } from '../../callers/st
 import { lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import type { Statements } from '../../database/open.ts'
-import { arrayRows, callRoutine, isOfRowsSql, routine, textArray } from '../../database/routine.ts'
+import { arrayRows, callRoutine, isAtPlaceSql, routine, textArray } from '../../database/routine.ts'
 import { deviceColumns, deviceColumnsSql, deviceTypes, memberOf, toDevice } from '../columns.ts'
 import { lockPresenceSql } from '../routine.ts'
 import type { Device } from '../rules.ts'
@@ -57,7 +57,7 @@ export const knownSql = (others = '') => `
       select d.*, p.*, i.number as n${others}
       from ${arrayRows({ number: 'v_numbers', app_id: 'v_owners', bound_at: 'v_bounds' })}
       cross join lateral (
-        select ${deviceColumnsSql('d')} from device d
+        select ${deviceColumnsSql('d')}, d.ctid as place from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = p_serials[i.number] limit 1) d
       left join lateral (
         select reported_at, seen_at, p.xmin as presence_version from device_presence p
@@ -166,7 +166,7 @@ ${findBindingsVariablesSql}
           coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late`)}) as r),
       changed as (
         update device d set ${columns.map((column) => `${column} = k.new_${column}`).join(', ')} from known k
-        where k.is_changed and ${isOfRowsSql('d')} and d.bound_at = k.bound_at and d.device_no = k.device_no),
+        where k.is_changed and ${isAtPlaceSql} and d.bound_at = k.bound_at and d.device_no = k.device_no),
       history as (
         insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${columns.join(', ')})
         select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],
