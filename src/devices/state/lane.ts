@@ -50,7 +50,8 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
       const turn = underWay.begin(submissions)
       try {
         const repeats = changesPrevail ? [] : repeatsOf(submissions).filter(({ deviceNo }) => !turn.isAwaited(deviceNo))
-        const noted = repeats.length === 0 ? new Map() : await noteRepeats(writer, repeats, callers, refreshMs)
+        const noted =
+          repeats.length === 0 ? new Map<string, Device>() : await noteRepeats(writer, repeats, callers, refreshMs)
         const others = submissions.filter(({ deviceNo }) => !noted.has(deviceNo))
         if (others.length === 0) return submissions.map(({ deviceNo }) => outcomeOf(noted.get(deviceNo)))
         await turn.comes
