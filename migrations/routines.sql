@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function note_repeats_c0394f0353e2 (
+create function note_repeats_bd0c04003cd4 (
   p_serials text[],
   p_owners text[],
   p_refresh_ms integer,
@@ -180,9 +180,14 @@ begin
   end if;
   select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
   from (select device_no, app_id, bound_at from device_binding where device_no = any(p_serials) order by device_no) as b;
-  v_numbers := case
-    when v_found = p_serials then array(select generate_series(0 + 1, 0 + cardinality(p_serials)))
-    else array(select 0 + array_position(p_serials, serial) from unnest(v_found) as serial) end;
+  if v_found = p_serials then
+    v_numbers := array(select generate_series(1, cardinality(p_serials)));
+  else
+    select array_agg(r.n order by r.n), array_agg(b.app_id order by r.n), array_agg(b.bound_at order by r.n)
+    into v_numbers, v_owners, v_bounds
+    from unnest(p_serials) with ordinality as r (device_no, n)
+    join unnest(v_found, v_owners, v_bounds) as b (device_no, app_id, bound_at) on b.device_no = r.device_no;
+  end if;
   -- In the order of every writer: applications first, then devices, each sorted.
   foreach v_app in array array(select distinct owner from unnest(v_owners) as owner order by owner) loop
     return query
@@ -208,11 +213,11 @@ begin
 end
 $routine$;
 
-create function apply_reports_2b2d13084c8b (
+create function apply_reports_32edb993b428 (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
-  p_rounds integer[],
+  p_lasts integer[],
   p_serials text[],
   p_owners text[],
   p_refresh_ms integer,
@@ -240,9 +245,6 @@ declare
   v_numbers integer[];
   v_owners text[];
   v_bounds timestamptz[];
-  v_before integer := 0;
-  v_end integer;
-  v_serials text[];
   v_revoked text[] := '{}';
   -- Citus rejects now() within a case.
   v_now timestamptz := now();
@@ -270,35 +272,46 @@ begin
   if v_revoked <> '{}' then
     return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::integer, false from unnest(v_revoked) as r (app_id);
   end if;
-  if p_compared <> '{}' or cardinality(p_rounds) > 1 then
+  if p_compared <> '{}' then
     foreach v_app in array p_apps loop
       -- Signs of life are written without the application's lock, so this locks their rows, in the order of
-      -- every writer: all, not only those whose times are compared or that have several reports, because the others
-      -- are written later.
+      -- every writer: all, not only those whose times are compared, because the others are written later.
       perform 1 from (select app_id, device_no from unnest(p_owners, p_serials) as r (app_id, device_no) order by device_no collate "C") as i
       cross join lateral (
         select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
       where i.app_id = v_app ;
     end loop;
   end if;
-  foreach v_end in array p_rounds loop
-    v_serials := p_serials[v_before + 1 : v_end];
-    select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
-  from (select device_no, app_id, bound_at from device_binding where device_no = any(v_serials) order by device_no) as b;
-  v_numbers := case
-    when v_found = v_serials then array(select generate_series(v_before + 1, v_before + cardinality(v_serials)))
-    else array(select v_before + array_position(v_serials, serial) from unnest(v_found) as serial) end;
-    v_before := v_end;
-    foreach v_app in array array(
-      select distinct owner from unnest(v_owners) as owner
-      where owner = any(p_apps) and owner <> all(v_revoked) order by owner) loop
-      v_base := v_bases[array_position(p_apps, v_app)];
-      return query
-      with known as materialized (
-        select r.*, not r.is_late and (r.new_status is distinct from r.status or r.new_online_status is distinct from r.online_status or r.new_run_status is distinct from r.run_status or r.new_status_remark is distinct from r.status_remark or r.new_version is distinct from r.version or r.new_battery_status is distinct from r.battery_status or r.new_battery_energy is distinct from r.battery_energy) as is_changed
+  select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
+  from (select device_no, app_id, bound_at from device_binding where device_no = any(p_serials) order by device_no) as b;
+  if v_found = p_serials then
+    v_numbers := array(select generate_series(1, cardinality(p_serials)));
+  else
+    select array_agg(r.n order by r.n), array_agg(b.app_id order by r.n), array_agg(b.bound_at order by r.n)
+    into v_numbers, v_owners, v_bounds
+    from unnest(p_serials) with ordinality as r (device_no, n)
+    join unnest(v_found, v_owners, v_bounds) as b (device_no, app_id, bound_at) on b.device_no = r.device_no;
+  end if;
+  foreach v_app in array array(
+    select distinct owner from unnest(v_owners) as owner
+    where owner = any(p_apps) and owner <> all(v_revoked) order by owner) loop
+    v_base := v_bases[array_position(p_apps, v_app)];
+    return query
+    with report as materialized (
+      select r.n, r.last, r.place, r.time, r.newest, r.counted, r.online_status_by, r.seen_at,
+        r.app_id, r.device_no, r.device_name, r.tag, r.province_code, r.city_code, r.district_code, r.detail_address, r.coordinates, r.model_name, r.product_picture_url, r.device_type, r.device_type_name, r.bound_at, r.status, r.old_status, r.online_status, r.old_online_status, r.run_status, r.old_run_status, r.status_remark, r.old_status_remark, r.version, r.old_version, r.battery_status, r.old_battery_status, r.battery_energy, r.old_battery_energy,
+        coalesce(p_status[r.counted], r.old_status) as new_status, coalesce(case when r.counted is not null then coalesce(p_online[r.counted], 1::smallint) end, r.old_online_status) as new_online_status, coalesce(p_run[r.counted], r.old_run_status) as new_run_status, nullif(coalesce(p_remarks[r.counted], r.old_status_remark), '') as new_status_remark, nullif(coalesce(p_versions[r.counted], r.old_version), '') as new_version, nullif(coalesce(p_batteries[r.counted], r.old_battery_status), -9223372036854775808) as new_battery_status, nullif(coalesce(p_energies[r.counted], r.old_battery_energy), '') as new_battery_energy
+      from (
+        select r.*, case when r.status_by is null then r.status else p_status[r.status_by] end as old_status, case when r.online_status_by is null then r.online_status else coalesce(p_online[r.online_status_by], 1::smallint) end as old_online_status, case when r.run_status_by is null then r.run_status else p_run[r.run_status_by] end as old_run_status, case when r.status_remark_by is null then r.status_remark else nullif(p_remarks[r.status_remark_by], '') end as old_status_remark, case when r.version_by is null then r.version else nullif(p_versions[r.version_by], '') end as old_version, case when r.battery_status_by is null then r.battery_status else nullif(p_batteries[r.battery_status_by], -9223372036854775808) end as old_battery_status, case when r.battery_energy_by is null then r.battery_energy else nullif(p_energies[r.battery_energy_by], '') end as old_battery_energy
         from (
-      select d.*, p.*, i.number as n, coalesce(p_status[i.number], d.status) as new_status, coalesce(p_online[i.number], 1::smallint) as new_online_status, coalesce(p_run[i.number], d.run_status) as new_run_status, nullif(coalesce(p_remarks[i.number], d.status_remark), '') as new_status_remark, nullif(coalesce(p_versions[i.number], d.version), '') as new_version, nullif(coalesce(p_batteries[i.number], d.battery_status), -9223372036854775808) as new_battery_status, nullif(coalesce(p_energies[i.number], d.battery_energy), '') as new_battery_energy,
-          coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late
+          select r.*, max(case when p_status[r.counted] is not null then r.counted end) over earlier as status_by, max(case when case when r.counted is not null then coalesce(p_online[r.counted], 1::smallint) end is not null then r.counted end) over earlier as online_status_by, max(case when p_run[r.counted] is not null then r.counted end) over earlier as run_status_by, max(case when p_remarks[r.counted] is not null then r.counted end) over earlier as status_remark_by, max(case when p_versions[r.counted] is not null then r.counted end) over earlier as version_by, max(case when p_batteries[r.counted] is not null then r.counted end) over earlier as battery_status_by, max(case when p_energies[r.counted] is not null then r.counted end) over earlier as battery_energy_by
+          from (
+          select r.*, case when p_compared[r.n] and r.time < r.newest then null else r.n end as counted
+          from (
+            select r.*, greatest(r.reported_at, max(r.time) over earlier) as newest
+            from (
+      select d.*, p.*, i.number as n, coalesce(p_lasts[i.number], i.number) as last,
+              coalesce(p_times[i.number], v_now) as time
       from (select n, v_numbers[n] as number, v_owners[n] as app_id, v_bounds[n] as bound_at from generate_series(1, cardinality(v_numbers)) as n) as i
       cross join lateral (
         select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.ctid as place from device d
@@ -306,27 +319,28 @@ begin
       left join lateral (
         select reported_at, seen_at, p.xmin as presence_version from device_presence p
         where p.app_id = v_app and p.device_no = p_serials[i.number] limit 1) p on true
-      where i.app_id = v_app and p_owners[i.number] = v_app) as r),
-      changed as (
-        update device d set status = k.new_status, online_status = k.new_online_status, run_status = k.new_run_status, status_remark = k.new_status_remark, version = k.new_version, battery_status = k.new_battery_status, battery_energy = k.new_battery_energy from known k
-        where k.is_changed and d.ctid = k.place and d.app_id = k.app_id /* v_app */ and d.bound_at = k.bound_at and d.device_no = k.device_no),
-      history as (
-        insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
-        select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],
-          k.device_no, concat('{', concat_ws(',', case when k.new_status is distinct from k.status then concat('"status":', coalesce(k.status::text, 'null')) end, case when k.new_online_status is distinct from k.online_status then concat('"onlineStatus":', coalesce(k.online_status::text, 'null')) end, case when k.new_run_status is distinct from k.run_status then concat('"runStatus":', coalesce(k.run_status::text, 'null')) end, case when k.new_status_remark is distinct from k.status_remark then concat('"statusRemark":', coalesce(to_json(k.status_remark)::text, 'null')) end, case when k.new_version is distinct from k.version then concat('"version":', coalesce(to_json(k.version)::text, 'null')) end, case when k.new_battery_status is distinct from k.battery_status then concat('"batteryStatus":', coalesce(k.battery_status::text, 'null')) end, case when k.new_battery_energy is distinct from k.battery_energy then concat('"batteryEnergy":', coalesce(to_json(k.battery_energy)::text, 'null')) end), '}'), k.new_status, k.new_online_status, k.new_run_status, k.new_status_remark, k.new_version, k.new_battery_status, k.new_battery_energy
-        from known k where k.is_changed),
-      present as (
-        -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
-        -- changes.
-        insert into device_presence (app_id, device_no, reported_at, seen_at)
-        select v_app, k.device_no, coalesce(p_times[k.n], v_now),
-          case when k.new_online_status = 2 then null when k.seen_at > v_old then '-infinity' else v_now end
-        from known k where not k.is_late
-        on conflict (app_id, device_no) do update
-        set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
-          seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
-      select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, case when k.is_late then k.status else k.new_status end, case when k.is_late then k.online_status else k.new_online_status end, case when k.is_late then k.run_status else k.new_run_status end, case when k.is_late then k.status_remark else k.new_status_remark end, case when k.is_late then k.version else k.new_version end, case when k.is_late then k.battery_status else k.new_battery_status end, case when k.is_late then k.battery_energy else k.new_battery_energy end, k.bound_at, k.n, k.is_changed from known k;
-    end loop;
+      where i.app_id = v_app and p_owners[i.number] = v_app) as r window earlier as (partition by r.last order by r.n rows between unbounded preceding and 1 preceding)) as r) as r window earlier as (partition by r.last order by r.n rows between unbounded preceding and 1 preceding)) as r) as r),
+    changed as (
+      update device d set status = k.new_status, online_status = k.new_online_status, run_status = k.new_run_status, status_remark = k.new_status_remark, version = k.new_version, battery_status = k.new_battery_status, battery_energy = k.new_battery_energy from report k
+      where k.n = k.last and (k.new_status is distinct from k.status or k.new_online_status is distinct from k.online_status or k.new_run_status is distinct from k.run_status or k.new_status_remark is distinct from k.status_remark or k.new_version is distinct from k.version or k.new_battery_status is distinct from k.battery_status or k.new_battery_energy is distinct from k.battery_energy)
+        and d.ctid = k.place and d.app_id = k.app_id /* v_app */ and d.bound_at = k.bound_at and d.device_no = k.device_no),
+    history as (
+      insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
+      select v_app, v_base + r.n, p_now, greatest(r.newest, r.time), p_actors[r.n], r.device_no, concat('{', concat_ws(',', case when r.new_status is distinct from r.old_status then concat('"status":', coalesce(r.old_status::text, 'null')) end, case when r.new_online_status is distinct from r.old_online_status then concat('"onlineStatus":', coalesce(r.old_online_status::text, 'null')) end, case when r.new_run_status is distinct from r.old_run_status then concat('"runStatus":', coalesce(r.old_run_status::text, 'null')) end, case when r.new_status_remark is distinct from r.old_status_remark then concat('"statusRemark":', coalesce(to_json(r.old_status_remark)::text, 'null')) end, case when r.new_version is distinct from r.old_version then concat('"version":', coalesce(to_json(r.old_version)::text, 'null')) end, case when r.new_battery_status is distinct from r.old_battery_status then concat('"batteryStatus":', coalesce(r.old_battery_status::text, 'null')) end, case when r.new_battery_energy is distinct from r.old_battery_energy then concat('"batteryEnergy":', coalesce(to_json(r.old_battery_energy)::text, 'null')) end), '}'),
+        r.new_status, r.new_online_status, r.new_run_status, r.new_status_remark, r.new_version, r.new_battery_status, r.new_battery_energy
+      from report r where (r.new_status is distinct from r.old_status or r.new_online_status is distinct from r.old_online_status or r.new_run_status is distinct from r.old_run_status or r.new_status_remark is distinct from r.old_status_remark or r.new_version is distinct from r.old_version or r.new_battery_status is distinct from r.old_battery_status or r.new_battery_energy is distinct from r.old_battery_energy)),
+    present as (
+      -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
+      -- changes.
+      insert into device_presence (app_id, device_no, reported_at, seen_at)
+      select v_app, r.device_no, greatest(r.newest, r.time),
+        case when r.new_online_status = 2 then null when r.seen_at > v_old then '-infinity' else v_now end
+      from report r where r.n = r.last and coalesce(r.counted, r.online_status_by) is not null
+      on conflict (app_id, device_no) do update
+      set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
+        seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
+    select r.app_id, r.device_no, r.device_name, r.tag, r.province_code, r.city_code, r.district_code, r.detail_address, r.coordinates, r.model_name, r.product_picture_url, r.device_type, r.device_type_name, r.new_status, r.new_online_status, r.new_run_status, r.new_status_remark, r.new_version, r.new_battery_status, r.new_battery_energy, r.bound_at,
+      r.n, (r.new_status is distinct from r.old_status or r.new_online_status is distinct from r.old_online_status or r.new_run_status is distinct from r.old_run_status or r.new_status_remark is distinct from r.old_status_remark or r.new_version is distinct from r.old_version or r.new_battery_status is distinct from r.old_battery_status or r.new_battery_energy is distinct from r.old_battery_energy) from report r;
   end loop;
 end
 $routine$;

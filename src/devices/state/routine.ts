@@ -36,17 +36,19 @@ export const findBindingsVariablesSql = `  v_found text[];
   v_bounds timestamptz[];`
 
 /**
- * For a routine: reads the bindings of these serials, which are sorted: `v_numbers`, the number of each report, with
- * `v_owners` and `v_bounds`. The reports begin after number `before`.
+ * For a routine: reads the bindings of the serials, which are sorted: `v_numbers`, the number of each report whose device
+ * is bound, with `v_owners` and `v_bounds`.
  */
-export const findBindingsSql = (
-  serials: string,
-  before = '0',
-) => `select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
-  from (select device_no, app_id, bound_at from device_binding where device_no = any(${serials}) order by device_no) as b;
-  v_numbers := case
-    when v_found = ${serials} then array(select generate_series(${before} + 1, ${before} + cardinality(${serials})))
-    else array(select ${before} + array_position(${serials}, serial) from unnest(v_found) as serial) end;`
+export const findBindingsSql = `select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
+  from (select device_no, app_id, bound_at from device_binding where device_no = any(p_serials) order by device_no) as b;
+  if v_found = p_serials then
+    v_numbers := array(select generate_series(1, cardinality(p_serials)));
+  else
+    select array_agg(r.n order by r.n), array_agg(b.app_id order by r.n), array_agg(b.bound_at order by r.n)
+    into v_numbers, v_owners, v_bounds
+    from unnest(p_serials) with ordinality as r (device_no, n)
+    join unnest(v_found, v_owners, v_bounds) as b (device_no, app_id, bound_at) on b.device_no = r.device_no;
+  end if;`
 
 /**
  * SQL: the devices of the application `v_app` that its reports are about, with the number of the report, `n`, the place
@@ -74,35 +76,67 @@ const clearedSql: Partial<Record<StateColumn, string>> = {
   battery_energy: `'${cleared.text}'`,
 }
 
-/** SQL: a column of the device `d` after the report with the number `n`. */
-function appliedSql(column: StateColumn, n: string): string {
-  const given = givenSql(n)[column]
-  if (column === 'online_status') return given
-  const value = `coalesce(${given}, d.${column})`
+/** SQL: a value as it is stored: null where a report clears the column. */
+function storedSql(column: StateColumn, value: string): string {
   const none = clearedSql[column]
   return none === undefined ? value : `nullif(${value}, ${none})`
 }
 
-const newSql = columns.map((column) => `${appliedSql(column, 'i.number')} as new_${column}`).join(', ')
-const differs = (column: StateColumn, row: string) => `${row}.new_${column} is distinct from ${row}.${column}`
+/** SQL: for each column of a state, with a comma in between. */
+const each = (sql: (column: StateColumn) => string) => columns.map(sql).join(', ')
+
+/** The columns of a device that no report changes. */
+const otherColumns = deviceColumns.filter((column) => !(column in stateTypes))
+
+/** SQL: what the report with the number `n` gives for a column; null for a column that it leaves out, and without `n`. */
+const givenByReportSql = (column: StateColumn, n: string) =>
+  column === 'online_status' ? `case when ${n} is not null then ${givenSql(n)[column]} end` : givenSql(n)[column]
+
+/** SQL: the window of the earlier reports of the same device in the batch. */
+const earlierSql =
+  'window earlier as (partition by r.last order by r.n rows between unbounded preceding and 1 preceding)'
+
+/**
+ * SQL: the reports of the application `v_app`, with the newest time that was known before each. `counted` is the number of
+ * the report; null if it is late, so that it gives nothing.
+ */
+const timedSql = `
+          select r.*, case when p_compared[r.n] and r.time < r.newest then null else r.n end as counted
+          from (
+            select r.*, greatest(r.reported_at, max(r.time) over earlier) as newest
+            from (${knownSql(`, coalesce(p_lasts[i.number], i.number) as last,
+              coalesce(p_times[i.number], v_now) as time`)}) as r ${earlierSql}) as r`
+
+/**
+ * SQL: the same with the state before each report, `old_` columns: as it is stored, or as the newest earlier report left it
+ * that gave the column (`_by`).
+ */
+const followingSql = `
+        select r.*, ${each(
+          (column) =>
+            `case when r.${column}_by is null then r.${column} else ${storedSql(column, givenSql(`r.${column}_by`)[column])} end as old_${column}`,
+        )}
+        from (
+          select r.*, ${each(
+            (column) =>
+              `max(case when ${givenByReportSql(column, 'r.counted')} is not null then r.counted end) over earlier as ${column}_by`,
+          )}
+          from (${timedSql}) as r ${earlierSql}) as r`
+
+const differs = (column: StateColumn) => `r.new_${column} is distinct from r.old_${column}`
+const isChangedSql = `(${columns.map(differs).join(' or ')})`
 /** SQL: the members that changed, with the values before the change, as JSON text. */
 const beforeSql = `concat('{', concat_ws(',', ${columns
   .map((column) => {
-    const value = stateTypes[column] === 'text' ? `to_json(k.${column})` : `k.${column}`
-    return `case when ${differs(column, 'k')} then concat('"${memberOf[column]}":', coalesce(${value}::text, 'null')) end`
+    const value = stateTypes[column] === 'text' ? `to_json(r.old_${column})` : `r.old_${column}`
+    return `case when ${differs(column)} then concat('"${memberOf[column]}":', coalesce(${value}::text, 'null')) end`
   })
   .join(', ')}), '}')`
-/** SQL: the device after its report, whose late ones change nothing. */
-const afterSql = deviceColumns
-  .map((column) =>
-    column in stateTypes ? `case when k.is_late then k.${column} else k.new_${column} end` : `k.${column}`,
-  )
-  .join(', ')
 
 /**
  * Applies a batch of reports, in one transaction: locks, rows, signs of life and changes in the history. Locks the
- * applications first, so every later statement sees what the last writer of a device wrote. A device has at most one
- * report in each round; its next one is applied in the next round, to what this one has written.
+ * applications first, so every later statement sees what the last writer of a device wrote. The reports are sorted by
+ * device; `p_lasts` has the number of the last one of the same device, and is empty if each is the only one of its.
  *
  * Returns the device after each report, with the report's number; none where the device does not belong to the report's
  * application. First comes a row without a number for each application of which a caller has lost its access: none of
@@ -114,7 +148,7 @@ export const applyReportsRoutine = routine(
     p_now: 'timestamptz',
     p_apps: 'text[]',
     p_count: 'integer',
-    p_rounds: 'integer[]',
+    p_lasts: 'integer[]',
     p_serials: 'text[]',
     p_owners: 'text[]',
     p_refresh_ms: 'integer',
@@ -127,9 +161,6 @@ export const applyReportsRoutine = routine(
   `${deviceColumns.map((column) => `${column} ${deviceTypes[column]}`).join(', ')}, n integer, is_changed boolean`,
   `${lockAndNumberVariablesSql}
 ${findBindingsVariablesSql}
-  v_before integer := 0;
-  v_end integer;
-  v_serials text[];
   v_revoked text[] := '{}';
   -- Citus rejects now() within a case.
   v_now timestamptz := now();
@@ -141,49 +172,50 @@ ${findBindingsVariablesSql}
       .map((column) => (column === 'app_id' ? column : `null::${deviceTypes[column]}`))
       .join(', ')}, null::integer, false from unnest(v_revoked) as r (app_id);
   end if;
-  if p_compared <> '{}' or cardinality(p_rounds) > 1 then
+  if p_compared <> '{}' then
     foreach v_app in array p_apps loop
       -- Signs of life are written without the application's lock, so this locks their rows, in the order of
-      -- every writer: all, not only those whose times are compared or that have several reports, because the others
-      -- are written later.
+      -- every writer: all, not only those whose times are compared, because the others are written later.
       ${lockPresenceSql(
         '(select app_id, device_no from unnest(p_owners, p_serials) as r (app_id, device_no) order by device_no collate "C") as i',
       )}
     end loop;
   end if;
-  foreach v_end in array p_rounds loop
-    v_serials := p_serials[v_before + 1 : v_end];
-    ${findBindingsSql('v_serials', 'v_before')}
-    v_before := v_end;
-    foreach v_app in array array(
-      select distinct owner from unnest(v_owners) as owner
-      where owner = any(p_apps) and owner <> all(v_revoked) order by owner) loop
-      v_base := v_bases[array_position(p_apps, v_app)];
-      return query
-      with known as materialized (
-        select r.*, not r.is_late and (${columns.map((column) => differs(column, 'r')).join(' or ')}) as is_changed
-        from (${knownSql(`, ${newSql},
-          coalesce(p_compared[i.number] and p_times[i.number] < p.reported_at, false) as is_late`)}) as r),
-      changed as (
-        update device d set ${columns.map((column) => `${column} = k.new_${column}`).join(', ')} from known k
-        where k.is_changed and ${isAtPlaceSql} and d.bound_at = k.bound_at and d.device_no = k.device_no),
-      history as (
-        insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${columns.join(', ')})
-        select v_app, v_base + k.n, p_now, greatest(k.reported_at, coalesce(p_times[k.n], v_now)), p_actors[k.n],
-          k.device_no, ${beforeSql}, ${columns.map((column) => `k.new_${column}`).join(', ')}
-        from known k where k.is_changed),
-      present as (
-        -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
-        -- changes.
-        insert into device_presence (app_id, device_no, reported_at, seen_at)
-        select v_app, k.device_no, coalesce(p_times[k.n], v_now),
-          case when k.new_online_status = 2 then null when k.seen_at > v_old then '-infinity' else v_now end
-        from known k where not k.is_late
-        on conflict (app_id, device_no) do update
-        set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
-          seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
-      select ${afterSql}, k.n, k.is_changed from known k;
-    end loop;
+  ${findBindingsSql}
+  foreach v_app in array array(
+    select distinct owner from unnest(v_owners) as owner
+    where owner = any(p_apps) and owner <> all(v_revoked) order by owner) loop
+    v_base := v_bases[array_position(p_apps, v_app)];
+    return query
+    with report as materialized (
+      select r.n, r.last, r.place, r.time, r.newest, r.counted, r.online_status_by, r.seen_at,
+        ${otherColumns.map((column) => `r.${column}`).join(', ')}, ${each((column) => `r.${column}, r.old_${column}`)},
+        ${each(
+          (column) =>
+            `${storedSql(column, `coalesce(${givenByReportSql(column, 'r.counted')}, r.old_${column})`)} as new_${column}`,
+        )}
+      from (${followingSql}) as r),
+    changed as (
+      update device d set ${each((column) => `${column} = k.new_${column}`)} from report k
+      where k.n = k.last and (${columns.map((column) => `k.new_${column} is distinct from k.${column}`).join(' or ')})
+        and ${isAtPlaceSql} and d.bound_at = k.bound_at and d.device_no = k.device_no),
+    history as (
+      insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${columns.join(', ')})
+      select v_app, v_base + r.n, p_now, greatest(r.newest, r.time), p_actors[r.n], r.device_no, ${beforeSql},
+        ${each((column) => `r.new_${column}`)}
+      from report r where ${isChangedSql}),
+    present as (
+      -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
+      -- changes.
+      insert into device_presence (app_id, device_no, reported_at, seen_at)
+      select v_app, r.device_no, greatest(r.newest, r.time),
+        case when r.new_online_status = 2 then null when r.seen_at > v_old then '-infinity' else v_now end
+      from report r where r.n = r.last and coalesce(r.counted, r.online_status_by) is not null
+      on conflict (app_id, device_no) do update
+      set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
+        seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
+    select ${deviceColumns.map((column) => (column in stateTypes ? `r.new_${column}` : `r.${column}`)).join(', ')},
+      r.n, ${isChangedSql} from report r;
   end loop;`,
 )
 
@@ -204,13 +236,13 @@ export async function applyReports(
   callers: Iterable<Caller>,
   refreshMs: number,
 ): Promise<Applied> {
-  const { sorted, ends } = inRounds(reports)
+  const { sorted, lasts } = byDevice(reports)
   const apps = [...new Set(reports.map(({ appId }) => appId))].sort()
   const rows = await callRoutine<Row>(sql, applyReportsRoutine, [
     new Date().toISOString(),
     textArray(apps),
     sorted.length,
-    textArray(ends),
+    lasts,
     textArray(sorted.map(({ report }) => report.deviceNo)),
     textArray(sorted.map(({ report }) => report.appId)),
     refreshMs,
@@ -234,17 +266,19 @@ export async function applyReports(
   return applied
 }
 
-/** Sorts reports by round, and within each by device, the order of every writer; with the number of each round's last. */
-function inRounds(reports: readonly Report[]) {
-  const counts = new Map<string, number>()
-  const placed = reports.map((report, index) => {
-    const round = counts.get(report.deviceNo) ?? 0
-    counts.set(report.deviceNo, round + 1)
-    return { report, index, round }
-  })
-  const sorted = placed.toSorted(
-    (one, other) => one.round - other.round || (one.report.deviceNo < other.report.deviceNo ? -1 : 1),
-  )
-  const ends = sorted.flatMap(({ round }, at) => (sorted[at + 1]?.round === round ? [] : [at + 1]))
-  return { sorted, ends }
+/** Sorts reports by device, the order of every writer, with the number of the last one of each device. */
+function byDevice(reports: readonly Report[]) {
+  const sorted = reports
+    .map((report, index) => ({ report, index }))
+    .toSorted((one, other) =>
+      one.report.deviceNo === other.report.deviceNo
+        ? one.index - other.index
+        : one.report.deviceNo < other.report.deviceNo
+          ? -1
+          : 1,
+    )
+  const keyOf = ({ report }: { report: Report }) => `${report.deviceNo} ${report.appId}`
+  const lastOf = new Map(sorted.map((one, at) => [keyOf(one), at + 1]))
+  const lasts = lastOf.size === sorted.length ? '{}' : textArray(sorted.map((one) => lastOf.get(keyOf(one)) as number))
+  return { sorted, lasts }
 }

@@ -37,7 +37,7 @@ export const noteRepeatsRoutine = routine(
   if v_revoked <> '{}' then
     return;
   end if;
-  ${findBindingsSql('p_serials')}
+  ${findBindingsSql}
   -- In the order of every writer: applications first, then devices, each sorted.
   foreach v_app in array array(select distinct owner from unnest(v_owners) as owner order by owner) loop
     return query
