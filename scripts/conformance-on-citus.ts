@@ -1,25 +1,47 @@
+import { readdirSync } from 'node:fs'
 import { getReadiness } from '../src/service/contract.ts'
 import { Cluster, coordinatorUrl } from '../test/citus/cluster.ts'
-import { Client, startService } from '../test/harness.ts'
+import { Caller } from '../test/citus/traffic.ts'
+import { Client, type Service, startService } from '../test/harness.ts'
 import { bunTest } from './bun-test.ts'
 
-// Runs the conformance suite against a service whose database is distributed, and the tests that are only for a
-// cluster. FORECOURT_TEST_DATABASE_URL names any database of a Citus coordinator; the tests create others next to it,
-// and remove them. Its user is a superuser on every node.
+// Runs the conformance suite twice in a row against a service whose database is distributed, beside two busy callers,
+// and then the tests that are only for a cluster; or the given files of the suite instead.
+// FORECOURT_TEST_DATABASE_URL names any database of a Citus coordinator; the tests create others next to it, and remove
+// them. Its user is a superuser on every node.
 
 if (coordinatorUrl === undefined) {
   console.log('FORECOURT_TEST_DATABASE_URL names no database of a Citus coordinator.')
   process.exit(1)
 }
-const cluster = await Cluster.find()
-const service = await startService({ env: { DATABASE_URL: await cluster.newDistributed() } })
-const { data } = await new Client(service).call(getReadiness, {})
-if (!data.distributed) throw new Error('the service does not know that its database is distributed')
 const files = process.argv.slice(2)
-const everywhere = { FORECOURT_BASE_URL: service.url, FORECOURT_OPERATOR_KEY: service.operatorKey }
-let status = await bunTest(files.length > 0 ? files : ['test/conformance', 'test/citus/'], everywhere)
-await service.stop()
+const cluster = await Cluster.find()
+let status = await conformance(await startService({ env: { DATABASE_URL: await cluster.newDistributed() } }))
 await cluster.clear()
-// In a run of its own: it kills the nodes.
-if (files.length === 0) status = (await bunTest(['test/faults/citus-kills.test.ts'], {})) || status
+if (files.length === 0) {
+  const ofCluster = readdirSync('test/citus').filter((name) => name.endsWith('.test.ts'))
+  // One after the other: some change settings of nodes, or kill them.
+  for (const file of [...ofCluster.map((name) => `test/citus/${name}`), 'test/faults/citus-kills.test.ts']) {
+    status = (await bunTest([file], {})) || status
+  }
+}
 process.exit(status)
+
+async function conformance(service: Service): Promise<number> {
+  const client = new Client(service)
+  const { data } = await client.call(getReadiness, {})
+  if (!data.distributed) throw new Error('the service does not know that its database is distributed')
+  const callers = await Promise.all([1, 2].map(() => Caller.start(client, 5)))
+  const everywhere = { FORECOURT_BASE_URL: service.url, FORECOURT_OPERATOR_KEY: service.operatorKey }
+  const suite = files.length > 0 ? files : ['test/conformance']
+  const runs = [await bunTest(suite, everywhere), await bunTest(suite, everywhere)]
+  await Promise.all(callers.map((one) => one.stop()))
+  const faults: string[] = []
+  for (const one of callers) {
+    console.log(`A caller beside: ${one.summary}`)
+    faults.push(...one.wrong, ...(await one.differences()))
+  }
+  if (faults.length > 0) console.log(`What the callers beside found wrong:\n${faults.slice(0, 20).join('\n')}`)
+  await service.stop()
+  return runs.find((run) => run !== 0) ?? Math.min(faults.length, 1)
+}

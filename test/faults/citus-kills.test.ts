@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type postgres from 'postgres'
 import { goneWithin, postgresProcessesIn, signal } from '../../src/embedded/processes.ts'
@@ -48,8 +48,11 @@ async function kill({ dataDir }: Node): Promise<void> {
   const processes = postgresProcessesIn(dataDir)
   for (const one of processes) signal(one, 'SIGKILL')
   await Promise.all(processes.map((one) => goneWithin(one, 10_000)))
-  // A zombie process with this id would make the start believe that the server is still running.
-  rmSync(join(dataDir, 'postmaster.pid'), { force: true })
+  // A zombie process with the id in these files would make the start believe that the server is still running.
+  const pidFile = join(dataDir, 'postmaster.pid')
+  const [, , , port, socketFolder = ''] = readFileSync(pidFile, 'utf8').split('\n')
+  if (socketFolder !== '') rmSync(join(socketFolder, `.s.PGSQL.${port}.lock`), { force: true })
+  rmSync(pidFile)
 }
 
 /** Devices without their binding and bindings without their device, on any nodes. */
