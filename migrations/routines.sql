@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function note_repeats_bd0c04003cd4 (
+create function note_repeats_429c4c6f604c (
   p_serials text[],
   p_owners text[],
   p_refresh_ms integer,
@@ -183,10 +183,13 @@ begin
   if v_found = p_serials then
     v_numbers := array(select generate_series(1, cardinality(p_serials)));
   else
-    select array_agg(r.n order by r.n), array_agg(b.app_id order by r.n), array_agg(b.bound_at order by r.n)
+    -- Without a join: these routines allow only nested loops. Without "offset 0" the place would be sought twice.
+    select array_agg(r.n), array_agg(v_owners[r.place]), array_agg(v_bounds[r.place])
     into v_numbers, v_owners, v_bounds
-    from unnest(p_serials) with ordinality as r (device_no, n)
-    join unnest(v_found, v_owners, v_bounds) as b (device_no, app_id, bound_at) on b.device_no = r.device_no;
+    from (
+      select n, array_position(v_found, serial) as place
+      from unnest(p_serials) with ordinality as u (serial, n) offset 0) as r
+    where r.place is not null;
   end if;
   -- In the order of every writer: applications first, then devices, each sorted.
   foreach v_app in array array(select distinct owner from unnest(v_owners) as owner order by owner) loop
@@ -213,7 +216,7 @@ begin
 end
 $routine$;
 
-create function apply_reports_32edb993b428 (
+create function apply_reports_40d362454014 (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -246,8 +249,8 @@ declare
   v_owners text[];
   v_bounds timestamptz[];
   v_revoked text[] := '{}';
-  -- Citus rejects now() within a case.
-  v_now timestamptz := now();
+  -- Times of reports are stored in milliseconds, and compared so. Citus rejects now() within a case.
+  v_now timestamptz(3) := now();
   v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
 begin
   foreach v_app in array p_apps loop
@@ -287,10 +290,13 @@ begin
   if v_found = p_serials then
     v_numbers := array(select generate_series(1, cardinality(p_serials)));
   else
-    select array_agg(r.n order by r.n), array_agg(b.app_id order by r.n), array_agg(b.bound_at order by r.n)
+    -- Without a join: these routines allow only nested loops. Without "offset 0" the place would be sought twice.
+    select array_agg(r.n), array_agg(v_owners[r.place]), array_agg(v_bounds[r.place])
     into v_numbers, v_owners, v_bounds
-    from unnest(p_serials) with ordinality as r (device_no, n)
-    join unnest(v_found, v_owners, v_bounds) as b (device_no, app_id, bound_at) on b.device_no = r.device_no;
+    from (
+      select n, array_position(v_found, serial) as place
+      from unnest(p_serials) with ordinality as u (serial, n) offset 0) as r
+    where r.place is not null;
   end if;
   foreach v_app in array array(
     select distinct owner from unnest(v_owners) as owner

@@ -8,7 +8,7 @@ import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import { registeredColumns } from './columns.ts'
-import type { Device } from './rules.ts'
+import { compareSerials, type Device } from './rules.ts'
 
 /** A composed device, ready to be written. */
 export interface DeviceInsert extends Device {
@@ -195,7 +195,7 @@ export async function registerDevices(
   catalogueVersion: number,
   now: Date,
 ): Promise<RegistrationOutcome[]> {
-  const sorted = devices.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+  const sorted = devices.toSorted((a, b) => compareSerials(a.deviceNo, b.deviceNo))
   const apps = [...new Set(devices.map((device) => device.appId))].sort()
   const unknown = devices.filter((device) => device.isUnknown)
   const refused = await callRoutine<ExceptionRow>(sql, registerDevicesRoutine, [

@@ -144,6 +144,22 @@ export function deviceText(record: DeviceRecord): string {
   )
 }
 
+/** Where a UTF-16 code unit comes in the order of code points: surrogates, of the highest code points, come last. */
+const rankOf = (unit: number) => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)
+
+/**
+ * Compares serials as the database does (collation "C"): by code points, and so in the order in which every writer locks
+ * their rows. JavaScript compares UTF-16 code units.
+ */
+export function compareSerials(one: string, other: string): number {
+  const length = Math.min(one.length, other.length)
+  for (let at = 0; at < length; at++) {
+    const [a, b] = [one.charCodeAt(at), other.charCodeAt(at)]
+    if (a !== b) return rankOf(a) - rankOf(b)
+  }
+  return one.length - other.length
+}
+
 /** Sorts a batch into the order in which every writer locks its rows, so that two writers cannot deadlock. */
 export function sortedByDevice<Item>(
   items: readonly Item[],
@@ -151,6 +167,6 @@ export function sortedByDevice<Item>(
 ): Item[] {
   return items.toSorted((one, other) => {
     const [a, b] = [deviceOf(one), deviceOf(other)]
-    return a.appId === b.appId ? (a.deviceNo < b.deviceNo ? -1 : 1) : a.appId < b.appId ? -1 : 1
+    return a.appId === b.appId ? compareSerials(a.deviceNo, b.deviceNo) : a.appId < b.appId ? -1 : 1
   })
 }

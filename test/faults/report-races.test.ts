@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { transferDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
+import { applyReports } from '../../src/devices/state/routine.ts'
+import { reportedValues } from '../../src/devices/state/rules.ts'
 import { Client, newApplication, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { registerDevices, report } from './state-reports.ts'
@@ -79,4 +81,35 @@ test('a first report of a device that leaves meanwhile leaves nothing behind, wh
   })
   await report(each(0), second, deviceNo, { onlineStatus: 1 })
   expect((await transfer(first)).text).toContain('"code":0')
+})
+
+test('a report with the time of an untimed one before it in the batch, in the milliseconds that are stored, is not late', async () => {
+  const app = await newApplication(each(0))
+  const [deviceNo = ''] = await registerDevices(app, 1, each)
+  const told = { appId: app.appId, deviceNo, actor: 'test' }
+  let tried = 0
+  await database.run(async (sql) => {
+    for (let version = 0; tried < 5; version++) {
+      await sql.begin(async (tx) => {
+        // The time of an untimed report is the transaction's begin.
+        const [{ time, isRoundedUp } = { time: new Date(), isRoundedUp: true }] = await tx<
+          { time: Date; isRoundedUp: boolean }[]
+        >`
+          select now()::timestamptz(3) as time, now()::timestamptz(3) > now() as "isRoundedUp"`
+        // Else the time in milliseconds is later anyway.
+        if (!isRoundedUp) tried++
+        const reports = [
+          {
+            ...told,
+            time: 'now' as const,
+            isCompared: false,
+            values: reportedValues({ version: `${version}, untimed` }),
+          },
+          { ...told, time, isCompared: true, values: reportedValues({ version: `${version}, timed` }) },
+        ]
+        const { devices } = await applyReports(tx, reports, [], 1000)
+        expect(devices[1]?.version, `at ${time.toISOString()}`).toBe(`${version}, timed`)
+      })
+    }
+  })
 })

@@ -6,6 +6,7 @@ import { yielder } from '../../runtime/event-loop.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { compareSerials } from '../rules.ts'
 import { type InventoryEntry, pageDeviceInventory } from './contract.ts'
 
 export interface NewInventoryEntry {
@@ -41,7 +42,7 @@ export async function upsertInventory(
   const pause = yielder()
   await pause()
   // Sorted, so that two imports lock the rows they share in the same order.
-  const sorted = entries.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+  const sorted = entries.toSorted((a, b) => compareSerials(a.deviceNo, b.deviceNo))
   await pause()
   const serials = textArray(sorted.map((entry) => entry.deviceNo))
   await pause()

@@ -7,7 +7,7 @@ import type { Statements } from '../../database/open.ts'
 import { arrayRows, callRoutine, isAtPlaceSql, routine, textArray } from '../../database/routine.ts'
 import { deviceColumns, deviceColumnsSql, deviceTypes, memberOf, toDevice } from '../columns.ts'
 import { lockPresenceSql } from '../routine.ts'
-import type { Device } from '../rules.ts'
+import { compareSerials, type Device } from '../rules.ts'
 import { elements, givenSql, stateColumns, stateParameters, stateTypes, stateValues } from './columns.ts'
 import { cleared, type ReportedValues } from './rules.ts'
 
@@ -44,10 +44,13 @@ export const findBindingsSql = `select array_agg(b.device_no), array_agg(b.app_i
   if v_found = p_serials then
     v_numbers := array(select generate_series(1, cardinality(p_serials)));
   else
-    select array_agg(r.n order by r.n), array_agg(b.app_id order by r.n), array_agg(b.bound_at order by r.n)
+    -- Without a join: these routines allow only nested loops. Without "offset 0" the place would be sought twice.
+    select array_agg(r.n), array_agg(v_owners[r.place]), array_agg(v_bounds[r.place])
     into v_numbers, v_owners, v_bounds
-    from unnest(p_serials) with ordinality as r (device_no, n)
-    join unnest(v_found, v_owners, v_bounds) as b (device_no, app_id, bound_at) on b.device_no = r.device_no;
+    from (
+      select n, array_position(v_found, serial) as place
+      from unnest(p_serials) with ordinality as u (serial, n) offset 0) as r
+    where r.place is not null;
   end if;`
 
 /**
@@ -108,8 +111,8 @@ const timedSql = `
               coalesce(p_times[i.number], v_now) as time`)}) as r ${earlierSql}) as r`
 
 /**
- * SQL: the same with the state before each report, `old_` columns: as it is stored, or as the newest earlier report left it
- * that gave the column (`_by`).
+ * SQL: the reports of `timedSql` with the state before each, `old_` columns. A column comes from the last report before it
+ * that gave the column, whose number is `_by`; where there is none, it is as stored.
  */
 const followingSql = `
         select r.*, ${each(
@@ -136,7 +139,7 @@ const beforeSql = `concat('{', concat_ws(',', ${columns
 /**
  * Applies a batch of reports, in one transaction: locks, rows, signs of life and changes in the history. Locks the
  * applications first, so every later statement sees what the last writer of a device wrote. The reports are sorted by
- * device; `p_lasts` has the number of the last one of the same device, and is empty if each is the only one of its.
+ * device; `p_lasts` has the number of the last one of the same device, and is empty if each is the only one of its device.
  *
  * Returns the device after each report, with the report's number; none where the device does not belong to the report's
  * application. First comes a row without a number for each application of which a caller has lost its access: none of
@@ -162,8 +165,8 @@ export const applyReportsRoutine = routine(
   `${lockAndNumberVariablesSql}
 ${findBindingsVariablesSql}
   v_revoked text[] := '{}';
-  -- Citus rejects now() within a case.
-  v_now timestamptz := now();
+  -- Times of reports are stored in milliseconds, and compared so. Citus rejects now() within a case.
+  v_now timestamptz(3) := now();
   v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';`,
   `  ${lockAndNumberSql}
   ${findRevokedSql}
@@ -270,13 +273,7 @@ export async function applyReports(
 function byDevice(reports: readonly Report[]) {
   const sorted = reports
     .map((report, index) => ({ report, index }))
-    .toSorted((one, other) =>
-      one.report.deviceNo === other.report.deviceNo
-        ? one.index - other.index
-        : one.report.deviceNo < other.report.deviceNo
-          ? -1
-          : 1,
-    )
+    .toSorted((one, other) => compareSerials(one.report.deviceNo, other.report.deviceNo))
   const keyOf = ({ report }: { report: Report }) => `${report.deviceNo} ${report.appId}`
   const lastOf = new Map(sorted.map((one, at) => [keyOf(one), at + 1]))
   const lasts = lastOf.size === sorted.length ? '{}' : textArray(sorted.map((one) => lastOf.get(keyOf(one)) as number))

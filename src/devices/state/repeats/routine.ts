@@ -4,7 +4,7 @@ import { callerParameters, callerValues, findRevokedSql } from '../../../callers
 import type { Statements } from '../../../database/open.ts'
 import { callRoutine, isOfRowsSql, routine, textArray } from '../../../database/routine.ts'
 import { deviceColumns, deviceColumnsSql, deviceTypes, toDevice } from '../../columns.ts'
-import type { Device } from '../../rules.ts'
+import { compareSerials, type Device } from '../../rules.ts'
 import { elements, givenSql, stateParameters, stateValues } from '../columns.ts'
 import { findBindingsSql, findBindingsVariablesSql, knownSql, type Report, timeOf } from '../routine.ts'
 
@@ -62,7 +62,7 @@ export async function noteRepeats(
   callers: Iterable<Caller>,
   refreshMs: number,
 ): Promise<Map<string, Device>> {
-  const sorted = reports.toSorted((one, other) => (one.deviceNo < other.deviceNo ? -1 : 1))
+  const sorted = reports.toSorted((one, other) => compareSerials(one.deviceNo, other.deviceNo))
   const rows = await callRoutine<Row>(sql, noteRepeatsRoutine, [
     textArray(sorted.map(({ deviceNo }) => deviceNo)),
     textArray(sorted.map(({ appId }) => appId)),
