@@ -4,8 +4,9 @@ import { Client } from '../harness.ts'
 import { Cluster, coordinatorUrl, type Node, withNode } from './cluster.ts'
 import { Caller } from './traffic.ts'
 
-// All shards of a node move to the others, and half of them back, as when a node is removed and added: while callers
-// send requests of every kind, nothing is refused but what is told 50003 and repeated, and nothing is lost.
+// All shards of a node move to the others, and about as many move back, as when a node is removed and another one added.
+// Callers send requests of every kind meanwhile. Each request succeeds, at once or when its caller repeats it after 50003,
+// and the rows of every answered request are there afterwards.
 
 const place = new Workplace()
 let cluster: Cluster | undefined
@@ -28,7 +29,7 @@ async function shardsOn(url: string, { url: node }: Node): Promise<number> {
 }
 
 test.if(coordinatorUrl !== undefined)(
-  'shards move under requests of every kind: nothing is refused but with 50003 and then succeeds, nothing is lost',
+  'while shards move, every request succeeds, at once or repeated after 50003, and nothing is lost',
   async () => {
     cluster = await Cluster.find()
     const url = await cluster.newDistributed()

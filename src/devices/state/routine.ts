@@ -111,8 +111,8 @@ const timedSql = `
               coalesce(p_times[i.number], v_now) as time`)}) as r ${earlierSql}) as r`
 
 /**
- * SQL: the reports of `timedSql` with the state before each, `old_` columns. A column comes from the last report before it
- * that gave the column, whose number is `_by`; where there is none, it is as stored.
+ * SQL: the reports of `timedSql`, with the state before each in the columns `old_…`. The value of such a column is what the
+ * last report before it gave, whose number is in the column `…_by`; if there is none, what is stored.
  */
 const followingSql = `
         select r.*, ${each(
