@@ -1,6 +1,11 @@
--- What an application owns has its app_id first in every key, so that on many machines it lies together on one of them.
--- Only who holds a serial number crosses applications. Text is compared byte by byte ("C"): serials and ids are
--- identifiers, not words.
+-- The whole schema, to be read from top to bottom: applications, the write path's locks, billing rules, sites, prices,
+-- devices, history, callbacks, jobs, people, and the service's own figures. The functions of the write path are in
+-- routines.sql.
+--
+-- Keys begin with app_id, so that on many machines an application's rows are on one of them. Only the owner of a serial
+-- number crosses applications. Text is compared byte by byte ("C"): serial numbers and ids are identifiers, not words.
+
+-- ── Applications and their tokens ───────────────────────────────────────────────────────────────────────────────────
 
 create table application (
   app_id text collate "C" primary key,
@@ -33,6 +38,24 @@ create table access_token (
 create index access_token_by_application on access_token (app_id, id);
 create index access_token_by_expiry on access_token (expires_at);
 
+create table third_party_config (
+  app_id text collate "C" primary key references application,
+  operator_name text not null,
+  operator_id text,
+  -- Without its query, which is sealed like the secret: many receivers take a key in it.
+  callback_url text,
+  callback_query text,
+  callback_events text[] not null,
+  -- Sealed, with the id of its key before it (src/secrets).
+  callback_secret text,
+  -- Signed with beside the new one for a while after a rotation, so that receivers can change over.
+  previous_callback_secret text,
+  secret_rotated_at timestamptz,
+  updated_at timestamptz not null
+);
+
+-- ── The write path: the applications' locks, the logs' ids, and keys of retries ─────────────────────────────────────
+
 -- Whoever writes what an application owns holds its row here until it commits: then no device appears after an offline
 -- answer, and events get ids in the order in which they become visible. The row with no name is the platform's own log.
 -- It is never changed: those who wait for a row that changes lose their places to those who come later.
@@ -51,21 +74,20 @@ create table event_head (
 insert into application_lock (app_id) values ('');
 insert into event_head (app_id) values ('');
 
-create table third_party_config (
-  app_id text collate "C" primary key references application,
-  operator_name text not null,
-  operator_id text,
-  -- Without its query, which is sealed like the secret: many receivers take a key in it.
-  callback_url text,
-  callback_query text,
-  callback_events text[] not null,
-  -- Sealed, with the id of its key before it (src/secrets).
-  callback_secret text,
-  -- Signed with beside the new one for a while after a rotation, so that receivers can change over.
-  previous_callback_secret text,
-  secret_rotated_at timestamptz,
-  updated_at timestamptz not null
+create table idempotency_key (
+  -- The application, or "operator" and its id where a write is about none.
+  app_id text collate "C" not null,
+  operation text not null,
+  key text collate "C" not null,
+  body_hash text not null,
+  -- The data that the first answer carried, without secrets.
+  answer text not null,
+  created_at timestamptz not null,
+  primary key (app_id, operation, key)
 );
+create index idempotency_key_by_age on idempotency_key (created_at);
+
+-- ── Billing rules, sites, and prices over time ──────────────────────────────────────────────────────────────────────
 
 create sequence billing_rule_id;
 create table billing_rule (
@@ -137,6 +159,103 @@ create index site_by_content on site (app_id, hashtext(
 create index site_by_filter on site
   (app_id, id desc, province_code, city_code, district_code, created_at, longitude, latitude);
 
+-- Prices from a date on (docs/decisions). What is in force follows from effective_at and the database's clock alone: the
+-- rows of billing_rule and site follow when a process writes down what holds already.
+create sequence price_change_id;
+create table price_change (
+  app_id text collate "C" not null,
+  id bigint not null default nextval('price_change_id'),
+  -- A whole second, but for an undo, which is in force at once.
+  effective_at timestamptz(3) not null,
+  -- New terms of one billing rule, as billing_rule has them,
+  billing_rule_id bigint,
+  periods json,
+  free_minutes integer,
+  unit_minutes integer,
+  unit_price text,
+  daily_cap text,
+  -- or other rules at sites, which price_change_site lists: in which fields (fast, slow, occupancy), and the members as
+  -- they were given. Those of an undo differ from site to site, so it has none.
+  given_fields text,
+  rules json,
+  site_count integer,
+  -- Of an undo: the sites that are not put back.
+  skipped_count integer,
+  -- Every rule that is given to a site.
+  given_rule_ids bigint[],
+  reason text,
+  undo_of bigint,
+  created_at timestamptz(3) not null,
+  created_by text not null,
+  -- When all of it was written down and told. Null for one that waits, and for one that holds but is not written yet.
+  applied_at timestamptz(3),
+  cancelled_at timestamptz(3),
+  cancelled_by text,
+  -- Sites up to this id are written down, and others only where their own rows say so.
+  through_site_id bigint not null default 0,
+  primary key (app_id, id),
+  check ((billing_rule_id is null) = (given_fields is not null and site_count is not null)),
+  check (applied_at is null or cancelled_at is null),
+  check ((cancelled_at is null) = (cancelled_by is null))
+);
+-- The order of its pages, for one application and for all.
+create index price_change_by_moment on price_change (app_id, effective_at desc, id desc);
+-- An operator reads one without naming the application.
+create index price_change_by_id on price_change (id);
+-- What is to be written down, of one application and of all: the look for it costs the same whatever else there is.
+create index price_change_waiting on price_change (app_id, effective_at, id)
+  where applied_at is null and cancelled_at is null;
+create index price_change_due on price_change (effective_at) where applied_at is null and cancelled_at is null;
+
+-- The sites of a price change, each with the rules that it gets in the change's fields.
+create table price_change_site (
+  app_id text collate "C" not null,
+  change_id bigint not null,
+  site_id bigint not null,
+  fast_rule_id bigint,
+  slow_rule_id bigint,
+  occupancy_rule_id bigint,
+  -- A write of the site itself wrote it down, before its turn came.
+  is_written boolean not null default false,
+  primary key (app_id, change_id, site_id)
+);
+-- A site's id is unique among all applications.
+create index price_change_site_by_site on price_change_site (site_id, change_id);
+
+-- What was in force before: a row whenever a site gets another rule, with the rule that it had until then. The present is
+-- the site's own row, so creating a site writes nothing here. It is what bills are checked against, and is never pruned.
+create table past_site_rule (
+  app_id text collate "C" not null,
+  site_id bigint not null,
+  -- 1 fast, 2 slow, 3 occupancy, as the types of rules.
+  field smallint not null check (field in (1, 2, 3)),
+  until_at timestamptz(3) not null,
+  -- Null for none.
+  rule_id bigint,
+  -- The price change that ended it; null for an update.
+  change_id bigint,
+  primary key (app_id, site_id, field, until_at)
+);
+
+-- The same for the terms of a rule: a row whenever they change, and one when the rule is deleted.
+create table past_terms (
+  app_id text collate "C" not null,
+  rule_id bigint not null,
+  until_at timestamptz(3) not null,
+  rule_name text not null,
+  periods json,
+  free_minutes integer,
+  unit_minutes integer,
+  unit_price text,
+  daily_cap text,
+  -- When the rule was created.
+  created_at timestamptz not null,
+  change_id bigint,
+  primary key (app_id, rule_id, until_at)
+);
+
+-- ── Devices: who owns them, what they are, and where they are ───────────────────────────────────────────────────────
+
 -- The primary key is the promise that a serial has one owner. With the application and the moment it names the device;
 -- in whole milliseconds, which programs can say again.
 create table device_binding (
@@ -200,6 +319,10 @@ create table device (
 );
 -- Devices that need someone: few among many, and none that is fresh, so creates pay nothing for it.
 create index device_in_trouble on device (device_no) where status <> 1;
+-- The pages of all devices that are sorted by time. Of the time alone, and at its end when a device is created, so that it
+-- costs a create less than can be measured; the devices of one time are sorted by serial number when they are read. As an
+-- expression, so that it serves these pages alone: a look-up of a device by its whole key must not be planned with its time.
+create index device_by_time on device ((bound_at at time zone 'UTC'));
 
 -- What is known of the reports of a device; one that never reported has no row. Narrow, because it is written while
 -- nothing else changes.
@@ -217,6 +340,42 @@ create table device_presence (
 );
 -- Finds the silent ones without a look at the others.
 create index device_presence_by_sign on device_presence (seen_at) where seen_at is not null;
+
+-- Which device stands at which site (decision 0023). A row for each stay: those that last have no removed_at, and those that
+-- have ended stay as the history, as long as past_binding. Both kinds lie in one table, so that a stay keeps its id.
+create sequence placement_id;
+create table placement (
+  app_id text collate "C" not null,
+  id bigint not null,
+  device_no text collate "C" not null,
+  -- The binding under which the device stands there: with the application and the serial number it names the device.
+  bound_at timestamptz(3) not null,
+  site_id bigint not null,
+  lane_type smallint not null check (lane_type in (1, 2, 3, 4)),
+  lane_name text,
+  -- In whole milliseconds, which programs can say again.
+  placed_at timestamptz(3) not null,
+  placed_by text not null,
+  removed_at timestamptz(3),
+  -- What the indexes of lasting stays are of: without statistics a planner takes "is null" for so rare that it uses any of them.
+  lasts boolean not null generated always as (removed_at is null) stored,
+  removed_by text,
+  reason text,
+  -- The site's name when the stay ended: the site may be gone. Null while it lasts.
+  site_name text,
+  primary key (app_id, id),
+  check (removed_at >= placed_at),
+  check ((removed_at is null) = (removed_by is null) and (removed_at is null) = (site_name is null))
+);
+-- The promise that a device stands at one site at most.
+-- Its predicate is not that of the others: a look-up by device has this index alone, whenever it was planned.
+create unique index placement_by_device on placement (app_id, device_no) where removed_at is null;
+-- What lasts, in the order of its pages, and at one site. A site's id is unique among all applications.
+create index placement_that_lasts on placement (app_id, id) where lasts;
+create index placement_by_site on placement (site_id, id) where lasts;
+-- The history of a device and of a site.
+create index placement_of_device on placement (app_id, device_no, id);
+create index placement_of_site on placement (app_id, site_id, id);
 
 create table device_model (
   serial_prefix text collate "C" primary key,
@@ -242,8 +401,14 @@ create table device_catalogue (
 );
 insert into device_catalogue (version) values (1);
 
--- One log: the feed, the source of callbacks and the audit trail. Ids are handed out under application_lock, so within an
--- application a later one never becomes visible before an earlier one.
+-- ── History: events and changes of state ────────────────────────────────────────────────────────────────────────────
+
+-- History lies apart from the registry, in two tables that are partitioned by ranges of ids, which are time: whole
+-- partitions are dropped when their retention is over, and give their space back (decision 0022).
+
+-- What happened to an application and to what it owns, but for changes of state: the feed, the source of callbacks and
+-- the audit trail. Ids are handed out under application_lock, so within an application a later one never becomes visible
+-- before an earlier one.
 create table event (
   app_id text collate "C" not null,
   id bigint not null,
@@ -252,52 +417,105 @@ create table event (
   -- With the id of the account or key behind its name: operator:Wang Fang#7.
   actor text not null,
   -- What the event is about: a serial number, a site's id; null for the application itself.
-  subject text,
+  subject text collate "C",
   -- Where it came from, in the platform's own log. The eighth column: a ninth would make each row 8 bytes longer.
   address text,
   -- JSON text, serialised once: these very bytes are also the answer's. Not checked again by the database.
   data text not null,
   primary key (app_id, id)
-);
--- The feed of one device or one site. By hash, because serial numbers come in no order: an index of four times the
--- size would cost creates more than all else that they keep for readers.
-create index event_by_subject on event (hashtext(subject), id) where subject is not null;
+) partition by range (id);
+
+-- Changes of devices' states, by far the most of what happens: the state after the change and the members that it
+-- changed, not the record. They share the application's ids with its events, and readers merge both by id.
+create table state_change (
+  id bigint not null,
+  time timestamptz not null,
+  -- The time of the device's newest report; null for a device that has never reported.
+  reported_at timestamptz(3),
+  -- Integers of the contract go up to 2^53 − 1.
+  battery_status bigint,
+  status smallint not null,
+  online_status smallint not null,
+  run_status smallint not null,
+  app_id text collate "C" not null,
+  device_no text collate "C" not null,
+  actor text not null,
+  status_remark text,
+  version text,
+  battery_energy text,
+  -- JSON text: an object of the members that changed, as they were.
+  before text not null,
+  primary key (app_id, id)
+) partition by range (id);
+
+-- The feed of one device or one site. By hash, because an index of the texts would be several times as large; after the
+-- application, because that is what a reader knows, and on a cluster what decides the node.
+create index event_by_subject on event (app_id, hashtext(subject), id) where subject is not null;
+create index state_change_by_device on state_change (app_id, hashtext(device_no), id);
 -- The feed of one type: it grows at its end only, so it costs creates little.
 create index event_by_type on event (app_id, type, id);
--- The audit trail: what people and their keys did, and what happened in no application. What applications do is not in
--- it, so their creates pay nothing.
-create index event_of_audit on event (id, app_id) where app_id = '' or starts_with(actor, 'operator');
+-- The audit trail: what people and their keys did, the price changes that took effect, and what happened in no
+-- application. What applications do is not in it, so their creates pay nothing.
+create index event_of_audit on event (id, app_id)
+  where app_id = '' or starts_with(actor, 'operator') or type = 'priceChange.applied';
+create index state_change_of_audit on state_change (id, app_id) where app_id = '' or starts_with(actor, 'operator');
 
-create table idempotency_key (
-  -- The application, or "operator" and its id where a write is about none.
+-- A row for which no partition was made in time: a missing one refuses no write.
+create table event_default partition of event default;
+create table state_change_default partition of state_change default;
+
+-- The partitions and their ranges: ids from first_id on, before end_id.
+create view history_partition as
+select p.relname::text as parent, c.relname::text as name, bounds[1]::bigint as first_id, bounds[2]::bigint as end_id
+from pg_class p join pg_inherits i on i.inhparent = p.oid join pg_class c on c.oid = i.inhrelid
+  cross join regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''?(\d+)''?\) TO \(''?(\d+)''?\)') as bounds
+where p.oid in ('event'::regclass, 'state_change'::regclass) and bounds is not null;
+
+-- Adds a partition for a range that has none, and moves what the default partition holds of it. The ids of a day begin
+-- at its midnight (UTC), so that the name of a partition is its first day.
+create or replace function add_history_partition(p_table text, p_first bigint, p_end bigint) returns void language plpgsql as $$
+declare
+  v_name text := format('%s_%s', p_table, to_char(to_timestamp(p_first / 1000000) at time zone 'UTC', 'YYYYMMDD'));
+  v_default text := p_table || '_default';
+  v_has_rows boolean;
+begin
+  -- Attaching checks the default partition. Locked first, because a writer could add to it between move and check.
+  execute format('lock table %I in access exclusive mode', v_default);
+  execute format('create table %I (like %I including defaults)', v_name, p_table);
+  execute format('select exists (select 1 from %I where id >= $1 and id < $2)', v_default)
+    into v_has_rows using p_first, p_end;
+  if v_has_rows then
+    execute format('insert into %I select * from %I where id >= $1 and id < $2', v_name, v_default) using p_first, p_end;
+    execute format('delete from %I where id >= $1 and id < $2', v_default) using p_first, p_end;
+  end if;
+  execute format('alter table %I attach partition %I for values from (%s) to (%s)', p_table, v_name, p_first, p_end);
+end $$;
+
+-- Why writes were refused, of each application the newest thousand. What was sent is not kept.
+create sequence refusal_id;
+create table refusal (
   app_id text collate "C" not null,
+  id bigint not null default nextval('refusal_id'),
+  time timestamptz not null,
+  request_id text not null,
   operation text not null,
-  key text collate "C" not null,
-  body_hash text not null,
-  -- The data that the first answer carried, without secrets.
-  answer text not null,
-  created_at timestamptz not null,
-  primary key (app_id, operation, key)
+  code integer not null,
+  -- What it was about: a serial number, a site's or a rule's id, or a site's name.
+  subject text,
+  actor text not null,
+  -- JSON text: the faulty fields, each with its reason in both languages.
+  errors text,
+  primary key (app_id, id)
 );
-create index idempotency_key_by_age on idempotency_key (created_at);
+create index refusal_by_age on refusal (app_id, time);
+-- Finds a refused write by the id of its request.
+create index refusal_by_request on refusal (request_id);
+-- Refused writes of all applications in the order of time.
+create index refusal_by_time on refusal (time, id);
 
--- The functions of the write path, of all versions of the program that share the database, and when a process said last
--- that it uses one; what nobody uses is dropped.
-create table routine (
-  name text collate "C" primary key,
-  seen_at timestamptz not null default now()
-);
+-- ── Callbacks ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- Callbacks: the event log is their queue, so creates write nothing for them.
-
--- The key that callback secrets are sealed with. A process that does not hold it does not start.
-create table secrets_key (
-  only_row boolean primary key default true check (only_row),
-  key_id text not null,
-  -- The key itself, locked with the database's password, which is not in the database: so that processes for which no
-  -- file was named find each other's key. Null where a file was named.
-  locked_key text
-);
 
 -- One row for each application that has a callback. Within an application ids become visible in order, so following
 -- the log by `id > through_event_id` skips nothing.
@@ -333,21 +551,6 @@ create table callback_endpoint (
 create index callback_due on callback_endpoint (due_at) where stopped_at is null;
 create index callback_replay on callback_endpoint (app_id) where replay_next_id is not null;
 
--- The newest backups, and those that could not be taken.
-create table backup_record (
-  id bigint generated always as identity primary key,
-  began_at timestamptz not null,
-  -- Null for standard output.
-  path text,
-  rows bigint,
-  bytes bigint,
-  seconds double precision not null,
-  -- Read again from the disk, and whole.
-  is_verified boolean not null,
-  -- Null for one that was taken.
-  failure text
-);
-
 -- While it has its row nothing is sent: of a restored database somebody must first say that it is no copy.
 create table callback_pause (
   only_row boolean primary key default true check (only_row),
@@ -380,29 +583,25 @@ create table delivery (
   check ((status = 1) = (next_attempt_at is not null))
 );
 create index delivery_due on delivery (app_id, next_attempt_at) where status = 1;
-create index delivery_undelivered on delivery (app_id, status, id) where status <> 2;
+-- Tests count in no figure of callbacks, so the index has the type: counts read nothing else.
+create index delivery_undelivered_of_type on delivery (app_id, status, id) include (type) where status <> 2;
 create index delivery_by_type on delivery (app_id, type, id);
 create index delivery_by_age on delivery (app_id, created_at);
 
--- Why writes were refused, of each application the newest thousand. What was sent is not kept.
-create sequence refusal_id;
-create table refusal (
+-- The stops of callbacks that were lifted: their events are sent only by a replay. A row goes when none is left.
+create table callback_stop (
   app_id text collate "C" not null,
-  id bigint not null default nextval('refusal_id'),
-  time timestamptz not null,
-  request_id text not null,
-  operation text not null,
-  code integer not null,
-  -- What it was about: a serial number, a site's or a rule's id, or a site's name.
-  subject text,
-  actor text not null,
-  -- JSON text: the faulty fields, each with its reason in both languages.
-  errors text,
-  primary key (app_id, id)
+  -- The events that were made during the stop, by their ids: those after the first id, up to the second.
+  after_id bigint not null,
+  through_id bigint not null,
+  lifted_at timestamptz not null,
+  primary key (app_id, through_id)
 );
-create index refusal_by_age on refusal (app_id, time);
 
--- Imports. A file is kept in pieces while it is worked off, and what became of its rows until upkeep removes both.
+-- ── Jobs: imports and bulk actions ──────────────────────────────────────────────────────────────────────────────────
+
+-- Imports and bulk actions, in one table: one worker, one sequence of ids, and an application has one of either under
+-- way. A file is kept in pieces while it is processed, and the results of its rows until upkeep removes both.
 
 create sequence import_id;
 create table import (
@@ -410,16 +609,33 @@ create table import (
   -- Null for the inventory, which belongs to no application.
   app_id text collate "C",
   kind text not null,
-  format text not null,
+  -- The action of a bulk action; null for an import.
+  act text,
+  -- Null for a bulk action, which has no file.
+  format text,
   is_dry_run boolean not null,
   -- 0 its file is still being taken: not shown; 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled.
   status smallint not null check (status between 0 and 5),
   -- JSON text: the columns of a CSV file, in their order.
   columns text,
+  -- JSON text: the columns of the file that were ignored.
+  ignored_columns text,
+  -- Whether rows that are there are updated.
+  is_upsert boolean not null default false,
+  -- Of a bulk action, JSON texts: the filter, and the fields that an update sets.
+  filter text,
+  changes text,
+  target_app_id text collate "C",
+  reason text,
+  -- The application's newest event when the bulk action started: a row that a later event created is none of its rows.
+  began_after bigint,
+  -- JSON text: the key of the last row that the bulk action has come to, in the order of pages.
+  position text,
   rows bigint not null default 0,
   bytes bigint not null default 0,
   created bigint not null default 0,
   existing bigint not null default 0,
+  updated bigint not null default 0,
   refused bigint not null default 0,
   bytes_read bigint not null default 0,
   -- What its pieces and its results hold: an application may keep so much of it and no more.
@@ -441,8 +657,9 @@ create table import (
   session_until timestamptz,
   created_at timestamptz not null default now(),
   finished_at timestamptz,
-  -- Why it failed, for people.
+  -- Why it failed: a sentence, and as JSON text, so that readers make the sentence in their language.
   error text,
+  failure text,
   -- The one process that takes its file or works it off. Whoever finds it expired takes over.
   lease_owner text,
   lease_until timestamptz not null default '-infinity'
@@ -467,13 +684,14 @@ create table import_result (
   id integer not null,
   created integer not null,
   existing integer not null,
+  updated integer not null default 0,
   refused integer not null,
   -- JSON text: the faults that its rows have, each once, and a list of outcomes, a list each.
   outcomes text not null,
   primary key (import_id, id)
 );
 
--- The people who run the platform, their keys and their sessions, and what the overview counts.
+-- ── People: accounts, keys, sessions and second factors ─────────────────────────────────────────────────────────────
 
 create sequence operator_id;
 create table operator (
@@ -483,11 +701,62 @@ create table operator (
   status smallint not null default 1 check (status in (1, 2)),
   -- Null until the set-up link was used.
   password_hash text,
+  -- 1 created here, 2 created by single sign-on: then the identity provider decides the role.
+  source smallint not null default 1,
+  -- Of source 2: the identity provider names no role any longer. Sessions have ended, and keys are suspended.
+  has_left boolean not null default false,
   created_at timestamptz not null,
   signed_in_at timestamptz
 );
 -- The audit trail shows people by name, so no two names may look the same.
 create unique index operator_by_name on operator (lower(normalize(name, NFKC)));
+
+-- Who an account is at the provider: issuer and subject, and nothing else.
+create table operator_identity (
+  issuer text not null,
+  subject text not null,
+  operator_id bigint not null unique references operator on delete cascade,
+  linked_at timestamptz not null,
+  primary key (issuer, subject)
+);
+
+-- Code generators. The secret is sealed.
+create table operator_totp (
+  operator_id bigint primary key references operator on delete cascade,
+  secret text not null,
+  created_at timestamptz not null,
+  used_at timestamptz,
+  -- The newest step of which a code was used: it and all earlier ones are used up.
+  used_step bigint not null
+);
+-- Secrets that were shown and of which no code has come yet.
+create table operator_totp_draft (
+  operator_id bigint primary key references operator on delete cascade,
+  secret text not null,
+  expires_at timestamptz not null
+);
+
+create sequence operator_passkey_id;
+create table operator_passkey (
+  id bigint primary key default nextval('operator_passkey_id'),
+  operator_id bigint not null references operator on delete cascade,
+  -- Both as base64url.
+  credential_id text collate "C" not null unique,
+  public_key text not null,
+  sign_count bigint not null,
+  -- Whether the passkey is kept on several devices of its owner.
+  is_synced boolean not null,
+  name text not null,
+  created_at timestamptz not null,
+  used_at timestamptz
+);
+create index operator_passkey_by_operator on operator_passkey (operator_id, id);
+
+create table operator_recovery_code (
+  operator_id bigint not null references operator on delete cascade,
+  code_hash text collate "C" not null,
+  primary key (operator_id, code_hash)
+);
 
 -- Links that let a person set a password; all of an operator's go with the first that is used.
 create table operator_setup (
@@ -540,14 +809,31 @@ create table operator_session (
   user_agent text,
   -- Where its sign-in came from.
   address text not null,
+  method text,
   created_at timestamptz not null,
   seen_at timestamptz not null,
+  -- When its person last confirmed who they are.
+  confirmed_at timestamptz,
+  -- Whether a session that began with a password alone has shown the account's second factor since, or set it up itself.
+  has_shown_factor boolean not null default false,
   expires_at timestamptz not null,
+  -- Of single sign-on: the latest end of the session, the identity provider's id of it, and its ID token, sealed, for the
+  -- sign-out.
+  ends_at timestamptz,
+  provider_session text,
+  id_token text,
   check (num_nonnulls(operator_id, operator_key_id, setting_key_hash) = 1)
 );
 create index operator_session_by_operator on operator_session (operator_id);
 create index operator_session_by_operator_key on operator_session (operator_key_id);
 create index operator_session_by_expiry on operator_session (expires_at);
+
+-- Sealed tickets that were used, until they would end anyway: each works once. Those that are not used are stored nowhere.
+create table used_ticket (
+  ticket_hash text collate "C" primary key,
+  expires_at timestamptz not null
+);
+create index used_ticket_by_expiry on used_ticket (expires_at);
 
 -- Wrong passwords by what they count for: a source, a name, both, or a browser. A crash may forget them.
 create unlogged table sign_in_attempt (
@@ -563,10 +849,28 @@ create unlogged table sign_in_attempt (
   locked_at timestamptz
 );
 
+-- Views of the console's lists that people saved for themselves: filters, order and columns.
+create sequence saved_view_id;
+create table saved_view (
+  id bigint primary key default nextval('saved_view_id'),
+  operator_id bigint not null references operator on delete cascade,
+  page text not null,
+  name text not null,
+  -- The query of the list's address, and its choice of columns as the console keeps it.
+  query text,
+  columns text,
+  created_at timestamptz not null,
+  unique (operator_id, page, name)
+);
+
+-- ── The service itself: figures, backups and the key of secrets ─────────────────────────────────────────────────────
+
 -- What all processes counted in each minute.
 create table minute_figures (
   minute timestamptz primary key,
   creates bigint not null,
+  -- How many of them were of sites; the others were of devices.
+  site_creates bigint not null default 0,
   refusals bigint not null
 );
 
@@ -582,4 +886,35 @@ create table database_size (
   day date primary key,
   bytes bigint not null,
   noted_at timestamptz not null
+);
+
+-- The newest backups, and those that could not be taken.
+create table backup_record (
+  id bigint generated always as identity primary key,
+  began_at timestamptz not null,
+  -- Null for standard output.
+  path text,
+  rows bigint,
+  bytes bigint,
+  seconds double precision not null,
+  -- Read again from the disk, and whole.
+  is_verified boolean not null,
+  -- Null for one that was taken.
+  failure text
+);
+
+-- The key that callback secrets are sealed with. A process that does not hold it does not start.
+create table secrets_key (
+  only_row boolean primary key default true check (only_row),
+  key_id text not null,
+  -- The key itself, locked with the database's password, which is not in the database: so that processes for which no
+  -- file was named find each other's key. Null where a file was named.
+  locked_key text
+);
+
+-- The functions of the write path, of all versions of the program that share the database, and when a process said last
+-- that it uses one; what nobody uses is dropped.
+create table routine (
+  name text collate "C" primary key,
+  seen_at timestamptz not null default now()
 );

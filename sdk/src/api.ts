@@ -37,7 +37,7 @@ export interface Act {
   finishTime: string | null
   /** Why the act failed; null if it did not fail. */
   error: string | null
-  /** `error` as data; null if the job did not fail, or a version before wrote `error`. */
+  /** `error` as data; null if the job did not fail. */
   failure: JobFailure | null
 }
 
@@ -1344,7 +1344,7 @@ export interface Import {
   finishTime: string | null
   /** Why the import failed; null if it did not fail. */
   error: string | null
-  /** `error` as data; null if the job did not fail, or a version before wrote `error`. */
+  /** `error` as data; null if the job did not fail. */
   failure: JobFailure | null
 }
 

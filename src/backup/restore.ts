@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { findDistributed } from '../database/distribute.ts'
-import { readMigrations } from '../database/migrate.ts'
+import { isOfBefore, readMigrations } from '../database/migrate.ts'
 import { passwordOf, type Statements } from '../database/open.ts'
 import { prepareSchema } from '../database/start.ts'
 import { transaction } from '../database/transaction.ts'
@@ -39,6 +39,11 @@ export async function requireRestorable(
 
 function requireKnownSchema({ migrations }: Head, migrationsFolder: string): void {
   const known = readMigrations(migrationsFolder)
+  if (isOfBefore(migrations, known)) {
+    throw new UserError(
+      'The backup was taken by a version before 1.0.0, which this version cannot restore. Nothing was written.',
+    )
+  }
   if (migrations.length > known.length) {
     throw new UserError(
       `The backup is newer than this program: its schema is version ${migrations.length}, and this program knows ${known.length}. Nothing was written.`,

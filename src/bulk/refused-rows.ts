@@ -20,7 +20,7 @@ export async function refusedRowsReply(id: number, languages: string | null, rea
   const language = preferredLanguage(languages)
   const textOf = file.format === 'csv' ? csvRow(file) : ndjsonRow
   const rows = textOfOutcomes(id, 'refused', readNext, (outcome) => {
-    // Only refused rows are read. Those of an import by the version before, and those beyond the limit, have no cells.
+    // Only refused rows are read. Those beyond the limit have no cells.
     const [line, refusal, , errors = null, cells = []] = outcome as Extract<KeptOutcome, { length: 4 | 5 }>
     const { code } = refusals[refusal as RefusalName]
     return textOf(cells, [line, code, refusalWords(refusal as RefusalName, errors, language)])

@@ -156,6 +156,11 @@ async function readApplied(tx: Statements): Promise<Applied[]> {
 /** Returns how many of the files the database has. */
 function requireKnown(applied: Applied[], migrations: Migration[]): number {
   const newest = applied.at(-1)?.version ?? 0
+  if (newest > 0 && isOfBefore(applied, migrations)) {
+    throw new UserError(
+      'The database was created by a version before 1.0.0, which this version cannot upgrade: use an empty database or data folder.',
+    )
+  }
   if (newest > migrations.length) {
     throw new UserError(
       `The database is newer than this program: its schema is version ${newest}, and this program knows ${migrations.length}.`,
@@ -169,6 +174,12 @@ function requireKnown(applied: Applied[], migrations: Migration[]): number {
   }
   return newest
 }
+
+/** Whether a schema was created before the first release: its first file is not this program's. */
+export const isOfBefore = (
+  applied: readonly { checksum: string | null }[],
+  known: readonly Pick<Migration, 'checksum'>[],
+): boolean => applied[0]?.checksum !== known[0]?.checksum
 
 async function runInside(tx: Statements, text: string): Promise<void> {
   await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`)

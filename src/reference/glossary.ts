@@ -129,7 +129,7 @@ export const glossary: Glossary = {
   durationMs: { means: 'How long the attempt took.' },
   responseStatus: { means: 'The status that the callback answered; null without an answer.' },
   error: { means: 'Why the attempt failed; null when it did not.' },
-  failure: { means: '`error` as data; null if the job did not fail, or a version before wrote `error`.' },
+  failure: { means: '`error` as data; null if the job did not fail.' },
 
   code: { means: 'The code of a region.', value: divisionCode, example: '360102' },
   parentCode: { means: 'The code of the region above; null for a province.', value: divisionCode },

@@ -77,14 +77,23 @@ describe('migrate', () => {
   test('refuses a file that was changed after it was applied', async () => {
     const { folder, write, log } = folderOf({ '0001-first.sql': 'create table first (n int);', '0002-second.sql': '' })
     await migrate(sql, open, folder, log)
-    write({ '0001-first.sql': 'create table first (n bigint);', '0003-third.sql': 'create table third (n int);' })
+    write({ '0002-second.sql': 'create table second ();', '0003-third.sql': 'create table third (n int);' })
     expect(await refusalOf(migrate(sql, open, folder, log))).toBe(
-      'UserError: The file of the migration 0001-first.sql differs from the one that was applied to the database: restore the file, and make the change in a new migration.',
+      'UserError: The file of the migration 0002-second.sql differs from the one that was applied to the database: restore the file, and make the change in a new migration.',
     )
     expect(await sql`select to_regclass('third') as third`).toEqual([{ third: null }] as never)
-    write({ '0001-first.sql': 'create table first (n int);' })
+    write({ '0002-second.sql': '' })
     await migrate(sql, open, folder, log)
     expect(await appliedFiles()).toHaveLength(3)
+  })
+
+  test('refuses a database whose first file is not this program’s: it was created before 1.0.0', async () => {
+    const before = folderOf({ '0001-schema.sql': 'create table first (n int);', '0002-history.sql': '' })
+    await migrate(sql, open, before.folder, before.log)
+    const { folder, log } = folderOf({ '0001-schema.sql': 'create table first (n bigint);' })
+    expect(await refusalOf(migrate(sql, open, folder, log))).toBe(
+      'UserError: The database was created by a version before 1.0.0, which this version cannot upgrade: use an empty database or data folder.',
+    )
   })
 
   test('runs a file outside a transaction where it says so, while others write and others migrate', async () => {

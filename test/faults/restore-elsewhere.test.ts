@@ -210,6 +210,12 @@ test('a backup of an older schema is restored into it, and brought up to date wi
   await restore(newer)
   await expectBoth(newer)
 
+  // A first file that this program does not have was another version's, before 1.0.0.
+  writeFileSync(join(migrationsFolder, known[0] as string), 'select 1;')
+  expect(await restore(newer).then(() => 'restored', String)).toBe(
+    'UserError: The backup was taken by a version before 1.0.0, which this version cannot restore. Nothing was written.',
+  )
+
   // The program refuses to back up a database with a newer schema.
   await from.look(
     (sql) =>

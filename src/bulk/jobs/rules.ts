@@ -69,7 +69,7 @@ export function unpackOutcomes(text: string): KeptOutcome[] {
   const { faults, rows, sent } = JSON.parse(text) as {
     faults: FieldFault[]
     rows: [line: number | null, outcome: RefusalName, key: string | number | null, ...faults: number[]][]
-    /** Absent for acts, and where a version before has written the portion. */
+    /** Absent for acts. */
     sent?: string[][]
   }
   let refused = 0

@@ -13,8 +13,8 @@ interface Row {
 }
 
 /** Why a job failed, as values of its finding. */
-function whyOf(failure: JobFailure | null | undefined): Values {
-  if (failure === null || failure === undefined) return {}
+function whyOf(failure: JobFailure | null): Values {
+  if (failure === null) return {}
   const { kind: why, ...rest } = failure
   return { why, ...rest }
 }

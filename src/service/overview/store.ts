@@ -38,8 +38,7 @@ interface FailedJob {
   kind: string
   finishedAt: string
   error: string | null
-  /** Absent in a count by the version before. */
-  failure?: JobFailure | null
+  failure: JobFailure | null
 }
 
 /** How many devices were online, in Unix seconds. */

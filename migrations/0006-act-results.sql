@@ -1,1 +1,0 @@
-alter table import_result add column updated integer not null default 0;
