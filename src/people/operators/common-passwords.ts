@@ -32,9 +32,6 @@ function read(): Common {
     sortedLists.includes(name) ? list.filter(isWord).slice(0, mostOfSorted) : []
   return {
     passwords: new Set(Object.values(lists).flatMap((list) => list.filter((text) => text.length >= 12))),
-    words: new Set([
-      ...Object.entries(lists).flatMap(wordsOf),
-      ...(lists['firstnames-en'] as string[]).filter(isWord),
-    ]),
+    words: new Set([...Object.entries(lists).flatMap(wordsOf), ...(lists['firstnames-en'] as string[]).filter(isWord)]),
   }
 }
