@@ -920,7 +920,7 @@ export interface FieldFaults {
 
 export interface Finding {
   /** what was found */
-  code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupMissing' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
+  code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupMissing' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksLate' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationHidden' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
   /** whether it is in order, will soon be a fault, or is one */
   status: 'ok' | 'warn' | 'fail'
   /** the values that belong to the finding; numbers as text, sizes in bytes */

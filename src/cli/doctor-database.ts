@@ -21,14 +21,19 @@ import { readRecord } from '../embedded/record.ts'
 import { openLog } from '../runtime/log.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { requireKeys } from '../secrets/open.ts'
-import { diskBounds, judgeDisk } from '../service/disk.ts'
-import { judgeBackups, judgeClock, judgeConnections, judgeDurability, judgeReplication } from '../service/findings.ts'
+import {
+  judgeBackups,
+  judgeCallbacks,
+  judgeClock,
+  judgeConnections,
+  judgeDurability,
+  judgeReplication,
+  judgeSpace,
+  warn as warned,
+} from '../service/findings.ts'
 import { readDatabaseSize } from '../service/store.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
+import { type Finding, fail, inBytes, ok, told, warn } from './finding.ts'
 import { migrationsFolder } from './migrate.ts'
-
-/** An event that waits longer for its first attempt means that the sender is behind. */
-const longLagSeconds = 60
 
 /** Checks a database, and what the service keeps in it. */
 export async function lookIntoDatabase(config: Config, target: Target): Promise<Finding[]> {
@@ -54,10 +59,11 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
   const health = await readHealth(sql)
   const found = [
     lookAtServer(health, config),
-    ...lookAtDurability(health),
-    lookAtConnections(health, config),
-    lookAtReplication(health),
-    lookAtClock(health),
+    told(judgeDurability(health)),
+    ...(health.autovacuum ? [] : [told(warned('vacuumOff'))]),
+    told(judgeConnections(health, config)),
+    told(judgeReplication(health)),
+    told(judgeClock(health)),
   ]
   const readOnly = await findReadOnly(sql)
   if (readOnly !== undefined) found.push(fail('writes', readOnly.what, `As its owner: ${readOnly.statement}.`))
@@ -98,48 +104,21 @@ function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: Dat
   return ok('database', message)
 }
 
-/** Reports the server's settings that keep acknowledged writes, and autovacuum if it is off. */
-function lookAtDurability(health: DatabaseHealth): Finding[] {
-  const { status, values } = judgeDurability(health)
-  const faults = String(values.settings)
-    .split(', ')
-    .map((setting) => `${setting} is off`)
-  const lost = 'acknowledged writes can be lost, or the database damaged, when the machine stops'
-  const first =
-    status === 'fail'
-      ? fail('durability', `${faults.join(', ')}: ${lost}`, 'Set them to on in postgresql.conf, and reload the server.')
-      : ok('durability', `fsync and full_page_writes are on, synchronous_commit is ${values.synchronousCommit}`)
-  if (health.autovacuum) return [first]
-  return [first, warn('vacuum', 'autovacuum is off: the tables bloat', 'Set autovacuum = on in postgresql.conf.')]
-}
-
-function lookAtConnections(health: DatabaseHealth, config: Config): Finding {
-  const { status, values } = judgeConnections(health, config)
-  const { inUse, limit, workers, each, needed } = values
-  const message = `${inUse} of ${limit} are in use; the service needs ${workers} × ${each}`
-  if (status === 'ok') return ok('connections', message)
-  return warn(
-    'connections',
-    message,
-    `Raise max_connections, or the limit of the user or database, to ${needed} or more.`,
-  )
-}
-
 async function lookAtNodes(sql: Sql, { workers }: Config): Promise<Finding[]> {
   const cluster = await readCluster(sql)
   const processes = Math.max(workers, cluster.otherProcesses)
-  const told = (name: string, fault: NodeFault | undefined, asked: typeof warn, otherwise: string) =>
+  const judged = (name: string, fault: NodeFault | undefined, asked: typeof warn, otherwise: string) =>
     fault === undefined ? ok(name, otherwise) : asked(name, fault.what, `${capitalized(fault.todo)}.`)
   const needed = connectionsToNode(cluster, processes)
   return [
-    told('nodes', findAway(cluster), fail, `${cluster.nodes.length} nodes answer the coordinator`),
-    told(
+    judged('nodes', findAway(cluster), fail, `${cluster.nodes.length} nodes answer the coordinator`),
+    judged(
       'node connections',
       findTooFewConnections(cluster, processes),
       warn,
       `${processes === 1 ? '1 process opens' : `${processes} processes open`} up to ${needed} connections to a node, which the nodes allow`,
     ),
-    told(
+    judged(
       'rebalance',
       findNoRebalance(cluster),
       warn,
@@ -149,37 +128,6 @@ async function lookAtNodes(sql: Sql, { workers }: Config): Promise<Finding[]> {
 }
 
 const capitalized = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
-
-function lookAtReplication(health: DatabaseHealth): Finding {
-  const { synchronousStandbys, standbys, synchronousNow } = health
-  switch (judgeReplication(health).code) {
-    case 'replicationLost':
-      return fail(
-        'replication',
-        `commits wait for a standby of "${synchronousStandbys}", but none is connected`,
-        'Start a standby, or remove it from synchronous_standby_names.',
-      )
-    case 'replicationNone':
-      return ok('replication', 'no standby: backups are the only other copy')
-  }
-  const count = standbys === 1 ? '1 standby' : `${standbys} standbys`
-  if (synchronousNow === null) {
-    const rest =
-      synchronousStandbys === null ? 'commits wait for no standby' : `commits wait for "${synchronousStandbys}"`
-    return ok('replication', `${count}; ${rest}, and this user may not see whether it is connected`)
-  }
-  return ok('replication', `${count}, ${synchronousNow} of which commits wait for`)
-}
-
-function lookAtClock(health: DatabaseHealth): Finding {
-  const { code, values } = judgeClock(health)
-  if (code === 'clock') return ok('clock', 'the clocks of this machine and of the database agree')
-  return warn(
-    'clock',
-    `the clock of the database is ${values.seconds} s ${code === 'clockAhead' ? 'ahead of' : 'behind'} the clock of this machine`,
-    'Synchronize both clocks (NTP).',
-  )
-}
 
 async function lookAtSchema(sql: Sql): Promise<Finding> {
   const migrations = await readStatus(sql, migrationsFolder)
@@ -204,50 +152,20 @@ export function lookAtDisk(
   size: { bytes: number | null; bytesPerDay: number | null } | null,
 ): Finding {
   const growth = size?.bytesPerDay ?? null
-  const grows = growth === null ? 'growth not known yet' : `grows by ${inBytes(Math.max(0, growth))} a day`
+  const grows = growth === null ? 'growth unknown yet' : `growing by ${inBytes(Math.max(0, growth))} per day`
   const bytes = size?.bytes ?? null
-  const holds = bytes === null ? undefined : `the database takes ${inBytes(bytes)}, ${grows}`
-  if (databaseUrl !== undefined) return ok('disk', `${holds ?? 'not known'}; watch its disk on its own machine`)
+  const more = bytes === null ? undefined : `Database size ${inBytes(bytes)}, ${grows}.`
+  if (databaseUrl !== undefined) return told(judgeSpace(undefined, growth), more)
   const folder = readRecord(dataDir)?.cluster ?? dataDir
   const { bavail, bsize, blocks } = statfsSync(nearestFolder(folder))
-  const space = { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
-  const { code, days } = judgeDisk(space, growth)
-  const free = `${inBytes(space.freeBytes)} of ${inBytes(space.sizeBytes)} free`
-  const message = [free, ...(holds === undefined ? [] : [holds])].join('; ')
-  const todo = 'Make room, move the database to a larger disk, or keep events for fewer days (FORECOURT_EVENT_DAYS).'
-  switch (code) {
-    case 'diskFull':
-      return fail('disk', `${message}, under ${inBytes(diskBounds.leastFreeBytes)}`, todo)
-    case 'diskFullSoon':
-      return warn('disk', `${message}; full in ${days} days`, todo)
-    case 'diskLittle':
-      return warn('disk', `${message}, under ${inBytes(diskBounds.littleFreeBytes)}`, todo)
-    default:
-      return ok('disk', message)
-  }
+  return told(judgeSpace({ freeBytes: bavail * bsize, sizeBytes: blocks * bsize }, growth), more)
 }
 
 function lookAtBackups(last: LastBackups | undefined, config: Config): Finding {
-  const { code, values } = judgeBackups(last, config, (moment) => moment.toISOString())
-  const { takenAt, failedAt, failure, bytes } = values
+  const finding = judgeBackups(last, config, (moment) => moment.toISOString())
   const how = last?.isVerified ? 'verified' : 'not verified'
-  const taken =
-    last === undefined || last.takenAt === null
-      ? 'no backup was ever taken'
-      : `the last backup is of ${takenAt}, ${last.path ?? 'through a pipe'}, ${inBytes(Number(bytes ?? 0))}, ${how}`
-  switch (code) {
-    case 'backupNone':
-      return ok('backup', 'no backup was taken by `forecourt backup`; make sure that another program takes backups')
-    case 'backupFailed': {
-      const todo = 'Correct the cause, and take a backup: forecourt backup --to FOLDER --keep 14.'
-      return fail('backup', `the backup of ${failedAt} failed (${failure}); ${taken}`, todo)
-    }
-    case 'backupLate':
-    case 'backupMissing':
-      return warn('backup', taken, 'Take a backup each night: forecourt backup --to FOLDER --keep 14, by a timer.')
-    default:
-      return ok('backup', taken)
-  }
+  const taken = last === undefined || last.takenAt === null ? undefined : `${last.path ?? 'Standard output'}, ${how}.`
+  return told(finding, taken)
 }
 
 function nearestFolder(path: string): string {
@@ -255,48 +173,13 @@ function nearestFolder(path: string): string {
 }
 
 async function lookAtCallbacks(sql: Sql, config: Config): Promise<Finding[]> {
-  const [endpoints, deliveries, { lagSeconds, ...waiting }] = await Promise.all([
+  const [now, endpoints, { dead }, { lagSeconds }] = await Promise.all([
+    callbacksNow(sql, config.callbacks),
     countEndpoints(sql),
     countDeliveries(sql),
     readBacklog(sql),
   ])
-  const { on, held, stopped } = endpoints
-  const { dead } = deliveries
-  const seconds = Math.round(lagSeconds)
-  const message = `${on} endpoints get callbacks, ${waiting.on + waiting.held} events wait, the oldest for ${seconds} s, ${dead} deliveries are dead`
-  if (config.callbacks === 'paused') {
-    return [
-      warn(
-        'callbacks',
-        `${message}; paused by FORECOURT_CALLBACKS`,
-        'Remove this setting when callbacks may be sent again.',
-      ),
-    ]
-  }
-  if ((await callbacksNow(sql, config.callbacks)) === 'paused') {
-    const todo =
-      'Run `forecourt callbacks resume`, unless this database is a copy of one whose service still sends the callbacks.'
-    return [warn('callbacks', `${message}; paused since a restore`, todo)]
-  }
-  const findings: Finding[] = []
-  if (stopped > 0 || held > 0) {
-    const told = `${stopped} endpoints have stopped with 410, ${held} are paused after failures`
-    findings.push(
-      warn(
-        'callbacks',
-        told,
-        'Look at the failed deliveries in the console, and ask the applications to repair their receivers.',
-      ),
-    )
-  }
-  if (seconds > longLagSeconds) {
-    findings.push(warn('callbacks', message, 'Check that the service runs; its log says why it does not send.'))
-  } else if (dead > 0) {
-    findings.push(
-      warn('callbacks', message, 'Replay them when their endpoints answer again (console, or delivery/replay).'),
-    )
-  }
-  return findings.length > 0 ? findings : [ok('callbacks', message)]
+  return judgeCallbacks(now, endpoints, dead, lagSeconds).map((finding) => told(finding))
 }
 
 async function lookAtSecrets(sql: Sql, { secretsKeyFile: keyFile, dataDir }: Config, target: Target): Promise<Finding> {
@@ -311,14 +194,4 @@ async function lookAtSecrets(sql: Sql, { secretsKeyFile: keyFile, dataDir }: Con
     if (!(error instanceof UserError)) throw error
     return fail('secrets key', error.message, 'Put the file back: without it callback secrets cannot be read.')
   }
-}
-
-function inBytes(bytes: number): string {
-  const units = ['kB', 'MB', 'GB', 'TB']
-  let value = bytes / 1000
-  while (value >= 1000 && units.length > 1) {
-    value /= 1000
-    units.shift()
-  }
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[0]}`
 }

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { findingWords, recordWords } from '../vocabulary/findings.ts'
 import { operation } from '../vocabulary/operation.ts'
 import { callbacksSwitch, named, shownKey, textOneOf } from '../vocabulary/values.ts'
 
@@ -58,57 +59,8 @@ export const getOpenApi = operation({
   cached: true,
 })
 
-/** What a service can report about itself, its database and its disk. */
-const findingCodes = [
-  'asRoot',
-  'backup',
-  'backupFailed',
-  'backupLate',
-  'backupMissing',
-  'backupNone',
-  'callbacks',
-  'callbacksDead',
-  'callbacksFailing',
-  'callbacksPaused',
-  'certificate',
-  'certificateEnded',
-  'certificateEnds',
-  'certificateUnknown',
-  'clock',
-  'clockAhead',
-  'clockBehind',
-  'connections',
-  'connectionsFew',
-  'database',
-  'disk',
-  'diskElsewhere',
-  'diskFull',
-  'diskFullSoon',
-  'diskLittle',
-  'durability',
-  'durabilityOff',
-  'nodes',
-  'nodesUnfit',
-  'replication',
-  'replicationLost',
-  'replicationNone',
-  'vacuumOff',
-  'workers',
-  'workersMissing',
-] as const
-export type FindingCode = (typeof findingCodes)[number]
-
-/** Codes for what needs attention in the platform's own records. */
-const recordCodes = [
-  'actFailed',
-  'callbackDead',
-  'callbackFailing',
-  'callbackStopped',
-  'deviceFaulty',
-  'importFailed',
-  'siteUnreachable',
-] as const
-export type RecordCode = (typeof recordCodes)[number]
+const findingCodes = Object.keys(findingWords)
+const recordCodes = Object.keys(recordWords)
 
 /** A finding in no language: the console makes a sentence of its code and its values. */
 export const FindingRecord = named(

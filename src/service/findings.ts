@@ -4,8 +4,9 @@ import type { Config } from '../config.ts'
 import type { DatabaseHealth } from '../database/health.ts'
 import { addressesOf } from '../database/open.ts'
 import { connectionsOfProcess } from '../database/pools.ts'
+import type { FindingCode } from '../vocabulary/findings.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
-import type { FindingCode, FindingRecord } from './contract.ts'
+import type { FindingRecord } from './contract.ts'
 import { type DiskSpace, diskBounds, judgeDisk } from './disk.ts'
 
 // The findings of a service about itself: codes with values, which `forecourt doctor` and the console turn into
@@ -72,6 +73,7 @@ export function judgeReplication({ synchronousStandbys, standbys, synchronousNow
   if (synchronousStandbys !== null && synchronousNow === 0)
     return fail('replicationLost', { names: synchronousStandbys })
   if (standbys === 0) return ok('replicationNone')
+  if (synchronousNow === null) return ok('replicationHidden', { standbys })
   return ok('replication', { standbys, synchronous: synchronousNow })
 }
 
@@ -123,6 +125,25 @@ export const withoutFailure = (finding: Finding): Finding => ({
   ...finding,
   values: { ...finding.values, failure: null },
 })
+
+/** An event that waits longer for its first attempt means that the sender is behind. */
+const longLagSeconds = 60
+
+/** Judges the callbacks of all applications; `lagSeconds` is how long the oldest queued event has waited, where known. */
+export function judgeCallbacks(
+  now: 'on' | 'paused',
+  { on, held, stopped }: Record<'on' | 'held' | 'stopped', number>,
+  dead: number,
+  lagSeconds = 0,
+): Finding[] {
+  if (now === 'paused') return [warn('callbacksPaused')]
+  const faults = [
+    ...(held + stopped > 0 ? [warn('callbacksFailing', { held, stopped })] : []),
+    ...(lagSeconds > longLagSeconds ? [warn('callbacksLate', { seconds: Math.round(lagSeconds) })] : []),
+    ...(dead > 0 ? [warn('callbacksDead', { count: dead })] : []),
+  ]
+  return faults.length > 0 ? faults : [ok('callbacks', { count: on })]
+}
 
 export interface Certificate {
   host: string

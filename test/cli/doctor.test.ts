@@ -120,11 +120,11 @@ test.skipIf(!hasOldestPostgres)('standbys whose state the user may not see are c
   }
   expect(await replicationOf('forecourt')).toMatchObject({
     status: 'ok',
-    message: '1 standby, 1 of which commits wait for',
+    message: 'Standbys: 1. Commits wait for 1 of them.',
   })
   expect(await replicationOf('plain')).toMatchObject({
     status: 'ok',
-    message: '1 standby; commits wait for "two", and this user may not see whether it is connected',
+    message: 'Standbys: 1. The database user may not see which of them commits wait for.',
   })
 })
 

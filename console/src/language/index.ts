@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
+import type { Values } from '../../../src/vocabulary/fill.ts'
 import { firstLanguage, type Language, languageKey, showLanguage } from './first.ts'
-import { readerOf, type Values } from './reader.ts'
+import { readerOf } from './reader.ts'
 
 export type { Language }
 

@@ -8,7 +8,7 @@ import type { Peers } from '../../runtime/peer-processes.ts'
 import { runtime, version } from '../../runtime/version.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
-import { type Finding, fail, judgeHealth, ok, showFinding, warn, withoutFailure } from '../findings.ts'
+import { type Finding, fail, judgeCallbacks, judgeHealth, ok, showFinding, warn, withoutFailure } from '../findings.ts'
 import { daysUntilFull, forecastYear, type Known } from '../forecast.ts'
 import type { Readiness } from '../readiness.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -121,19 +121,6 @@ export function serviceDetailRoutes(parts: Parts): Handler[] {
       }
     }),
   ]
-}
-
-function judgeCallbacks(
-  now: 'on' | 'paused',
-  { on, held, stopped }: Record<'on' | 'held' | 'stopped', number>,
-  dead: number,
-) {
-  if (now === 'paused') return [warn('callbacksPaused')]
-  const faults = [
-    ...(held + stopped > 0 ? [warn('callbacksFailing', { held, stopped })] : []),
-    ...(dead > 0 ? [warn('callbacksDead', { count: dead })] : []),
-  ]
-  return faults.length > 0 ? faults : [ok('callbacks', { count: on })]
 }
 
 type Growth = { [Member in keyof Known]: Known[Member] | null }

@@ -1,6 +1,7 @@
 import type { JobFailure } from '../../bulk/jobs/failure/contract.ts'
+import type { RecordCode } from '../../vocabulary/findings.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import type { FindingRecord, RecordCode } from '../contract.ts'
+import type { FindingRecord } from '../contract.ts'
 import { type Finding, showFinding, withoutFailure } from '../findings.ts'
 import type { LastCount } from './store.ts'
 
