@@ -1,6 +1,7 @@
 import { api } from '../src/reference/api.ts'
 import { openApiDocument } from '../src/reference/openapi.ts'
 import { operations } from '../src/reference/operations.ts'
+import { version } from '../src/runtime/version.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
 import { nameOf } from '../src/vocabulary/values.ts'
@@ -46,6 +47,31 @@ interface Document {
 const last = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1)
 const capital = (id: string) => id.slice(0, 1).toUpperCase() + id.slice(1)
 
+/** What programs call the values of the enumerations, in the order of the values. */
+const valueNames: Record<string, string[]> = {
+  ActStatus: ['waiting', 'running', 'done', 'failed', 'cancelled'],
+  DeliveryStatus: ['pending', 'delivered', 'failed'],
+  DeviceStatus: ['normal', 'faulty'],
+  ImportStatus: ['waiting', 'running', 'done', 'failed', 'cancelled'],
+  LaneType: ['entrance', 'exit', 'both', 'door'],
+  OnlineStatus: ['online', 'offline'],
+  PriceChangeStatus: ['scheduled', 'applied', 'cancelled'],
+  RegionLevel: ['province', 'city', 'district'],
+  RuleType: ['fast', 'slow', 'occupancy'],
+  RunStatus: ['closed', 'open', 'stopped'],
+}
+
+/** The enumerations as objects of named values. Throws for one that has no names, or too few. */
+function valuesOf(schemas: Record<string, Schema>): string[] {
+  const ofNumbers = Object.entries(schemas).filter(([name, { type }]) => type === 'integer' && name !== 'RefusalCode')
+  return ofNumbers.flatMap(([name, { enum: values }]) => {
+    if (values === undefined) return []
+    const names = valueNames[name] ?? []
+    if (names.length !== values.length) throw new Error(`valueNames has no name for each value of ${name}`)
+    return `export const ${name} = { ${names.map((each, index) => `${each}: ${values[index]}`).join(', ')} } as const`
+  })
+}
+
 /** The text of `sdk/src/api.ts`. */
 export function sdkApi(): string {
   const { paths, components } = openApiDocument(api) as unknown as Document
@@ -68,7 +94,10 @@ export function sdkApi(): string {
     `/** What an application’s callback is told: the record, as its operation answers it. */\n${event}`,
     `/** One method for each operation. */\nexport interface Methods {\n${methods.join('\n')}\n}`,
     `/** How each operation is called. */\nexport const operations = {\n${operations.map(callOf).join('\n')}\n} as const`,
-    `/** The names of the refusals, by their codes. */\nexport const codeNames: Record<number, string> = {\n${names.join('\n')}\n}\n`,
+    ...valuesOf(components.schemas),
+    `/** The names of the refusals, by their codes. */\nexport const codeNames = {\n${names.join('\n')}\n} as const`,
+    '/** The name of a refusal. */\nexport type RefusalName = (typeof codeNames)[keyof typeof codeNames]',
+    `/** The version of the SDK, as in its \`User-Agent\`. */\nexport const sdkVersion = '${version}'\n`,
   ].join('\n\n')
 }
 
@@ -106,7 +135,7 @@ function callOf(operation: Operation): string {
     ...(callers.length === 0 ? ['isOpen: true'] : []),
     ...(isPage(operation) ? ['isPage: true'] : []),
     ...(operation.takes === undefined ? [] : ['takesFile: true']),
-    ...(isFile(operation) ? ['answersFile: true'] : []),
+    ...(operation.answers === undefined ? [] : [`answers: ${literal(operation.answers)}`]),
   ]
   return `  ${id}: { ${[`method: '${method}'`, `path: '${path}'`, ...marks].join(', ')} },`
 }
@@ -198,5 +227,6 @@ class Types {
 }
 
 function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
   return typeof value === 'string' ? `'${value}'` : String(value)
 }

@@ -3523,7 +3523,7 @@ export interface Methods {
 export const operations = {
   issueToken: { method: 'POST', path: '/api/auth/v1/oauth/token', isOpen: true },
   revokeToken: { method: 'POST', path: '/api/auth/v1/oauth/revoke', isOpen: true },
-  getAuthorizationServer: { method: 'GET', path: '/.well-known/oauth-authorization-server', isOpen: true },
+  getAuthorizationServer: { method: 'GET', path: '/.well-known/oauth-authorization-server', isOpen: true, answers: 'application/json' },
   saveSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/save', isIdempotent: true },
   saveSites: { method: 'POST', path: '/api/charging/v1/siteManageThird/saveBatch', isIdempotent: true },
   updateSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/update' },
@@ -3582,14 +3582,14 @@ export const operations = {
   getImport: { method: 'GET', path: '/api/bulk/v1/import/detail' },
   pageImports: { method: 'GET', path: '/api/bulk/v1/import/page', isPage: true },
   cancelImport: { method: 'POST', path: '/api/bulk/v1/import/cancel' },
-  getImportResult: { method: 'GET', path: '/api/bulk/v1/import/result', answersFile: true },
-  createExport: { method: 'GET', path: '/api/bulk/v1/export/create', answersFile: true },
-  getTemplate: { method: 'GET', path: '/api/bulk/v1/template', answersFile: true },
+  getImportResult: { method: 'GET', path: '/api/bulk/v1/import/result', answers: ['application/x-ndjson', 'text/csv'] },
+  createExport: { method: 'GET', path: '/api/bulk/v1/export/create', answers: ['text/csv', 'application/x-ndjson', 'application/geo+json'] },
+  getTemplate: { method: 'GET', path: '/api/bulk/v1/template', answers: ['text/csv'] },
   createAct: { method: 'POST', path: '/api/bulk/v1/act/create', isIdempotent: true },
   getAct: { method: 'GET', path: '/api/bulk/v1/act/detail' },
   pageActs: { method: 'GET', path: '/api/bulk/v1/act/page', isPage: true },
   cancelAct: { method: 'POST', path: '/api/bulk/v1/act/cancel' },
-  getActResult: { method: 'GET', path: '/api/bulk/v1/act/result', answersFile: true },
+  getActResult: { method: 'GET', path: '/api/bulk/v1/act/result', answers: ['application/x-ndjson'] },
   getRegionTree: { method: 'GET', path: '/api/region/v1/region/tree' },
   getRegion: { method: 'GET', path: '/api/region/v1/region/detail' },
   createApplication: { method: 'POST', path: '/api/platform/v1/application/create', isIdempotent: true },
@@ -3649,13 +3649,33 @@ export const operations = {
   search: { method: 'GET', path: '/api/platform/v1/search' },
   getHealth: { method: 'GET', path: '/healthz', isOpen: true },
   getReadiness: { method: 'GET', path: '/readyz', isOpen: true },
-  getMetrics: { method: 'GET', path: '/metrics' },
-  getOpenApi: { method: 'GET', path: '/openapi.json', isOpen: true },
+  getMetrics: { method: 'GET', path: '/metrics', answers: 'text/plain' },
+  getOpenApi: { method: 'GET', path: '/openapi.json', isOpen: true, answers: 'application/json' },
   getServiceDetail: { method: 'GET', path: '/api/platform/v1/service/detail' },
 } as const
 
+export const RuleType = { fast: 1, slow: 2, occupancy: 3 } as const
+
+export const PriceChangeStatus = { scheduled: 1, applied: 2, cancelled: 3 } as const
+
+export const DeviceStatus = { normal: 1, faulty: 2 } as const
+
+export const OnlineStatus = { online: 1, offline: 2 } as const
+
+export const RunStatus = { closed: 0, open: 1, stopped: 2 } as const
+
+export const LaneType = { entrance: 1, exit: 2, both: 3, door: 4 } as const
+
+export const DeliveryStatus = { pending: 1, delivered: 2, failed: 3 } as const
+
+export const ImportStatus = { waiting: 1, running: 2, done: 3, failed: 4, cancelled: 5 } as const
+
+export const ActStatus = { waiting: 1, running: 2, done: 3, failed: 4, cancelled: 5 } as const
+
+export const RegionLevel = { province: 1, city: 2, district: 3 } as const
+
 /** The names of the refusals, by their codes. */
-export const codeNames: Record<number, string> = {
+export const codeNames = {
   10001: 'invalidRequest',
   10002: 'tokenInvalid',
   10003: 'notPermitted',
@@ -3712,4 +3732,10 @@ export const codeNames: Record<number, string> = {
   70002: 'importNotFound',
   70003: 'importRunning',
   70004: 'rowsChanged',
-}
+} as const
+
+/** The name of a refusal. */
+export type RefusalName = (typeof codeNames)[keyof typeof codeNames]
+
+/** The version of the SDK, as in its `User-Agent`. */
+export const sdkVersion = '1.0.0'

@@ -1,6 +1,14 @@
+import type { RefusalName } from './api.ts'
+
+/**
+ * The name of a refusal; `noAnswer` when no response came, `notForecourt` for a response that is not the service's, and
+ * `unknownRefusal` for a code that a newer service has.
+ */
+export type ForecourtErrorName = RefusalName | 'noAnswer' | 'notForecourt' | 'unknownRefusal'
+
 interface Details {
   code: number
-  name?: string | undefined
+  name?: ForecourtErrorName | undefined
   status: number
   errors?: FieldFault[]
   requestId?: string | null
@@ -23,6 +31,7 @@ const mostFieldsInMessage = 5
  * members and, if the connection failed, its cause.
  */
 export class ForecourtError extends Error {
+  override readonly name: ForecourtErrorName
   /** The refusal's code; 0 without a refusal. */
   readonly code: number
   /** The HTTP status; 0 when no answer came. */
@@ -38,7 +47,6 @@ export class ForecourtError extends Error {
   /** The service's message alone, without operation and members. */
   readonly reason: string
 
-  /** `name` is that of the refusal, such as deviceAlreadyYours; without a refusal it is noAnswer or notForecourt. */
   constructor(reason: string, details: Details) {
     const { code, name, status, errors = [], requestId, retryAfterSeconds, operation, cause } = details
     super(`${operation}: ${reason}${wordsOf(errors)}`, { cause })

@@ -1,4 +1,4 @@
-import { ForecourtError } from './error.ts'
+import { ForecourtError, type ForecourtErrorName } from './error.ts'
 import { FileAnswer, type FileInput, mediaTypeOf } from './file.ts'
 
 /** The members of an operation that a request needs. */
@@ -7,14 +7,21 @@ export interface Target {
   path: string
   /** The request's body is the input's `file`, and the rest of the input its query. */
   takesFile?: true
-  /** The response is a file. */
-  answersFile?: true
+  /** The media type of a response without the envelope; of a file, all that it can have. */
+  answers?: string | readonly string[]
 }
 
+/** The response of an operation, with what its headers say. */
 export interface Answered<Data> {
   data: Data
   /** The entity tag, for `If-Match`; null if the response has none. */
   etag: string | null
+  /** The id by which the operator finds the request in the log. */
+  requestId: string | null
+  /** Whether the response is the stored one of an earlier request with the same idempotency key. */
+  replayed: boolean
+  /** The application's rate limit: requests in the window, how many are left, and when it is full again. */
+  rateLimit: { limit: number; remaining: number; resetSeconds: number } | null
 }
 
 interface ExchangeOptions {
@@ -23,16 +30,13 @@ interface ExchangeOptions {
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
   /** The names of the refusals, by their codes. */
-  names?: Record<number, string>
+  names?: Record<number, ForecourtErrorName>
   /** Sends the request in place of the global `fetch`. */
-  fetch?: typeof fetch
+  fetch?: Fetch
 }
 
-interface Envelope {
-  code?: number
-  msg?: string
-  data?: unknown
-}
+/** What the SDK needs of `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
  * Sends one request and reads its response: `input` is the body of a POST or the query of a GET. Throws
@@ -46,13 +50,11 @@ export async function exchange(
 ): Promise<Answered<unknown>> {
   const { url, ...request } = requestOf(target, input, headers)
   let response: Response
-  let isOurs: boolean
   let text: string
   try {
     response = await send(baseUrl + url, { ...request, signal: signal ?? null })
-    // Every response of Forecourt has a request id; one without it comes from another program.
-    isOurs = response.headers.has('x-request-id')
-    if (target.answersFile && response.ok && isOurs) return { data: new FileAnswer(response), etag: null }
+    if (typeof target.answers === 'object' && hasMediaType(response, target.answers))
+      return answered(response, new FileAnswer(response))
     text = await response.text()
   } catch (error) {
     signal?.throwIfAborted()
@@ -64,21 +66,72 @@ export async function exchange(
     throw new ForecourtError(reason, { code: 0, name: 'notForecourt', status: response.status || 302, operation })
   }
   const answer = jsonOf(text)
-  const envelope = answer as Envelope | undefined
-  // Some operations respond without an envelope.
-  if (response.ok && envelope?.code === undefined && isOurs)
-    return { data: answer ?? text, etag: response.headers.get('etag') }
-  if (envelope?.code === 0) return { data: envelope.data, etag: response.headers.get('etag') }
-  const { code = 0, msg = response.statusText, data } = envelope ?? {}
-  throw new ForecourtError(msg, {
-    code,
-    name: names[code],
+  if (isSuccess(response, answer)) return answered(response, answer.data)
+  if (typeof target.answers === 'string' && hasMediaType(response, [target.answers])) {
+    if (target.answers !== jsonType) return answered(response, text)
+    if (answer !== undefined) return answered(response, answer)
+  }
+  const refusal = isRefusal(response, answer) ? answer : undefined
+  throw new ForecourtError(refusal?.msg ?? strangerWords(response), {
+    code: refusal?.code ?? 0,
+    name: refusal === undefined ? 'notForecourt' : (names[refusal.code] ?? 'unknownRefusal'),
     status: response.status,
-    errors: (data as Pick<ForecourtError, 'errors'> | null | undefined)?.errors ?? [],
+    errors: (refusal?.data as Pick<ForecourtError, 'errors'> | null | undefined)?.errors ?? [],
     operation,
     requestId: response.headers.get('x-request-id'),
     retryAfterSeconds: secondsOf(response.headers.get('retry-after')),
   })
+}
+
+const jsonType = 'application/json'
+
+/**
+ * Whether a response has one of these media types and comes from Forecourt, whose every response has a request id: without
+ * an envelope, nothing else tells it from another program's.
+ */
+function hasMediaType({ status, headers }: Response, mediaTypes: readonly string[]): boolean {
+  const mediaType = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return status === 200 && headers.has('x-request-id') && mediaTypes.includes(mediaType)
+}
+
+/** Whether a response is the service's own envelope of a success: proxies and other programs answer 200 too. */
+function isSuccess({ status }: Response, answer: object | undefined): answer is { data: unknown } {
+  const { code, msg, data } = (answer ?? {}) as Record<string, unknown>
+  return status === 200 && code === 0 && msg === 'success' && typeof data === 'object' && data !== null
+}
+
+function isRefusal(
+  { status }: Response,
+  answer: object | undefined,
+): answer is { code: number; msg: string; data: unknown } {
+  const { code, msg } = (answer ?? {}) as Record<string, unknown>
+  return status >= 400 && Number.isInteger(code) && (code as number) >= 10_000 && typeof msg === 'string'
+}
+
+/** What is known of a response that is not Forecourt's. */
+function strangerWords({ status, statusText, headers }: Response): string {
+  const facts = [`HTTP ${status}`, statusText, headers.get('content-type') ?? ''].filter((fact) => fact !== '')
+  return `the response is not Forecourt’s (${facts.join(', ')})`
+}
+
+function answered<Data>({ headers }: Response, data: Data): Answered<Data> {
+  return {
+    data,
+    etag: headers.get('etag'),
+    requestId: headers.get('x-request-id'),
+    replayed: headers.get('idempotency-replayed') === 'true',
+    rateLimit: rateLimitOf(headers),
+  }
+}
+
+/** Reads `RateLimit-Policy` and `RateLimit` (IETF httpapi draft): `"default";q=1000;w=1` and `"default";r=998;t=1`. */
+function rateLimitOf(headers: Headers): Answered<unknown>['rateLimit'] {
+  const numberOf = (header: string, parameter: string) =>
+    Number(new RegExp(`;\\s*${parameter}=(\\d+)`).exec(headers.get(header) ?? '')?.[1] ?? Number.NaN)
+  const limit = numberOf('ratelimit-policy', 'q')
+  const remaining = numberOf('ratelimit', 'r')
+  if (Number.isNaN(limit) || Number.isNaN(remaining)) return null
+  return { limit, remaining, resetSeconds: numberOf('ratelimit', 't') || 0 }
 }
 
 function requestOf(

@@ -1,10 +1,10 @@
 import { readAddress } from './address.ts'
-import { codeNames, type Methods, operations } from './api.ts'
+import { codeNames, type Methods, operations, sdkVersion } from './api.ts'
 import { ForecourtError } from './error.ts'
-import { exchange, type Target } from './exchange.ts'
-import type { CallOptions } from './method.ts'
+import { type Answered, exchange, type Target } from './exchange.ts'
+import type { CallOptions, SendOptions } from './method.ts'
 
-interface Address {
+interface Address extends SendOptions {
   /** The address of the service, such as https://forecourt.example.com. */
   baseUrl: string
   /** The language of messages: zh or en; default en. */
@@ -24,10 +24,14 @@ interface Call extends Target {
   isPage?: true
 }
 
-const mostAttempts = 5
+const defaultRetries = 4
 const firstPauseMs = 250
 /** A request without a response after this time is aborted, and counts as unanswered. */
-const answerTimeoutMs = 60_000
+const defaultTimeoutMs = 60_000
+/** The longest wait that a `Retry-After` may ask for; for a longer one the call fails at once. */
+const longestPauseMs = 60_000
+/** Timers of a longer time fire at once. */
+const longestTimerMs = 2 ** 31 - 1
 /** The last part of a token's lifetime in which it is not used: a request has to arrive before the token expires. */
 const spareOfToken = 0.1
 
@@ -43,18 +47,15 @@ class Caller {
     this.baseUrl = readAddress(options.baseUrl, options.allowHttp === true)
     for (const [id, declared] of Object.entries<Omit<Call, 'id'>>(operations)) {
       const operation = { id, ...declared }
-      const method = (input: object = {}, given: CallOptions = {}) => this.call(operation, input, given)
-      Object.assign(this, {
-        [id]: operation.isPage
-          ? Object.assign(method, {
-              all: (query: object = {}, given?: CallOptions) => this.rows(operation, query, given),
-            })
-          : method,
-      })
+      const raw = (input: object = {}, given: CallOptions = {}) => this.call(operation, input, given)
+      const method = async (input?: object, given?: CallOptions) => (await raw(input, given)).data
+      const all = (query: object = {}, given?: CallOptions) => this.rows(operation, query, given)
+      Object.assign(this, { [id]: Object.assign(method, { raw, ...(operation.isPage && { all }) }) })
     }
   }
 
-  private async call(operation: Call, input: object, options: CallOptions): Promise<unknown> {
+  private async call(operation: Call, input: object, given: CallOptions): Promise<Answered<unknown>> {
+    const options = withDefaults(given, this.options)
     const headers = this.headersOf(operation, options)
     let hasRenewed = false
     for (let attempt = 1; ; attempt++) {
@@ -64,10 +65,10 @@ class Caller {
         return await this.send(operation, input, headers, token, options)
       } catch (thrown) {
         options.signal?.throwIfAborted()
-        const error = asError(thrown, operation.id)
+        const error = asError(thrown, operation.id, options.timeoutMs)
         const isRenewed = error.name === 'tokenInvalid' && !hasRenewed && canSendAgain(input) && this.dropToken(token)
         if (isRenewed) hasRenewed = true
-        else if (attempt < mostAttempts && isTransient(error) && canSendAgain(input))
+        else if (attempt <= options.retries && isTransient(error) && canSendAgain(input))
           await pause(attempt, error, options.signal)
         else throw error
       }
@@ -78,6 +79,8 @@ class Caller {
     const { language } = this.options
     const key = idempotencyKey ?? (isIdempotent ? crypto.randomUUID() : undefined)
     return {
+      // Browsers name themselves.
+      ...(!('document' in globalThis) && { 'user-agent': `forecourt-sdk/${sdkVersion}` }),
       ...(language !== undefined && { 'accept-language': language }),
       ...(key !== undefined && { 'idempotency-key': key }),
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),
@@ -89,21 +92,21 @@ class Caller {
     input: object,
     headers: Record<string, string>,
     token: string | undefined,
-    { signal, onEtag }: CallOptions,
-  ): Promise<unknown> {
+    { signal, timeoutMs, fetch }: Sending,
+  ): Promise<Answered<unknown>> {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const late = new AbortController()
     // An upload may take any time. For a download the timeout covers the headers only.
-    const timer = operation.takesFile ? undefined : setTimeout(() => late.abort(tooLate()), answerTimeoutMs)
+    const isTimed = !operation.takesFile && timeoutMs <= longestTimerMs
+    const timer = isTimed ? setTimeout(() => late.abort(tooLate()), timeoutMs) : undefined
     try {
-      const answered = await exchange(this.baseUrl, operation, input, {
+      return await exchange(this.baseUrl, operation, input, {
         operation: operation.id,
         headers: { ...headers, ...authorization },
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
         names: codeNames,
+        ...(fetch !== undefined && { fetch }),
       })
-      onEtag?.(answered.etag)
-      return answered.data
     } finally {
       clearTimeout(timer)
     }
@@ -122,7 +125,8 @@ class Caller {
     let cursor: string | null | undefined
     do {
       const input = { pageSize: 100, ...query, ...(cursor !== undefined && { cursor }) }
-      const page = (await this.call(operation, input, options)) as { list: unknown[]; nextCursor: string | null }
+      const { data } = await this.call(operation, input, options)
+      const page = data as { list: unknown[]; nextCursor: string | null }
       yield* page.list
       cursor = page.nextCursor
     } while (cursor !== null)
@@ -142,8 +146,8 @@ class Caller {
     const askedAt = Date.now()
     const issue = async () => {
       try {
-        const issued = await this.call({ id: 'issueToken', ...operations.issueToken }, body, {})
-        const { accessToken, expiresIn } = issued as { accessToken: string; expiresIn: number }
+        const { data } = await this.call({ id: 'issueToken', ...operations.issueToken }, body, {})
+        const { accessToken, expiresIn } = data as { accessToken: string; expiresIn: number }
         Object.assign(token, { text: accessToken, until: askedAt + expiresIn * 1000 * (1 - spareOfToken) })
         return accessToken
       } catch (error) {
@@ -173,16 +177,28 @@ const tooLate = () => new DOMException('no answer', 'TimeoutError')
 /** A stream can be sent only once. */
 const canSendAgain = (input: object) => !((input as { file?: unknown }).file instanceof ReadableStream)
 
-/** Whether a retry may succeed. */
-function isTransient({ status }: ForecourtError): boolean {
-  return [0, 408, 429, 503].includes(status)
+/** Whether a retry may succeed, and need not wait for long. */
+function isTransient({ status, retryAfterSeconds }: ForecourtError): boolean {
+  return [0, 408, 429, 500, 502, 503, 504].includes(status) && (retryAfterSeconds ?? 0) * 1000 <= longestPauseMs
 }
 
-function asError(thrown: unknown, operation: string): ForecourtError {
+/** The options of a call with those of the client, and the defaults. */
+type Sending = CallOptions & { retries: number; timeoutMs: number }
+
+function withDefaults(call: CallOptions, client: SendOptions): Sending {
+  return {
+    ...call,
+    retries: call.retries ?? client.retries ?? defaultRetries,
+    timeoutMs: call.timeoutMs ?? client.timeoutMs ?? defaultTimeoutMs,
+    fetch: call.fetch ?? client.fetch,
+  }
+}
+
+function asError(thrown: unknown, operation: string, timeoutMs: number): ForecourtError {
   if (thrown instanceof ForecourtError) return thrown
   if ((thrown as Error).name !== 'TimeoutError') throw thrown
   const details = { code: 0, status: 0, operation, cause: thrown }
-  return new ForecourtError(`no answer within ${answerTimeoutMs / 1000} s`, details)
+  return new ForecourtError(`no answer within ${timeoutMs / 1000} s`, details)
 }
 
 /** Checks the options at run time, because programs in JavaScript have no compiler to do it. */
@@ -212,8 +228,9 @@ function pause(attempt: number, { retryAfterSeconds }: ForecourtError, signal: A
 
 /**
  * The client: one method for each operation of the API, named by the operation's id, which returns the `data` of the
- * response. It fetches and renews tokens. It makes up to five attempts, under one `Idempotency-Key`, if no response
- * arrives or the status is 408, 429 or 503. Throws `ForecourtError`. A page operation has `.all(query)` for every row.
+ * response; `.raw(…)` returns the headers' values too. It fetches and renews tokens. It makes up to five attempts, under one
+ * `Idempotency-Key`, if no response arrives or the status is 408, 429, 500, 502, 503 or 504; a `Retry-After` above 60 s is
+ * thrown at once. Throws `ForecourtError`. A page operation has `.all(query)` for every row.
  */
 export type Forecourt = Methods
 export const Forecourt = Caller as unknown as new (options: ForecourtOptions) => Forecourt

@@ -1,21 +1,35 @@
+import type { Answered, Fetch } from './exchange.ts'
 import type { FileAnswer, FileInput } from './file.ts'
 
+/** How requests are sent: options of the client, and of each call. */
+export interface SendOptions {
+  /** How often a request is repeated that got no response, or one that a repetition can change; 4 by default. */
+  retries?: number | undefined
+  /** How long one request may take, in milliseconds; 60,000 by default. Not for uploads. */
+  timeoutMs?: number | undefined
+  /** Sends the requests in place of the global `fetch`: through a proxy, with tracing, in tests. */
+  fetch?: Fetch | undefined
+}
+
 /** Options of a call, beside its input. */
-export interface CallOptions {
+export interface CallOptions extends SendOptions {
   /** Aborts the call, also between two attempts. */
   signal?: AbortSignal | undefined
   /** For idempotent writes: your own key, to repeat the call after a restart. By default each call has a new one. */
   idempotencyKey?: string | undefined
   /** For updates: the entity tag that the record must still have. */
   ifMatch?: string | undefined
-  /** Receives the entity tag of the answer, for the `ifMatch` of a later update; null if the answer has none. */
-  onEtag?: ((etag: string | null) => void) | undefined
 }
 
-/** Calls an operation with its body or query, and returns the response's `data`. Throws `ForecourtError`. */
-export type Method<Input, Data> = object extends Input
-  ? (input?: Input, options?: CallOptions) => Promise<Data>
-  : (input: Input, options?: CallOptions) => Promise<Data>
+type Call<Input, Answer> = object extends Input
+  ? (input?: Input, options?: CallOptions) => Promise<Answer>
+  : (input: Input, options?: CallOptions) => Promise<Answer>
+
+/**
+ * Calls an operation with its body or query, and returns the response's `data`. Throws `ForecourtError`. `raw` is the same
+ * call, which returns what the headers say too: `{ data, etag, requestId, replayed, rateLimit }`.
+ */
+export type Method<Input, Data> = Call<Input, Data> & { raw: Call<Input, Answered<Data>> }
 
 /** A page operation: the method itself returns one page. */
 export type PageMethod<Query, Page extends { list: unknown[] }> = Method<Query, Page> & {
@@ -24,7 +38,7 @@ export type PageMethod<Query, Page extends { list: unknown[] }> = Method<Query, 
 }
 
 /** Calls an operation that takes a file of rows in addition to its query. */
-export type FileMethod<Query, Data> = (input: Query & { file: FileInput }, options?: CallOptions) => Promise<Data>
+export type FileMethod<Query, Data> = Method<Query & { file: FileInput }, Data>
 
 /** Calls an operation that responds with a file. Resolves when the headers have arrived. */
 export type ExportMethod<Query> = Method<Query, FileAnswer>

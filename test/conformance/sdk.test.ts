@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FileAnswer, Forecourt, ForecourtError, type SiteRegistration } from '../../sdk/src/index.ts'
+import { FileAnswer, Forecourt, ForecourtError, OnlineStatus, type SiteRegistration } from '../../sdk/src/index.ts'
 import { rotateApplicationSecret } from '../../src/applications/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
+import { version } from '../../src/runtime/version.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { atScale } from '../faults/support.ts'
 import { deviceBody, newApplication, newSerial, projectFolder, siteBody, target } from '../harness.ts'
@@ -40,6 +41,7 @@ function standIn(answer: (request: Request, nth: number) => Response | undefined
 /** A site's body as a program would write it. */
 const newSite = (appId: string) => siteBody(appId) as SiteRegistration
 
+const success = (data: unknown) => Response.json({ code: 0, msg: 'success', data })
 const refused = (status: number, headers = {}) =>
   Response.json({ code: 50003, msg: 'unavailable', data: null }, { status, headers })
 
@@ -233,7 +235,7 @@ describe('the SDK', () => {
     // A proxy may write Retry-After as a date, in whole seconds: of two seconds, at least one is left.
     for (const retryAfter of [() => '1', () => new Date(Date.now() + 2000).toUTCString()]) {
       const slow = standIn((_, nth) =>
-        nth === 1 ? refused(503, { 'retry-after': retryAfter() }) : Response.json({ code: 0 }),
+        nth === 1 ? refused(503, { 'retry-after': retryAfter() }) : success({ list: [] }),
       )
       const began = performance.now()
       await new Forecourt({ baseUrl: slow.url, token: 'any' }).pageSites()
@@ -270,6 +272,96 @@ describe('the SDK', () => {
     expect(strange).toMatchObject({ name: 'notForecourt', code: 0, status: 404 })
     expect(other.requests).toHaveLength(1)
     await other.stop()
+  })
+
+  const ours = { 'x-request-id': 'gateway-1', 'content-type': 'application/json' }
+  test.each([
+    ['a page of a gateway', '<html>', { ...ours, 'content-type': 'text/html' }],
+    ['nothing', '', ours],
+    ['JSON of another program', '{"status":"ok"}', ours],
+    ['a text', '"ok"', ours],
+    ['a list', '[]', ours],
+    ['a code alone', '{"code":0}', ours],
+    ['a code as text', '{"code":"0","msg":"success","data":{}}', ours],
+    ['no data', '{"code":0,"msg":"success","data":null}', ours],
+    ['another envelope', '{"code":0,"msg":"ok","data":{}}', ours],
+    ['a code of another meaning', '{"code":200,"msg":"success","data":{}}', ours],
+    ['a file of another program', 'a,b', { 'content-type': 'text/csv' }],
+  ])('takes somebody else’s 200 for no success: %s', async (_, body, headers) => {
+    const place = standIn(() => new Response(body, { headers }))
+    const forecourt = new Forecourt({ baseUrl: place.url, token: 'any' })
+    const calls = [
+      forecourt.createDevice(deviceBody('any')),
+      forecourt.unbindDevice({ deviceNo: 'A' }),
+      forecourt.pageSites.all().next(),
+      forecourt.createExport({ kind: 'sites' }),
+      forecourt.createImport({ kind: 'sites', file: 'a' }),
+      new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'any' }).pageSites(),
+    ]
+    for (const error of await Promise.all(calls.map(errorOf)))
+      expect(error).toMatchObject({ name: 'notForecourt', code: 0, status: 200 })
+    expect(place.requests).toHaveLength(calls.length)
+    await place.stop()
+  })
+
+  test('reads what has no envelope, by its media type', async () => {
+    const forecourt = new Forecourt({ baseUrl, operatorKey: client.operatorKey })
+    expect(await forecourt.getMetrics()).toContain('forecourt_')
+    expect(await forecourt.getOpenApi()).toMatchObject({ openapi: expect.any(String) })
+    expect((await forecourt.getHealth()).alive).toBe(true)
+  })
+
+  test.each([500, 502, 504])('retries %i as often as it is told to', async (status) => {
+    const place = standIn(() => new Response('<html>', { status, headers: { 'retry-after': '0' } }))
+    const forecourt = new Forecourt({ baseUrl: place.url, token: 'any', retries: 1 })
+    expect((await errorOf(forecourt.createDevice(deviceBody('any')))).status).toBe(status)
+    expect(place.requests).toHaveLength(2)
+    expect((await errorOf(forecourt.pageSites({}, { retries: 0 }))).status).toBe(status)
+    expect(place.requests).toHaveLength(3)
+    await place.stop()
+  })
+
+  test.each(['61', '86400', '9999999999', new Date(Date.now() + 3_600_000).toUTCString()])(
+    'throws at once when it is told to wait for longer than a minute: %s',
+    async (retryAfter) => {
+      const place = standIn(() => refused(503, { 'retry-after': retryAfter }))
+      const error = await errorOf(new Forecourt({ baseUrl: place.url, token: 'any' }).pageSites())
+      expect(error.retryAfterSeconds).toBeGreaterThan(60)
+      expect(place.requests).toHaveLength(1)
+      await place.stop()
+    },
+  )
+
+  test('takes a timeout and a fetch, of the client and of a call, and names its version', async () => {
+    const silent = standIn(() => new Promise(() => {}))
+    const forecourt = new Forecourt({ baseUrl: silent.url, token: 'any', retries: 0, timeoutMs: 100 })
+    expect(await errorOf(forecourt.pageSites())).toMatchObject({ name: 'noAnswer', reason: 'no answer within 0.1 s' })
+    expect(silent.requests[0]?.headers.get('user-agent')).toBe(`forecourt-sdk/${version}`)
+    expect((await errorOf(forecourt.pageSites({}, { timeoutMs: 50 }))).reason).toBe('no answer within 0.05 s')
+    const sent: string[] = []
+    const fetch = async (url: string) => {
+      sent.push(url)
+      return success({ list: [] })
+    }
+    // A longer time than timers have is no time at all.
+    await forecourt.pageSites({}, { fetch, timeoutMs: 1e12 })
+    await new Forecourt({ baseUrl: silent.url, token: 'any', fetch }).pageSites()
+    expect(sent).toEqual(Array(2).fill(`${silent.url}/api/charging/v1/siteManageThird/page`))
+    await silent.stop()
+  })
+
+  test('answers what the headers say too, and names values', async () => {
+    const { appId, forecourt } = await newSdk({ rateLimitPerSecond: 50 })
+    const device = deviceBody(appId)
+    const options = { idempotencyKey: 'once' }
+    const first = await forecourt.createDevice.raw(device, options)
+    const rateLimit = { limit: 50, remaining: expect.any(Number), resetSeconds: expect.any(Number) }
+    expect(first).toMatchObject({ etag: expect.stringMatching(/^"/), replayed: false, rateLimit })
+    expect(first.requestId).toMatch(/^[\w-]{36}$/)
+    expect(first.data.onlineStatus).toBe(OnlineStatus.offline)
+    expect(await forecourt.createDevice.raw(device, options)).toMatchObject({ data: first.data, replayed: true })
+    const operators = new Forecourt({ baseUrl, operatorKey: client.operatorKey })
+    expect((await operators.getDevice.raw({ deviceNo: device.deviceNo })).rateLimit).toBeNull()
   })
 
   test('refuses at once what cannot work: no caller, no address, plain http to another machine', () => {
@@ -330,11 +422,8 @@ describe('the SDK', () => {
 
   test('refuses an update of what has changed since, by If-Match', async () => {
     const { appId, forecourt } = await newSdk()
-    let etag: string | null = null
-    const onEtag = (given: string | null) => {
-      etag = given
-    }
-    const { id } = await forecourt.saveSite(newSite(appId), { onEtag })
+    const { data, etag } = await forecourt.saveSite.raw(newSite(appId))
+    const { id } = data
     const ifMatch = String(etag)
     expect(ifMatch).toMatch(/^"/)
     await forecourt.updateSite({ id, contacts: 'Li Lei' }, { ifMatch })
