@@ -110,14 +110,21 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
         outgoing.destroy()
       }, deadline - performance.now())
       abandonAll.add(abandon)
+      // Once there is a status, the receiver has decided, whatever comes behind it.
+      let answered: (() => void) | undefined
       outgoing.on('response', (incoming) => {
         clearTimeout(timer)
-        const answered = readBody(outgoing, incoming, finish)
+        answered = readBody(outgoing, incoming, finish)
         timer = setTimeout(answered, Math.min(limits.responseBodyMs, deadline - performance.now()))
       })
       // A server may close a kept-alive connection just as it is reused; then the request never reached it.
-      const failed = (error: string) => finish({ kind: 'failed', error, isStale: outgoing.reusedSocket })
-      outgoing.on('error', (error: NodeJS.ErrnoException) => failed(describeFailure(error)))
+      const failed = (error: string) =>
+        answered === undefined ? finish({ kind: 'failed', error, isStale: outgoing.reusedSocket }) : answered()
+      outgoing.on('error', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }) => {
+        const status = statusOf(error.rawPacket)
+        if (answered !== undefined || status === undefined) failed(describeFailure(error))
+        else finish({ kind: 'answered', status, retryAfter: undefined, response: '' })
+      })
       outgoing.on('close', () => failed('the connection was closed'))
       outgoing.end(body)
     })
@@ -194,6 +201,12 @@ function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (a
   incoming.on('error', cut)
   incoming.on('close', answered)
   return cut
+}
+
+/** The status of a response whose headers the parser refused: the receiver's decision is in the first line. */
+function statusOf(packet: Buffer | undefined): number | undefined {
+  const [, status] = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/.exec(packet?.subarray(0, 16).toString('latin1') ?? '') ?? []
+  return status === undefined ? undefined : Number(status)
 }
 
 /** The host name as certificates have it, or the IP address: without brackets and without a final dot. */
