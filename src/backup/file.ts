@@ -1,31 +1,40 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { UserError } from '../runtime/user-error.ts'
 
-/** A file that gets its name once all of it is on the disk; until then it is `<name>.partial`, for its owner alone. */
+/**
+ * A file that gets its name once all of it is on the disk; until then it is `<name>.partial`, for its owner alone. Of a
+ * link, the file that it leads to is replaced. Devices, pipes and sockets are refused: a rename would replace them.
+ */
 export class PartialFile {
+  /** As it was given, for people. */
   private readonly path: string
+  /** What it leads to. */
+  private readonly target: string
   private readonly partial: string
   private readonly file: FileHandle
 
-  private constructor(path: string, partial: string, file: FileHandle) {
+  private constructor(path: string, target: string, partial: string, file: FileHandle) {
     this.path = path
+    this.target = target
     this.partial = partial
     this.file = file
   }
 
   static async create(path: string): Promise<PartialFile> {
-    const partial = `${path}.partial`
     return explained(path, async () => {
-      const there = await stat(path).catch(() => undefined)
-      if (there?.isDirectory()) throw new UserError(`${path} is a folder: name a file in it.`)
+      requireFile(path, await stat(path).catch(() => undefined))
+      const target = await targetOf(path)
+      const partial = `${target}.partial`
       // A partial file of another process: its mode could differ, and that process may still write to it.
+      const left = await lstat(partial).catch(() => undefined)
+      if (!left?.isSymbolicLink()) requireFile(partial, left)
       await rm(partial, { force: true })
-      return new PartialFile(path, partial, await open(partial, 'wx', 0o600))
+      return new PartialFile(path, target, partial, await open(partial, 'wx', 0o600))
     })
   }
 
@@ -54,12 +63,13 @@ export class PartialFile {
   finish(): Promise<void> {
     return explained(this.path, async () => {
       await this.file.sync()
-      const [ours, named] = await Promise.all([this.file.stat(), stat(this.partial).catch(() => undefined)])
+      const [ours, named] = await Promise.all([this.file.stat(), lstat(this.partial).catch(() => undefined)])
       if (named?.ino !== ours.ino)
-        throw new UserError(`Another backup is writing ${this.path}: give each backup its own file.`)
+        throw new UserError(`Another command is writing ${this.path}: give each its own file.`)
+      requireFile(this.path, await lstat(this.target).catch(() => undefined))
       await this.file.close()
-      await rename(this.partial, this.path)
-      const folder = await open(dirname(this.path), constants.O_RDONLY)
+      await rename(this.partial, this.target)
+      const folder = await open(dirname(this.target), constants.O_RDONLY)
       await folder.sync()
       await folder.close()
     })
@@ -69,6 +79,28 @@ export class PartialFile {
     await this.file.close().catch(() => {})
     await rm(this.partial, { force: true }).catch(() => {})
   }
+}
+
+/** The file that a path leads to over all links; it need not exist. */
+async function targetOf(path: string): Promise<string> {
+  for (let target = resolve(path), links = 0; links < mostLinks; links++) {
+    const there = await lstat(target).catch(() => undefined)
+    if (!there?.isSymbolicLink()) return there === undefined ? target : await realpath(target)
+    target = resolve(dirname(target), await readlink(target))
+  }
+  throw new UserError(`${path} leads through too many links.`)
+}
+
+/** As many as Linux follows. */
+const mostLinks = 40
+
+/** Throws `UserError` for what is there and is no file: a rename would replace it. */
+function requireFile(path: string, there: Stats | undefined): void {
+  if (there === undefined || there.isFile()) return
+  if (there.isDirectory()) throw new UserError(`${path} is a folder: name a file in it.`)
+  throw new UserError(
+    `${path} is not a file but a device, a pipe or a socket: write to standard output (\`-\`) instead.`,
+  )
 }
 
 export function openBackup(path: string): Promise<FileHandle> {

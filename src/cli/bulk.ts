@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Argument, Option } from 'commander'
@@ -238,17 +238,15 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
   })
 }
 
-/** Saves a file under another name until it is complete, for its owner alone: it holds names and phone numbers. */
+/** Saves a file once it is complete, for its owner alone: it holds names and phone numbers. */
 async function saveWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  const draft = `${path}.part`
+  const { PartialFile } = await import('../backup/file.ts')
+  const file = await PartialFile.create(path)
   try {
-    rmSync(draft, { force: true })
-    await pipeline(Readable.from(pieces), createWriteStream(draft, { flags: 'wx', mode: 0o600 }))
-    renameSync(draft, path)
+    for await (const piece of pieces) await file.write(Buffer.from(piece))
+    await file.finish()
   } catch (error) {
-    rmSync(draft, { force: true })
-    const { code, syscall } = error as NodeJS.ErrnoException
-    if (syscall === 'open' || syscall === 'rename') throw new UserError(`${path} cannot be written (${code}).`)
+    await file.abandon()
     throw error
   }
 }

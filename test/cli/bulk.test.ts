@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { type Client, newApplication, newDataDir, newSerial, target } from '../harness.ts'
@@ -100,14 +101,47 @@ test('an export goes to standard output, or to a file that has its name when it 
   const saved = await forecourt(['export', 'devices', '--app', appId, '--output', output, '--json'], settings)
   expect({ code: saved.code, ...JSON.parse(saved.stdout) }).toMatchObject({ code: 0, file: output })
   expect(readFileSync(output, 'utf8')).toMatch(/^\uFEFF(.*\r?\n){3}$/)
-  expect(existsSync(`${output}.part`)).toBe(false)
+  expect(existsSync(`${output}.partial`)).toBe(false)
   expect(statSync(output).mode & 0o777).toBe(0o600)
   // A symbolic link at the temporary file's path is not followed, and the mode of its target is not taken over.
   const elsewhere = join(folder, 'elsewhere.csv')
   writeFileSync(elsewhere, 'untouched', { mode: 0o644 })
-  symlinkSync(elsewhere, `${output}.part`)
+  symlinkSync(elsewhere, `${output}.partial`)
   expect((await forecourt(['export', 'devices', '--app', appId, '--output', output], settings)).code).toBe(0)
   expect([readFileSync(elsewhere, 'utf8'), statSync(output).mode & 0o777]).toEqual(['untouched', 0o600])
+})
+
+test('an export replaces neither a device nor a pipe, and of a link the file that it leads to', async () => {
+  const place = (name: string) => join(folder, name)
+  const exported = (path: string) => forecourt(['export', 'devices', '--app', appId, '--output', path], settings)
+  const made =
+    spawnSync('mkfifo', [place('pipe')]).status === 0 && spawnSync('mknod', [place('null'), 'c', '1', '3']).status === 0
+  mkdirSync(place('far'))
+  symlinkSync(place('far/new.csv'), place('link.csv'))
+  symlinkSync('link.csv', place('chain.csv'))
+  for (const name of ['link.csv', 'chain.csv']) {
+    expect(await exported(place(name))).toMatchObject({ code: 0 })
+    expect([lstatSync(place(name)).isSymbolicLink(), lstatSync(place('far/new.csv')).isFile()]).toEqual([true, true])
+    expect(readFileSync(place(name), 'utf8')).toContain('deviceNo')
+    rmSync(place('far/new.csv'))
+  }
+  symlinkSync('loop', place('loop'))
+  for (const [name, said] of [
+    ['far', 'is a folder'],
+    ['loop', ''],
+    ...(made
+      ? [
+          ['pipe', 'is not a file'],
+          ['null', 'is not a file'],
+        ]
+      : []),
+  ] as const) {
+    const before = lstatSync(place(name))
+    const outcome = await exported(place(name))
+    expect([outcome.code, outcome.stderr.trim().split('\n').length]).toEqual([1, 1])
+    expect(outcome.stderr).toContain(said)
+    expect(lstatSync(place(name)).ino).toBe(before.ino)
+  }
 })
 
 test('what cannot be asked is refused before a byte is written', async () => {
