@@ -1,5 +1,6 @@
 import { limits } from '../vocabulary/limits.ts'
 import { type Reason, Refusal } from '../vocabulary/refusals.ts'
+import { hasAnswer, type RequestKey } from './idempotency.ts'
 import type { Sql, Statements } from './open.ts'
 import { textArray } from './routine.ts'
 
@@ -33,7 +34,7 @@ export function ownerOf(actor: string): string | undefined {
 }
 
 /** Adds to what an owner has left behind. Returns the sums of the last 24 hours, these uses included. */
-export async function addUses(tx: Statements, owner: string, uses: readonly Use[]): Promise<Used> {
+async function addUses(tx: Statements, owner: string, uses: readonly Use[]): Promise<Used> {
   const listed = (member: keyof Use) => textArray(uses.map((use) => use[member]))
   const rows = await tx.unsafe(
     `with added as (
@@ -177,10 +178,10 @@ export class KeyUsage {
     this.timer.unref()
   }
 
-  /** Throws 10007 when the owner has no room for one more key. */
-  requireRoom(owner: string): void {
+  /** Throws 10007 when the owner has no room for one more key; a repetition of a request that has one goes on. */
+  async requireRoom(owner: string, request: RequestKey): Promise<void> {
     const refusal = this.refusals.get(owner)
-    if (refusal !== undefined) throw refusal
+    if (refusal !== undefined && !(await hasAnswer(this.sql, request, owner))) throw refusal
   }
 
   note(owner: string, rows: number, answerBytes: number): void {

@@ -265,7 +265,7 @@ async function keyed<Answer>(
   run: () => Promise<Answer>,
 ): Promise<Answer | Replayed> {
   const owner = ownerOf(actor)
-  if (owner !== undefined) keyUsage.requireRoom(owner)
+  if (owner !== undefined) await keyUsage.requireRoom(owner, idempotency)
   const outcome = await run()
   if (idempotency.isReplayed) return new Replayed(outcome)
   const { keptRows = 0 } = idempotency

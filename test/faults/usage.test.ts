@@ -159,6 +159,8 @@ test('idempotency keys are counted, and past the limit of all kinds refused; wri
     expectFull(await keyed(by), /rows of the last 24 hours \(idempotency keys/)
   }
   expect((await client.call(createDevice, deviceBody(appId), app)).code).toBe(0)
+  const again = await client.call(createDevice, body, { token, headers: { 'idempotency-key': first } })
+  expect([again.code, again.headers.get('idempotency-replayed')]).toEqual([0, 'true'])
   expectFull(await client.call(createAct, none(appId), app), 'rows of the last 24 hours')
   await forget(appId)
   expect(await becomesTrue(async () => (await keyed(client)).code === 0, 15_000)).toBe(true)
