@@ -87,6 +87,21 @@ const rows: Record<'en' | 'zh', [string, string, string][]> = {
       `2 GiB of an application, ${number(limits.importRefusedRows)} refused rows of an import`,
       `429 ${link(10007)}; the import ends`,
     ],
+    [
+      'imports, bulk actions, replays, callback tests, rotations',
+      `${number(limits.platformEventsOfOne)} of an application in 24 hours, ${number(limits.platformEventsOfAccount)} of an account; dry runs don’t count`,
+      `429 ${link(10007)}`,
+    ],
+    [
+      'price changes',
+      `${number(limits.priceChangesADay)} of an application in 24 hours, with ${number(limits.priceChangeSitesADay)} sites in all; cancelled ones count`,
+      `429 ${link(10007)}`,
+    ],
+    [
+      'idempotency keys, and all of these',
+      `${number(limits.usageRows)} rows in 24 hours, ${number(limits.usageBytes / 1024 ** 3)} GiB beside files and results`,
+      `429 ${link(10007)}`,
+    ],
     ['time for a body to arrive', '5 s', '408'],
     [
       'JSON',
@@ -132,6 +147,21 @@ const rows: Record<'en' | 'zh', [string, string, string][]> = {
       '保留的文件和结果',
       `每个应用 2 GiB；单次导入 ${number(limits.importRefusedRows)} 行被拒绝`,
       `429 ${link(10007)}；导入终止`,
+    ],
+    [
+      '导入、批量操作、重新投递、回调测试、密钥轮换',
+      `24 小时内每个应用 ${number(limits.platformEventsOfOne)} 次，每个账号 ${number(limits.platformEventsOfAccount)} 次；试运行不计`,
+      `429 ${link(10007)}`,
+    ],
+    [
+      '价格变更',
+      `24 小时内每个应用 ${number(limits.priceChangesADay)} 项，涉及站点合计 ${number(limits.priceChangeSitesADay)} 个；已取消的也计入`,
+      `429 ${link(10007)}`,
+    ],
+    [
+      '幂等键与以上各项合计',
+      `24 小时内 ${number(limits.usageRows)} 行；除文件与结果外 ${number(limits.usageBytes / 1024 ** 3)} GiB`,
+      `429 ${link(10007)}`,
     ],
     ['请求体的到达时间', '5 秒', '408'],
     [

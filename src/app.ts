@@ -21,6 +21,7 @@ import type { Sql } from './database/open.ts'
 import { poolSizes } from './database/pools.ts'
 import { Reads } from './database/reads.ts'
 import type { Routine } from './database/routine.ts'
+import { KeyUsage } from './database/usage.ts'
 import { CallbackWorker } from './deliveries/callback-worker.ts'
 import { openCallbackClient } from './deliveries/client.ts'
 import { registerGauges } from './deliveries/gauges.ts'
@@ -257,6 +258,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     metrics.expect(operation.id, [0, ...[...refusalsOf(operation)].map((name) => refusals[name].code)])
   }
   const reads = new Reads(database)
+  const keyUsage = new KeyUsage(background)
   const handler = serve(handlers, {
     reads,
     noteRefusal: (refused) => refusalRecorder.note(refused),
@@ -270,6 +272,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     // A little earlier than the database gives up, so that the answer is there within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 5_000,
+    keyUsage,
     inFlight,
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
@@ -311,7 +314,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     async stop() {
       await Promise.all([worker.stop(), jobs.stop(), applier.stop()])
       upkeep.stop()
-      await Promise.all([recorder.stop(), refusalRecorder.stop()])
+      await Promise.all([recorder.stop(), refusalRecorder.stop(), keyUsage.stop()])
       presence.stop()
       deadlines.stop()
       unwatch()

@@ -18,7 +18,7 @@ export interface Act {
   targetAppId: string | null
   /** The reason, in words. */
   reason: string | null
-  /** True: the rows were only counted. The act has ended. */
+  /** True: the rows were only counted. */
   dryRun: boolean
   status: ActStatus
   /** How many rows matched when the act began. */
@@ -182,6 +182,43 @@ export interface AuditEntry {
 export type AuditEntryPage = Page & {
   /** The rows of this page. */
   list: Array<AuditEntry>
+}
+
+export interface BegunAct {
+  /** null for a dry run, of which nothing is kept */
+  id: number | null
+  appId: string
+  kind: ActKind
+  act: ActName
+  /** The filters of the page operation of the kind, as JSON values: at least one of them, or `all`. A row must fit all of them. */
+  filter: ActFilter
+  /** For update: the members to change, as the update of one row takes them. */
+  set: DeviceChanges | SiteChanges | null
+  /** for a transfer: the new owner; null for callers that may not see it */
+  targetAppId: string | null
+  /** The reason, in words. */
+  reason: string | null
+  /** True: the rows were only counted. */
+  dryRun: boolean
+  status: ActStatus
+  /** How many rows matched when the act began. */
+  rows: number
+  /** Rows that the act changed. */
+  done: number
+  /** Rows that needed no change; they write no event. */
+  unchanged: number
+  /** Rows that were refused. */
+  refused: number
+  /** Who acted: application:…, operator:… or operatorKey:…. */
+  actor: string
+  /** When the record was created. */
+  createTime: string
+  /** When the act ended; null before. */
+  finishTime: string | null
+  /** Why the act failed; null if it did not fail. */
+  error: string | null
+  /** `error` as data; null if the job did not fail. */
+  failure: JobFailure | null
 }
 
 export interface BillingRule {
@@ -376,7 +413,7 @@ export interface CreateActRequest {
   reason?: string | null | undefined
   /** How many rows the caller has seen to match: with another number the act is refused. */
   expectedRows?: number | null | undefined
-  /** true: the rows are only counted, and the act ends as done. */
+  /** true: only counts the rows. Nothing is kept: `id` is null, and no idempotency key is used up. */
   dryRun?: boolean | null | undefined
 }
 
@@ -1862,7 +1899,7 @@ export interface PagePriceChangesQuery {
   status?: PriceChangeStatus | undefined
   /** Only changes of this rule’s terms, or that give this rule to sites. */
   billingRuleId?: number | undefined
-  /** Only changes of the rules of this site. */
+  /** Only changes of the rules of this site; a cancelled one is in none. */
   siteId?: number | undefined
   /** Only undos of these price changes: 1 to 100 ids, with commas between them. */
   undoOf?: string | undefined
@@ -2166,7 +2203,7 @@ export interface PriceChange {
   dailyCap: string | null
   /** The rules that the sites get. */
   rules: GivenRules | null
-  /** how many sites get other rules, without sites deleted since */
+  /** how many sites get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled */
   siteCount: number | null
   /** of an undo: how many sites are not put back */
   skippedCount: number | null
@@ -2504,7 +2541,7 @@ export interface ScheduledPriceChange {
   dailyCap: string | null
   /** The rules that the sites get. */
   rules: GivenRules | null
-  /** how many sites get other rules, without sites deleted since */
+  /** how many sites get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled */
   siteCount: number | null
   /** of an undo: how many sites are not put back */
   skippedCount: number | null
@@ -3384,7 +3421,7 @@ export interface Methods {
   /** Answers an empty CSV file with the columns of an import. */
   getTemplate: ExportMethod<GetTemplateQuery>
   /** Carries out an operation on every device or site that matches, in the background: on the rows that exist when this is answered and that still match when the act reaches them. Each row writes the event of the single operation. One import or act of an application at a time. */
-  createAct: Method<CreateActRequest, Act>
+  createAct: Method<CreateActRequest, BegunAct>
   /** Answers one act and its progress. */
   getAct: Method<GetActQuery, Act>
   /** Pages through the acts of the last 7 days, newest first. */

@@ -27,8 +27,9 @@ const leftOut = new Set([
   'operator_totp_draft',
   'used_ticket',
   'sign_in_attempt',
-  // Counted again after the restore.
+  // Counted anew after the restore.
   'platform_count',
+  'usage_hour',
   // The backups of another place.
   'backup_record',
 ])

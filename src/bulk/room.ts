@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
+import { readUsed, requireRoomIn } from '../database/usage.ts'
 import { readRecord } from '../embedded/record.ts'
 import { type Reason, Refusal } from '../vocabulary/refusals.ts'
 import { readKeptBytes } from './jobs/store.ts'
@@ -10,8 +11,9 @@ const freeShare = 0.1
 const retryAfterSeconds = 60
 
 /**
- * Makes the function that refuses a file with 10007 when the application's stored files have reached their limit, or
- * when the embedded database's disk is nearly full. The disk of a database elsewhere is unknown here.
+ * Makes the function that refuses a job with 10007 when the application's stored files, or all that it has left behind,
+ * have reached their limit, or when the embedded database's disk is nearly full. The disk of a database elsewhere is
+ * unknown here.
  */
 export function roomFor(
   sql: Sql,
@@ -21,7 +23,11 @@ export function roomFor(
     if (databaseUrl === undefined && (await isDiskNearlyFull(readRecord(dataDir)?.cluster ?? dataDir))) {
       throw noRoom({ en: 'the disk is nearly full', zh: '磁盘空间不足' })
     }
-    if ((await readKeptBytes(sql, appId)) < fileBytes) return
+    const keptBytes = await readKeptBytes(sql, appId)
+    if (keptBytes < fileBytes) {
+      if (appId !== null) requireRoomIn(await readUsed(sql, appId), keptBytes, fileBytes)
+      return
+    }
     const held = `${fileBytes} bytes (FORECOURT_FILE_BYTES)`
     throw noRoom({
       en: `the limit for stored files is reached: files that wait and results take ${held}; results are removed after 7 days`,

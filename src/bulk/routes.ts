@@ -104,6 +104,11 @@ export function bulkRoutes(parts: Parts): Handler[] {
         const submitted = await transaction(sql, (tx) =>
           once(tx, idempotency, owner, async () => {
             const data = await store.submitDraft(tx, draft, taken, showMoment)
+            // A dry run changes nothing that the log would have to tell, and its job goes before long.
+            if (data.dryRun) {
+              await store.removeDryRuns(tx, appId)
+              return data
+            }
             const event = { actor, address: sourceAddress(), subject: data.id, data }
             await insertPlatformEvent(tx, { type: 'import.created', ...event })
             return data
@@ -141,7 +146,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }
         // The event is inserted before the import's row is changed: a worker that finishes an import of the inventory
         // takes its locks in the same order.
-        await insertPlatformEvent(tx, { type: 'import.cancelled', ...event })
+        if (!data.dryRun) await insertPlatformEvent(tx, { type: 'import.cancelled', ...event })
         return jobs.cancelJob(tx, store.imports, body.id, showMoment)
       })
     }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Row } from 'postgres'
 import type { Caller } from '../callers/caller.ts'
 import type { Statements } from '../database/open.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
 import { type ImportFormat, type ImportKind, type ImportMode, type ImportRecord, pageImports } from './contract.ts'
@@ -123,6 +124,18 @@ export async function submitDraft(
   )
   if (begun === undefined) throw unavailable()
   return begun
+}
+
+/**
+ * Removes the oldest dry runs of an application that have ended, so that only the newest can still be read; null for the
+ * platform's. A large one becomes an abandoned file, which upkeep removes in steps.
+ */
+export async function removeDryRuns(tx: Statements, appId: string | null): Promise<void> {
+  const whose = appId === null ? tx`app_id is null` : tx`app_id = ${appId}`
+  const old = tx`
+    id in (select id from import where ${whose} and is_dry_run and status > 2 order by id desc offset ${limits.dryRunsOfOne})`
+  await tx`delete from import where ${old} and kept_bytes <= ${limits.dryRunRemovedBytes}`
+  await tx`update import set status = 0, lease_owner = null where ${old}`
 }
 
 /** Gives up a draft whose file did not arrive completely. Upkeep removes it in steps. */

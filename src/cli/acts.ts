@@ -1,5 +1,5 @@
 import { Argument } from 'commander'
-import type { Act, CreateActRequest } from '#sdk/api'
+import type { Act, BegunAct, CreateActRequest } from '#sdk/api'
 import { collect, filtersOf, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
@@ -89,8 +89,9 @@ async function beginAct(kind: Kind, act: Act['act'], options: ActOptions, contex
     dryRun: options.dryRun,
   }
   await watch(context, async (signal) => {
-    const { id } = await context.client().createAct(request, { signal })
-    await waitFor(id, signal, context)
+    const begun = await context.client().createAct(request, { signal })
+    if (begun.id === null) context.result(begun, sheetOf(begun))
+    else await waitFor(begun.id, signal, context)
   })
 }
 
@@ -108,7 +109,7 @@ function waitFor(id: number, signal: AbortSignal, context: Context): Promise<voi
   })
 }
 
-function sheetOf({ id, kind, act, dryRun, status, rows, done, unchanged, refused }: Act): string {
-  const isDry = dryRun ? ' (dry run: nothing was done)' : ''
-  return sheet({ act: id, kind, does: act, status: `${jobStatuses[status]}${isDry}`, rows, done, unchanged, refused })
+function sheetOf({ id, kind, act, status, rows, done, unchanged, refused }: Act | BegunAct): string {
+  const shownId = id ?? 'none (dry run: nothing was done)'
+  return sheet({ act: shownId, kind, does: act, status: jobStatuses[status] ?? '', rows, done, unchanged, refused })
 }

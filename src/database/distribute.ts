@@ -69,6 +69,7 @@ export const localTables = [
   'schema_migration',
   'secrets_key',
   'sign_in_attempt',
+  'usage_hour',
   'used_ticket',
 ]
 

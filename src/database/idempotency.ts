@@ -23,6 +23,8 @@ export interface RequestKey {
   attempt?: BatchAttempt
   /** Whether the request is a repetition, which got the stored response. */
   isReplayed: boolean
+  /** How many rows of a batch have kept a response of their own. */
+  keptRows?: number
 }
 
 interface BatchAttempt {

@@ -4,6 +4,7 @@ import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
 import { recordsOf, textArray } from '../database/routine.ts'
+import { ownerOf, spendEvent } from '../database/usage.ts'
 import { type EventType, eventTypes, type PlatformEventType, platformTypesNaming } from '../vocabulary/event-types.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
@@ -64,9 +65,24 @@ export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & {
   address?: string | undefined
 }
 
-/** Writes an event of the platform, and takes the lock of the platform's log. */
+/** Types of events that take something away, or renew a secret: they are still possible past the limit of the others. */
+const ends: ReadonlySet<PlatformEventType> = new Set<PlatformEventType>([
+  ...(['import.cancelled', 'act.cancelled', 'session.ended'] as const),
+  ...(['application.secretRotated', 'application.previousSecretEnded', 'thirdPartyConfig.secretRotated'] as const),
+  ...(['operator.deleted', 'operator.reset', 'operator.updated', 'operator.passwordChanged'] as const),
+  ...(['operatorKey.deleted', 'secondFactor.removed', 'secondFactor.reset'] as const),
+])
+
+/**
+ * Writes an event of the platform, and takes the lock of the platform's log. Throws 10007 when its actor has written more
+ * than one may in a day.
+ */
 export async function insertPlatformEvent(tx: Statements, event: NewPlatformEvent): Promise<void> {
   await lockApplication(tx, platformLog)
+  const owner = ownerOf(event.actor)
+  if (owner !== undefined) {
+    await spendEvent(tx, owner, { bytes: JSON.stringify(event.data).length, isEnd: ends.has(event.type) })
+  }
   await insertNumbered(tx, { appId: platformLog, ...event })
 }
 

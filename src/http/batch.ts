@@ -103,6 +103,7 @@ async function writeRows<Row>(
       if (lost !== undefined) throw lost
       const read = readRow(row)
       const record = await write(read, idempotency && { ...idempotency, key: keyOfRow(idempotency, index) })
+      noteKept(idempotency)
       return { text: `${named},"code":0,"msg":"success","data":${record}}` }
     } catch (error) {
       if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')
@@ -124,6 +125,11 @@ async function writeRows<Row>(
     if (from === 0 && outcomes.every(isUndecided)) throw outcomes.some(isUnknown) ? unavailable() : lost
   }
   return outcomes
+}
+
+/** Counts a row whose response is kept under a key of its own. */
+function noteKept(idempotency: RequestKey | undefined): void {
+  if (idempotency !== undefined) idempotency.keptRows = (idempotency.keptRows ?? 0) + 1
 }
 
 /** Composes the member of a row's outcome that identifies the row, such as `{"deviceNo":"…"`: a text, or an integer `id`. */

@@ -4,14 +4,16 @@ import { permitted } from '../callers/access-control.ts'
 import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
 import { requireStillActingFor } from '../callers/permissions.ts'
 import { databaseRefusal, failureClass } from '../database/failures.ts'
+import type { RequestKey } from '../database/idempotency.ts'
 import type { Reads } from '../database/reads.ts'
+import { type KeyUsage, ownerOf } from '../database/usage.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import type { Admission } from '../vocabulary/roles.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
-import { compress, isLarge, Replayed, Reply, render, renderRefusal } from './answer.ts'
+import { compress, isLarge, JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, requireMediaType } from './body.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
 import type { InFlight } from './in-flight.ts'
@@ -62,6 +64,8 @@ export interface ServeOptions {
   answerTimeoutMs: number
   /** A body that has not arrived by then is refused. */
   bodyTimeoutMs: number
+  /** Counts the idempotency keys that are stored. */
+  keyUsage: KeyUsage
   /** Requests under way at once; past its limit, 50003. */
   inFlight: InFlight
 }
@@ -247,8 +251,28 @@ async function answerFor(
   if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
   if (idempotency === undefined) return run({ caller, actor, body, query, idempotency, ...head })
   idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
-  const outcome = await run({ caller, actor, body, query, idempotency, ...head })
-  return idempotency.isReplayed ? new Replayed(outcome) : outcome
+  return keyed(options, actor, idempotency, () => run({ caller, actor, body, query, idempotency, ...head }))
+}
+
+/** What an answer takes that is an object, for which its length is not known here. */
+const answerBytes = 1_000
+
+/** Runs a write whose response is kept for its key, and counts what is kept. Throws 10007 when there is no room for it. */
+async function keyed<Answer>(
+  { keyUsage }: ServeOptions,
+  actor: string,
+  idempotency: RequestKey,
+  run: () => Promise<Answer>,
+): Promise<Answer | Replayed> {
+  const owner = ownerOf(actor)
+  if (owner !== undefined) await keyUsage.requireRoom(owner, idempotency)
+  const outcome = await run()
+  if (idempotency.isReplayed) return new Replayed(outcome)
+  const { keptRows = 0 } = idempotency
+  // A batch keeps its rows' responses, and once more all of them together.
+  const bytes = outcome instanceof JsonText ? outcome.text.length * (keptRows === 0 ? 1 : 2) : answerBytes
+  if (owner !== undefined) keyUsage.note(owner, keptRows + 1, bytes)
+  return outcome
 }
 
 /** Answers a GET. The caller's access is checked again before each read and while the answer is sent. Throws 10003. */
@@ -312,8 +336,8 @@ async function answerFile(
   // Access is checked while the file arrives, because a sender that pauses for long must be ended too.
   const looking = watchAccess(still, (refusal) => file.end(refusal))
   try {
-    const outcome = await run({ ...asked, idempotency, file })
-    return idempotency?.isReplayed ? new Replayed(outcome) : outcome
+    const outcome = () => run({ ...asked, idempotency, file })
+    return await (idempotency === undefined ? outcome() : keyed(options, asked.actor, idempotency, outcome))
   } catch (error) {
     if (error instanceof Refusal && file.isLeft) error.headers.connection = 'close'
     throw error

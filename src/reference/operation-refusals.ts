@@ -9,8 +9,8 @@ export function refusalsOf(operation: Operation): Set<RefusalName> {
 
 function commonRefusals(operation: Operation): RefusalName[] {
   const common: RefusalName[] = ['invalidRequest', 'unavailable']
-  if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
-  if (operation.callers.includes('application')) common.push('applicationFrozen', 'tooManyRequests')
+  if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted', 'tooManyRequests')
+  if (operation.callers.includes('application')) common.push('applicationFrozen')
   if (operation.callers.includes('operator') && operation.openWithoutFactor !== 'always') {
     common.push('secondFactorSetUpRequired')
   }

@@ -7,6 +7,7 @@ import { deleteOldIdempotencyKeys } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { keepRoutines, type Routine } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
+import { deleteOldUsage } from '../database/usage.ts'
 import { deleteOldDeliveries } from '../deliveries/store.ts'
 import { type KeptPartition, keepHistory } from '../events/history/store.ts'
 import { deleteOldRefusals } from '../events/refusal-log/store.ts'
@@ -16,6 +17,7 @@ import { deleteEndedSessions } from '../people/sessions/store.ts'
 import { clearAttempts } from '../people/sign-in-attempts/store.ts'
 import { deleteUsedTickets } from '../people/tickets/store.ts'
 import { type Actor, startRounds } from '../runtime/actor.ts'
+import { deleteOldPriceChanges } from '../sites/price-changes/store.ts'
 import { deleteOldMinutes, refreshCount } from './overview/store.ts'
 import { noteDatabaseSize } from './store.ts'
 
@@ -24,6 +26,10 @@ const everyMs = 60_000
 const countEveryMs = 5 * 60_000
 /** Few enough rows that no step blocks creates. */
 const stepRows = 2000
+/** How long an actor may remove rows before the next actor has its turn: a backlog of one must not hold up the others. */
+const turnMs = 1_000
+/** How long a round may take turns, so that it has ended when the next one begins. */
+const roundMs = 0.9 * everyMs
 
 /**
  * How long an actor that prunes application by application rests after a round that found nothing: an idle service must
@@ -37,7 +43,12 @@ type Step = (tx: Statements, limit: number) => Promise<number>
 /** When an actor that looks into every application has its next round, by its name. */
 export type Rests = Map<string, number>
 
-type Settings = Pick<Config, 'deliveryDays' | 'refusalDays'> & { isDistributed: boolean }
+type Settings = Pick<Config, 'deliveryDays' | 'eventDays' | 'refusalDays'> & { isDistributed: boolean }
+
+interface UpkeepActor extends Actor {
+  /** Has a turn. Returns true if work is left for the next one. */
+  round(): Promise<boolean>
+}
 
 /** Runs upkeep once a minute. */
 export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: readonly Routine[]): { stop(): void } {
@@ -45,7 +56,10 @@ export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: r
   return startRounds(() => runUpkeep(sql, log, config, routines, rests), everyMs)
 }
 
-/** Runs one round of every actor. A failed one does not stop the others, and runs again in the next round. */
+/**
+ * Runs one round: every actor has a turn, and those with work left take further turns, one after the other. A failed actor
+ * does not stop the others, and runs again in the next round.
+ */
 export async function runUpkeep(
   sql: Sql,
   log: Logger,
@@ -53,44 +67,63 @@ export async function runUpkeep(
   routines: readonly Routine[],
   rests: Rests = new Map(),
 ): Promise<void> {
-  for (const { name, round } of actors(sql, log, config, routines, rests)) {
-    await round().catch((error: unknown) =>
-      log.warn({ err: error, actor: name }, 'a maintenance task failed: it will be retried'),
-    )
-  }
+  const until = performance.now() + roundMs
+  let busy = actors(sql, log, config, routines, rests)
+  do {
+    const left: UpkeepActor[] = []
+    for (const actor of busy) {
+      const isLeft = await actor.round().catch((error: unknown) => {
+        log.warn({ err: error, actor: actor.name }, 'a maintenance task failed: it will be retried')
+        return false
+      })
+      if (isLeft) left.push(actor)
+    }
+    busy = left
+  } while (busy.length > 0 && performance.now() < until)
 }
 
 /** The actors in their order. The size of the database comes last, which also records that upkeep runs. */
 function actors(
   sql: Sql,
   log: Logger,
-  { deliveryDays, refusalDays, isDistributed }: Settings,
+  { deliveryDays, eventDays, refusalDays, isDistributed }: Settings,
   routines: readonly Routine[],
   rests: Rests,
-) {
+): UpkeepActor[] {
   /** Removes expired rows in steps. One process at a time does a step; the others skip it. */
-  const cleaner = (name: string, step: Step): Actor => {
+  const cleaner = (name: string, step: Step): UpkeepActor => {
     const stepAlone = () => transaction(sql, async (tx) => ((await tryLock(tx, name)) ? step(tx, stepRows) : 0))
     return {
       name,
       async round() {
-        while ((await stepAlone()) === stepRows);
+        const until = performance.now() + turnMs
+        while ((await stepAlone()) === stepRows) if (performance.now() > until) return true
+        return false
       },
     }
   }
-  const pruner = (name: string, step: Step): Actor => {
+  const pruner = (name: string, step: Step): UpkeepActor => {
     const { round } = cleaner(name, step)
     return {
       name,
       async round() {
-        if (performance.now() < (rests.get(name) ?? 0)) return
-        await round()
-        rests.set(name, performance.now() + restMs)
+        if (performance.now() < (rests.get(name) ?? 0)) return false
+        const isLeft = await round()
+        if (!isLeft) rests.set(name, performance.now() + restMs)
+        return isLeft
       },
     }
   }
+  /** An actor that does all of its work in one turn. */
+  const single = (name: string, run: () => Promise<unknown>): UpkeepActor => ({
+    name,
+    async round() {
+      await run()
+      return false
+    },
+  })
   return [
-    { name: 'routine-keeper', round: () => keepRoutines(sql, routines) },
+    single('routine-keeper', () => keepRoutines(sql, routines)),
     cleaner('token-cleaner', deleteExpiredTokens),
     cleaner('idempotency-key-cleaner', deleteOldIdempotencyKeys),
     cleaner('session-cleaner', deleteEndedSessions),
@@ -99,18 +132,15 @@ function actors(
     cleaner('generator-draft-cleaner', deleteOldDrafts),
     cleaner('ticket-cleaner', deleteUsedTickets),
     cleaner('overview-cleaner', deleteOldMinutes),
+    cleaner('usage-cleaner', deleteOldUsage),
     cleaner('import-cleaner', deleteOldJobs),
+    pruner('price-change-pruner', (tx, limit) => deleteOldPriceChanges(tx, limit, eventDays)),
     pruner('delivery-pruner', (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays)),
-    { name: 'history-keeper', round: () => keepAndTellHistory(sql, log) },
+    single('history-keeper', () => keepAndTellHistory(sql, log)),
     pruner('refusal-pruner', (tx, limit) => deleteOldRefusals(tx, limit, refusalDays)),
-    {
-      name: 'device-counter',
-      async round() {
-        await transaction(sql, (tx) => refreshCount(tx, countEveryMs))
-      },
-    },
-    { name: 'size-recorder', round: () => noteDatabaseSize(sql, isDistributed) },
-  ] satisfies Actor[]
+    single('device-counter', () => transaction(sql, (tx) => refreshCount(tx, countEveryMs))),
+    single('size-recorder', () => noteDatabaseSize(sql, isDistributed)),
+  ]
 }
 
 /** How a partition's outcome is logged. A dropped one is not logged, and a busy one is tried again in a minute. */

@@ -242,6 +242,16 @@ export const limits = {
    */
   priceChangesOfOne: 200,
   /**
+   * Price changes. Those that an application schedules or undoes in 24 hours, cancelled ones too; protects the disk.
+   * Beyond it: 429 10007. Tested by: test/faults/usage.test.ts.
+   */
+  priceChangesADay: 2_000,
+  /**
+   * Sites. The sites of the price changes of 24 hours, cancelled ones too; protects the disk. Beyond it: 429 10007.
+   * Tested by: test/faults/usage.test.ts.
+   */
+  priceChangeSitesADay: 2_000_000,
+  /**
    * Sites. The sites of one price change; protects the database. Beyond it: 400 10001. Tested by:
    * test/conformance/price-changes.test.ts.
    */
@@ -382,6 +392,37 @@ export const limits = {
 
   // What is kept
 
+  /**
+   * Rows. What an application or account has left behind in 24 hours: idempotency keys, events in the platform’s log,
+   * price changes and their sites. Protects the disk. Beyond it: 429 10007. Tested by: test/faults/usage.test.ts.
+   */
+  usageRows: 10_000_000,
+  /**
+   * Bytes. The same in bytes; stored files and results (FORECOURT_FILE_BYTES) count too, and raise it by what they may
+   * take. Protects the disk. Beyond it: 429 10007. Tested by: test/faults/usage.test.ts.
+   */
+  usageBytes: 8 * 1024 ** 3,
+  /**
+   * Events. Those that an application has in the platform’s log in 24 hours: imports, bulk actions, replays, callback
+   * tests and rotations. Protects the log, which is kept for long. Beyond it: 429 10007; cancelling, and rotating a
+   * secret, have as many once more. Tested by: test/faults/usage.test.ts.
+   */
+  platformEventsOfOne: 2_000,
+  /**
+   * Events. The same of an account or an operator key; not of the key of the settings. Beyond it: 429 10007; signing out
+   * and ending something have as many once more. Tested by: test/faults/usage.test.ts.
+   */
+  platformEventsOfAccount: 20_000,
+  /**
+   * Imports. The dry runs of an application that have ended and can still be read, for a day. Protects the disk. Beyond
+   * it: the oldest is removed. Tested by: test/conformance/bulk-imports.test.ts.
+   */
+  dryRunsOfOne: 10,
+  /**
+   * Bytes. The size up to which a dry run that makes room for another is removed with it; upkeep removes larger ones in
+   * steps. Protects other writers. Tested by: test/conformance/bulk-imports.test.ts.
+   */
+  dryRunRemovedBytes: 64 * 1024,
   /**
    * Tokens. The valid tokens of an application; protects the database from one that requests a token each time.
    * Beyond it: the oldest ends. Tested by: test/conformance/tokens.test.ts.

@@ -19,6 +19,8 @@ type Caller = Parameters<typeof client.call>[2]
 const asOperator = () => ({ token: client.operatorKey })
 
 const begin = (caller: Caller, body: object) => client.call(createAct, body, caller)
+/** Begins an act that is no dry run, and so has an id. */
+const begunBy = async (caller: Caller, body: object) => expectSuccess(await begin(caller, body)) as ActRecord
 
 /** Waits for an act's end. */
 async function ended(id: number): Promise<ActRecord> {
@@ -48,7 +50,7 @@ async function resultOf(id: number, query: object = {}): Promise<Line[]> {
 
 /** Runs an act to its end. Returns it with the lines of its result. */
 async function acted(caller: Caller, body: object) {
-  const { id } = expectSuccess(await begin(caller, body))
+  const { id } = await begunBy(caller, body)
   return { ...(await ended(id)), lines: await resultOf(id) }
 }
 
@@ -104,7 +106,7 @@ test('an update changes every device that matches and no other; each writes the 
     set: { deviceName: 'Renamed' },
     expectedRows: 8,
   }
-  const begun = expectSuccess(await begin(app, body))
+  const begun = await begunBy(app, body)
   expect(begun).toMatchObject({ appId: app.appId, kind: 'devices', act: 'update', rows: 8, dryRun: false })
   expect(begun).toMatchObject({
     filter: { tag: 'old' },
@@ -242,12 +244,24 @@ test('sites that match are updated and deleted, with the events of the single ac
   expect(JSON.stringify(trail)).not.toContain('Li Na')
 })
 
-test('a dry run only counts, and ends at once', async () => {
+test('a dry run only counts, and nothing of it is kept', async () => {
   const app = await newApplication(client)
   await devicesOf(app, 3)
   const body = { kind: 'devices', act: 'unbind', filter: { all: true }, dryRun: true }
-  expect(expectSuccess(await begin(app, body))).toMatchObject({ status: 3, rows: 3, done: 0, dryRun: true })
+  const counted = { id: null, status: 3, rows: 3, done: 0, dryRun: true, error: null, failure: null }
+  expect(expectSuccess(await begin(app, body))).toMatchObject(counted)
   expectFaults(await begin(app, { ...body, expectedRows: 2 }), ['expectedRows'], 'rowsChanged')
+  // Its key stays free for the act itself.
+  const keyed = { token: app.token, headers: { 'idempotency-key': newSerial('dry') } }
+  for (let time = 0; time < 2; time++) {
+    const answer = await client.call(createAct, body, keyed)
+    expect([expectSuccess(answer).rows, answer.headers.get('idempotency-replayed')]).toEqual([3, null])
+  }
+  const none = { ...body, act: 'update', filter: { deviceName: 'none' }, set: { tag: 'x' }, dryRun: false }
+  const { id } = expectSuccess(await client.call(createAct, none, keyed))
+  expect(expectSuccess(await client.call(pageActs, {}, app)).list.map((act) => act.id)).toEqual([id as number])
+  const trail = expectSuccess(await client.operate(pageAudit, { appId: app.appId, type: 'act.*' }))
+  expect(trail.list.map(({ subject }) => subject)).toEqual([String(id)])
   expect(await totalOf(app)).toBe(3)
 })
 
@@ -323,7 +337,7 @@ test('one import or act of an application is under way at a time; cancelled, wha
   const { appId: _, ...row } = deviceBody('')
   const importing = () =>
     client.call(createImport, { kind: 'devices', file: JSON.stringify(row) }, { token: app.token, headers: ndjson })
-  const { id } = expectSuccess(await begin(app, act))
+  const { id } = await begunBy(app, act)
   expectRefusal(await begin(app, act), 'importRunning')
   expectRefusal(await importing(), 'importRunning')
   expectRefusal(await client.call(cancelImport, { id }, app), 'importNotFound')
@@ -354,7 +368,7 @@ test('a retry with its key gets the first answer, and there is one act', async (
   const keyed = { token: app.token, headers: { 'idempotency-key': newSerial('key') } }
   const answers = await Promise.all([begin(keyed, body), begin(keyed, body), begin(keyed, body)])
   expect(new Set(answers.map((answer) => expectSuccess(answer).id)).size).toBe(1)
-  await ended(expectSuccess(answers[0] as (typeof answers)[number]).id)
+  await ended(answers[0].data.id as number)
   const again = await begin(keyed, body)
   expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([answers[0]?.text as string, 'true'])
   expectRefusal(await begin(keyed, { ...body, reason: 'another' }), 'idempotencyKeyReused')

@@ -13,6 +13,7 @@ import { getDevice, pageDevices } from '../../src/devices/contract.ts'
 import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import { ended, imported, ndjson, resultOf, send } from './import-support.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
@@ -260,6 +261,8 @@ test('a dry run says what would happen, and writes nothing', async () => {
   const { appId, ...site } = siteBody(application.appId)
   const sites = await imported(application, 'sites', JSON.stringify(site), ndjson, { dryRun: 'true' })
   expect(sites).toMatchObject({ created: 1, refused: 0 })
+  const trail = expectSuccess(await client.operate(pageAudit, { appId, type: 'import.*' }))
+  expect(trail.list).toEqual([])
   expect(expectSuccess(await client.call(pageSites, {}, application)).total).toBe(0)
 })
 
@@ -283,6 +286,25 @@ test('one import of an application at a time; it can be cancelled, once, and the
   await Bun.sleep(300)
   expect(expectSuccess(await client.call(getImport, { id }, application)).refused).toBe(cancelled.refused)
   expect(await imported(application, 'devices', '', ndjson)).toMatchObject({ status: 3, rows: 0 })
+})
+
+test('of an application’s dry runs that have ended only the newest can still be read; its imports all stay', async () => {
+  const application = await newApplication(client)
+  const real = await imported(application, 'devices', csvOf())
+  const ids: number[] = []
+  for (let run = 0; run < limits.dryRunsOfOne + 3; run++) {
+    ids.unshift(
+      (await imported(application, 'devices', csvOf(rowOf(newSerial('DRY'))), undefined, { dryRun: 'true' })).id,
+    )
+  }
+  // The one that has just been sent made room for itself while it ran.
+  const kept = [...ids.slice(0, limits.dryRunsOfOne + 1), real.id]
+  const { list } = expectSuccess(await client.call(pageImports, { pageSize: 100 }, application))
+  expect(list.map(({ id }) => id)).toEqual(kept)
+  const gone = { id: ids.at(-1) as number }
+  for (const operation of [getImport, getImportResult, cancelImport]) {
+    expectRefusal(await client.call<TObject, TObject, TSchema>(operation, gone, application), 'importNotFound')
+  }
 })
 
 test('an operator imports for a frozen application, which itself may not', async () => {

@@ -183,7 +183,12 @@ const cases: Case[] = [
   },
   {
     operation: createAct,
-    prepare: async () => ({ appId, kind: 'devices', act: 'unbind', filter: { all: true }, dryRun: true }),
+    prepare: async () => ({
+      appId: (await newBareApplication()).appId,
+      kind: 'devices',
+      act: 'unbind',
+      filter: { all: true },
+    }),
   },
   { operation: testDelivery, prepare: async () => ({ appId: await newCalledBack() }), runsAlone: true },
   {

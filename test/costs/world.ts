@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 import { createApplication } from '../../src/applications/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createAct, getAct } from '../../src/bulk/acts/contract.ts'
+import { type ActRecord, createAct, getAct } from '../../src/bulk/acts/contract.ts'
 import { createImport, getImport } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
@@ -122,7 +122,9 @@ export const actOn = (deviceNo: string) => ({
 })
 
 async function newAct({ client, owner }: Makers): Promise<number> {
-  const { id } = await made(client.call(createAct, { appId: owner.appId, ...actOn('no-such-device') }, owner))
+  const { id } = (await made(
+    client.call(createAct, { appId: owner.appId, ...actOn('no-such-device') }, owner),
+  )) as ActRecord
   const isOver = async () => (await made(client.call(getAct, { appId: owner.appId, id }, owner))).status > 2
   if (!(await becomesTrue(isOver))) throw new Error('the act does not end')
   return id

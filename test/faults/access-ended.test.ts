@@ -250,7 +250,7 @@ beforeAll(async () => {
     { appId: full.appId, kind: 'sites', act: 'update', filter: { all: true }, set },
     operator,
   )
-  actedBy = act.data.id
+  actedBy = act.data.id as number
   const isActDone = async () => (await client.operate(getAct, { id: actedBy })).data.status === 3
   expect(await becomesTrue(isActDone, 120_000)).toBe(true)
 }, 300_000)

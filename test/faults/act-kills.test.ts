@@ -91,7 +91,7 @@ longTest(
           reason: 'struck',
         }),
       ])
-      const ids = begun.map(({ data }) => data.id)
+      const ids = begun.map(({ data }) => data.id as number)
       if (round % 2 === 0)
         await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ done }) => done > 0))
       else await anyMoment(random, 200)
@@ -118,7 +118,8 @@ test('a row that no longer matches when an act comes to it is in no count', asyn
   const app = await newApplication(survivor)
   const serials = await fill(app, 1_200)
   const filter = { tag: deviceBody('').tag }
-  const { id } = (await survivor.call(createAct, { kind: 'devices', act: 'unbind', filter }, app)).data
+  const { data: begun } = await survivor.call(createAct, { kind: 'devices', act: 'unbind', filter }, app)
+  const id = begun.id as number
   // The device that the act reaches last: the oldest one.
   const changed = await survivor.call(updateDevice, { deviceNo: serials[0], tag: 'kept' }, app)
   await becomesTrue(async () => (await told(id)).status === 3, 120_000)

@@ -184,7 +184,7 @@ describe('a small backup', () => {
       await look((sql) => sql.unsafe(`delete from ${table}`))
     }
     // Upkeep notes the database's size, among others; a database with such rows alone is still empty.
-    const days = { deliveryDays: 30, refusalDays: 7, isDistributed: false }
+    const days = { deliveryDays: 30, eventDays: 400, refusalDays: 7, isDistributed: false }
     await look((sql) => runUpkeep(sql, pino({ level: 'silent' }), days, [issueTokensRoutine]))
     expectDone(await forecourt(['restore', file], env))
     expectRefused(await forecourt(['restore', file], env), 'The database holds data already (in application)')

@@ -73,6 +73,37 @@ function countsOf(appId: string) {
   })
 }
 
+test('a dry run that waits for locks for longer than its lease keeps its job, and counts a repeated serial', async () => {
+  const app = await newApplication(survivor)
+  const rows = Array.from({ length: 3_000 }, () => deviceBody('', { deviceNo: newSerial('LEASE') }))
+  const file = linesOf([...rows, { ...rows[0], deviceName: 'Another name' }])
+  const asked = { token: app.token, headers: { 'content-type': 'application/x-ndjson' } }
+  const lockedFor = (seconds: number, lock: string) =>
+    database.run((sql) =>
+      sql.begin(async (tx) => {
+        await tx.unsafe(lock)
+        await tx.unsafe(`select pg_sleep(${seconds})`)
+      }),
+    )
+  const id = (await survivor.call(createImport, { kind: 'devices', dryRun: 'true', file }, asked)).data.id
+  await becomesTrue(async () => (await told(id)).created > 0)
+  // Each wait is shorter than a statement may take; together they are longer than the lease.
+  const locks = [
+    lockedFor(4, `select 1 from application_lock where app_id = '${app.appId}' for update`),
+    lockedFor(8, 'lock table device_binding in access exclusive mode'),
+  ]
+  const owners = new Set<string>()
+  const isOver = async () => {
+    const [row] = await database.run(async (sql) => await sql`select lease_owner from import where id = ${id}`)
+    owners.add(row?.lease_owner)
+    return (await told(id)).status > 2
+  }
+  expect(await becomesTrue(isOver, 60_000)).toBe(true)
+  await Promise.all(locks)
+  expect(owners.size).toBe(1)
+  expect(await told(id)).toMatchObject({ status: 3, created: 3_000, refused: 1 })
+}, 120_000)
+
 test(`imports whose process is killed or stands still, ${rounds} times, take effect once and count once`, async () => {
   const inMiddle: number[] = []
   for (let round = 0; round < rounds || (inMiddle.length === 0 && round < rounds + 5); round++) {

@@ -10,7 +10,7 @@ import { findCount } from '../../src/service/overview/store.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { runUpkeep } from '../../src/service/upkeep.ts'
 import { coordinatorUrl } from '../citus/cluster.ts'
-import { type OwnDatabase, Workplace } from './support.ts'
+import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
 
 // Which rows are removed after their days, and which are kept. The service repeats these steps regularly.
 
@@ -246,7 +246,7 @@ test('refusals of an application are bounded by its minute and its thousand, and
 })
 
 const isDistributed = coordinatorUrl !== undefined
-const settings = { deliveryDays: 30, refusalDays: 7, isDistributed }
+const settings = { deliveryDays: 30, eventDays: 400, refusalDays: 7, isDistributed }
 
 test('upkeep notes the size of the database, which tells how much it grows in a day, and counts what metrics show', async () => {
   await sql`delete from database_size`
@@ -296,6 +296,29 @@ test.skipIf(isDistributed)(
     expect(await readDatabaseSize(sql, true)).toMatchObject({ bytes: null })
     expect((await sql`select bytes::int from database_size`).map(({ bytes }) => bytes)).toEqual([12_000])
     await sql`drop function run_command_on_all_nodes`
+  },
+)
+
+// Skipped on Citus, which has no triggers.
+test.skipIf(isDistributed)(
+  'a backlog of one kind of rows does not hold up the others, and is removed in the same round',
+  async () => {
+    await sql`
+    insert into delivery (app_id, id, type, status, attempts, event_time, created_at, attempt_log)
+    select 'silent', 20000 + n, 'device.bound', 2, 1, now(), now() - interval '40 days', '[]'
+    from generate_series(1, 20000) as n`
+    await sql`create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(0.4); return null; end'`
+    await sql`create trigger dawdle after delete on delivery for each statement execute function dawdle()`
+    await sql`delete from database_size`
+    const left = async () => (await sql`select 1 from delivery where id > 20000 limit 1`).length
+    const isNoted = async () => (await sql`select 1 from database_size`).length === 1
+    const upkeep = runUpkeep(sql, pino({ level: 'silent' }), settings, [issueTokensRoutine])
+    // The actor that notes the size has its turn after all others.
+    expect(await becomesTrue(isNoted)).toBe(true)
+    expect(await left()).toBe(1)
+    await upkeep
+    expect(await left()).toBe(0)
+    await sql`drop function dawdle cascade`
   },
 )
 

@@ -55,7 +55,7 @@ test.skipIf(!hasOldestPostgres || !existsSync(libfaketime))(
       await service.stop()
       const after = async (days: number) => {
         pass(days)
-        const settings = { deliveryDays: 20, refusalDays: 7, isDistributed: false }
+        const settings = { deliveryDays: 20, eventDays: 400, refusalDays: 7, isDistributed: false }
         await runUpkeep(sql, pino({ level: 'silent' }), settings, [])
         return kept()
       }

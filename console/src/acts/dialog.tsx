@@ -78,7 +78,7 @@ export function ActDialog({ kind, appId, values, acts, onClose }: ActDialogProps
     }
     try {
       const { id, rows } = await create.mutateAsync({ input, ...(!isCount && { headers }) })
-      if (isCount) setCounted(rows)
+      if (id === null) setCounted(rows)
       else setBegun(id)
     } catch {
       // The refusal is shown. The count is dropped, because it may be different now.

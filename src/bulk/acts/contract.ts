@@ -117,33 +117,40 @@ const ActNameText = named(
 )
 const ActStatus = named('ActStatus', described(oneOf(...jobStatusValues), jobStatusWords))
 
-export const ActRecord = named(
-  'Act',
+const members = {
+  appId: Type.String(),
+  kind: ActKindName,
+  act: ActNameText,
+  filter: ActFilter,
+  set: nullable(ActChanges),
+  targetAppId: nullable(
+    Type.String({ description: 'for a transfer: the new owner; null for callers that may not see it' }),
+  ),
+  reason: nullable(Type.String()),
+  dryRun: Type.Boolean({ description: 'True: the rows were only counted.' }),
+  status: ActStatus,
+  rows: Type.Integer({ description: 'How many rows matched when the act began.' }),
+  done: Type.Integer({ description: 'Rows that the act changed.' }),
+  unchanged: Type.Integer({ description: 'Rows that needed no change; they write no event.' }),
+  refused: Type.Integer({ description: 'Rows that were refused.' }),
+  actor: Type.String(),
+  createTime: moment,
+  finishTime: nullable(Type.String({ description: 'When the act ended; null before.' })),
+  error: nullable(Type.String({ description: 'Why the act failed; null if it did not fail.' })),
+  failure: nullable(JobFailure),
+}
+
+export const ActRecord = named('Act', Type.Object({ id: Type.Integer(), ...members }))
+export type ActRecord = Static<typeof ActRecord>
+
+const BegunAct = named(
+  'BegunAct',
   Type.Object({
-    id: Type.Integer(),
-    appId: Type.String(),
-    kind: ActKindName,
-    act: ActNameText,
-    filter: ActFilter,
-    set: nullable(ActChanges),
-    targetAppId: nullable(
-      Type.String({ description: 'for a transfer: the new owner; null for callers that may not see it' }),
-    ),
-    reason: nullable(Type.String()),
-    dryRun: Type.Boolean({ description: 'True: the rows were only counted. The act has ended.' }),
-    status: ActStatus,
-    rows: Type.Integer({ description: 'How many rows matched when the act began.' }),
-    done: Type.Integer({ description: 'Rows that the act changed.' }),
-    unchanged: Type.Integer({ description: 'Rows that needed no change; they write no event.' }),
-    refused: Type.Integer({ description: 'Rows that were refused.' }),
-    actor: Type.String(),
-    createTime: moment,
-    finishTime: nullable(Type.String({ description: 'When the act ended; null before.' })),
-    error: nullable(Type.String({ description: 'Why the act failed; null if it did not fail.' })),
-    failure: nullable(JobFailure),
+    id: nullable(Type.Integer({ description: 'null for a dry run, of which nothing is kept' })),
+    ...members,
   }),
 )
-export type ActRecord = Static<typeof ActRecord>
+export type BegunAct = Static<typeof BegunAct>
 
 const folder = '/api/bulk/v1/act'
 const callers = ['application', 'operator'] as const
@@ -169,9 +176,13 @@ export const createAct = operation({
     expectedRows: optional(
       described(integer(), 'How many rows the caller has seen to match: with another number the act is refused.'),
     ),
-    dryRun: optional(Type.Boolean({ description: 'true: the rows are only counted, and the act ends as done.' })),
+    dryRun: optional(
+      Type.Boolean({
+        description: 'true: only counts the rows. Nothing is kept: `id` is null, and no idempotency key is used up.',
+      }),
+    ),
   }),
-  data: ActRecord,
+  data: BegunAct,
   refusals: ['confirmationRequired', 'applicationNotFound', 'importRunning', 'rowsChanged'],
   // Millions of rows are counted before the answer, in steps.
   answerTimeoutMs: 60_000,

@@ -1,22 +1,24 @@
 import { requireProof } from '../../callers/access-control.ts'
 import { actorOf, type Caller } from '../../callers/caller.ts'
 import { lockApplicationFor, requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
-import { requireApplicationExists } from '../../callers/store.ts'
+import { requireAccess, requireApplicationExists } from '../../callers/store.ts'
 import type { Config } from '../../config.ts'
-import { findReplay, once } from '../../database/idempotency.ts'
+import { findReplay, once, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
+import { readActor } from '../../events/rules.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read, stream } from '../../http/handler.ts'
 import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { jobStatus } from '../jobs/contract.ts'
 import { resultReply } from '../jobs/result.ts'
 import * as jobs from '../jobs/store.ts'
 import { roomFor } from '../room.ts'
-import { type ActRecord, cancelAct, createAct, getAct, getActResult, pageActs } from './contract.ts'
+import { type ActRecord, type BegunAct, cancelAct, createAct, getAct, getActResult, pageActs } from './contract.ts'
 import { countRows } from './matches.ts'
-import { actFaults, isOperators, readAct } from './rules.ts'
+import { actFaults, type GivenAct, isOperators, readAct } from './rules.ts'
 import { acts, insertAct, readNewestEventId } from './store.ts'
 
 interface Parts {
@@ -28,9 +30,59 @@ interface Parts {
   onSubmitted(): void
 }
 
+/** A request for an act. */
+interface Asked {
+  act: GivenAct
+  appId: string
+  caller: Caller
+  actor: string
+  expectedRows: number | null
+}
+
 export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted }: Parts): Handler[] {
   const requireRoom = roomFor(sql, config)
   const inTurn = turns()
+
+  /** Counts the rows that match. Throws 70004 when the caller has seen another number. */
+  async function countMatches({ act, appId, expectedRows }: Asked): Promise<{ rows: number; beganAfter: number }> {
+    const beganAfter = await readNewestEventId(sql, appId)
+    const rows = await countRows(sql, { ...act, appId, beganAfter }, readTimeRange)
+    if (expectedRows !== null && expectedRows !== rows) throw rowsChanged(rows)
+    return { rows, beganAfter }
+  }
+
+  /** A dry run: only counts, and leaves neither a job nor an event. Throws as `begin` does. */
+  async function tryOut(asked: Asked): Promise<BegunAct> {
+    const { act, appId, caller, actor } = asked
+    if (await jobs.isUnderWay(sql, appId)) throw new Refusal('importRunning')
+    const { rows } = await countMatches(asked)
+    // The count took a while, and the caller may have lost its access meanwhile.
+    await requireAccess(sql, caller)
+    return counted({ ...act, appId, actor, rows }, showMoment(new Date()))
+  }
+
+  /** Begins an act, or answers the one that the request's key has begun. Throws 70003, 70004 and 10007. */
+  async function begin(asked: Asked, idempotency: RequestKey | undefined, address: string): Promise<BegunAct> {
+    const { act, appId, caller, actor } = asked
+    // First, because the act under way may be this very request's, whose response is then stored.
+    const isUnderWay = await jobs.isUnderWay(sql, appId)
+    const first = await findReplay<ActRecord>(sql, idempotency, appId)
+    if (first !== undefined) return first
+    if (isUnderWay) throw new Refusal('importRunning')
+    await requireRoom(appId)
+    const matches = await countMatches(asked)
+    const begun = await transaction(sql, async (tx) => {
+      await lockApplicationFor(tx, caller, appId)
+      return once(tx, idempotency, appId, async () => {
+        const data = await insertAct(tx, { ...act, appId, ...matches, actor, caller }, showMoment)
+        const event = { actor, address, subject: data.id, data: forTrail(data) }
+        await insertPlatformEvent(tx, { type: 'act.created', ...event })
+        return data
+      })
+    })
+    onSubmitted()
+    return begun
+  }
 
   return [
     handle(
@@ -39,36 +91,15 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
         const act = readAct(body)
         // A fresh proof is needed, as for the operation on one device (contract §12.4), but not for a dry run, which
         // changes nothing.
-        if (isOperators(act.kind, act.act) && given(body.dryRun) !== true) requireProof(caller)
+        const isDryRun = given(body.dryRun) === true
+        if (isOperators(act.kind, act.act) && !isDryRun) requireProof(caller)
         const appId = await requireApplicationOf(sql, caller, body.appId)
         if (isOperators(act.kind, act.act)) requirePlatform(caller)
         if (act.targetAppId !== null) await requireApplicationExists(sql, act.targetAppId)
         // Only one request of an application counts at a time; a second one then usually finds that the first has begun
         // its act.
-        const begun = await inTurn(appId, async () => {
-          // First, because the act under way may be this very request's, whose response is then stored.
-          const isUnderWay = await jobs.isUnderWay(sql, appId)
-          const first = await findReplay<ActRecord>(sql, idempotency, appId)
-          if (first !== undefined) return first
-          if (isUnderWay) throw new Refusal('importRunning')
-          await requireRoom(appId)
-          const beganAfter = await readNewestEventId(sql, appId)
-          const rows = await countRows(sql, { ...act, appId, beganAfter }, readTimeRange)
-          const expected = given(body.expectedRows)
-          if (expected !== null && expected !== rows) throw rowsChanged(rows)
-          return transaction(sql, async (tx) => {
-            await lockApplicationFor(tx, caller, appId)
-            return once(tx, idempotency, appId, async () => {
-              const isDryRun = given(body.dryRun) === true
-              const data = await insertAct(tx, { ...act, appId, rows, beganAfter, isDryRun, actor, caller }, showMoment)
-              const event = { actor, address: sourceAddress(), subject: data.id, data: forTrail(data) }
-              await insertPlatformEvent(tx, { type: 'act.created', ...event })
-              return data
-            })
-          })
-        })
-        onSubmitted()
-        return begun
+        const asked = { act, appId, caller, actor, expectedRows: given(body.expectedRows) }
+        return inTurn(appId, () => (isDryRun ? tryOut(asked) : begin(asked, idempotency, sourceAddress())))
       },
       { check: actFaults },
     ),
@@ -108,6 +139,15 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
       return resultReply({ id, kind, noun: 'act' }, given(query.outcome), header('accept-language'), readNext)
     }),
   ]
+}
+
+/** What a dry run returns: it has counted the rows, and nothing of it is kept. */
+function counted(act: GivenAct & { appId: string; actor: string; rows: number }, time: string): BegunAct {
+  const { appId, kind, filter, changes, targetAppId, reason, rows } = act
+  const what = { appId, kind, act: act.act, filter, set: changes, targetAppId, reason, dryRun: true }
+  const decided = { rows, done: 0, unchanged: 0, refused: 0 }
+  const end = { actor: readActor(act.actor).actor, createTime: time, finishTime: time, error: null, failure: null }
+  return { id: null, ...what, status: jobStatus.done, ...decided, ...end }
 }
 
 /** Throws 10003: neither applications nor developers may. */

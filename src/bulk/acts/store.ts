@@ -38,28 +38,23 @@ export interface NewAct extends GivenAct {
   rows: number
   /** The application's newest event id, read before the rows were counted. */
   beganAfter: number
-  isDryRun: boolean
   actor: string
   caller: Caller
 }
 
-/**
- * Inserts an act that waits for the worker, or a dry run, which has already ended. Throws 70003 for an act, but not for
- * a dry run, while another job of the application is under way.
- */
+/** Inserts an act that waits for the worker. Throws 70003 while another job of the application is under way. */
 export async function insertAct(tx: Statements, act: NewAct, showMoment: ShowMoment): Promise<ActRecord> {
-  const { appId, kind, filter, changes, targetAppId, reason, rows, beganAfter, isDryRun } = act
-  const status = isDryRun ? jobStatus.done : jobStatus.waiting
+  const { appId, kind, filter, changes, targetAppId, reason, rows, beganAfter } = act
   const beginner = beginnerValues(tx, act.caller, act.actor)
   const begun = await beginJob(
     acts,
     showMoment,
     (columnsSql) => tx`
       insert into import (app_id, kind, act, filter, changes, target_app_id, reason, rows, began_after, is_dry_run, status,
-        finished_at, ${tx.unsafe(beginnerColumnsSql)})
+        ${tx.unsafe(beginnerColumnsSql)})
       select ${appId}, ${kind}, ${act.act}, ${JSON.stringify(filter)}, ${changes && JSON.stringify(changes)},
-        ${targetAppId}, ${reason}, ${rows}::bigint, ${beganAfter}::bigint, ${isDryRun}::boolean, ${status}::smallint,
-        case when ${isDryRun}::boolean then now() end, ${beginner.values}
+        ${targetAppId}, ${reason}, ${rows}::bigint, ${beganAfter}::bigint, false,
+        ${jobStatus.waiting}::smallint, ${beginner.values}
       from ${beginner.from}
       returning ${tx.unsafe(columnsSql)}`,
   )

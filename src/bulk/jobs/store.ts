@@ -19,6 +19,7 @@ import { countOutcomes, type KeptOutcome, packOutcomes } from './rules.ts'
 // Jobs: imports and acts. Both lie in the table `import`, share its ids, and an application has one of either under way.
 
 const days = 7
+const dryRunDays = 1
 /** A process that has not renewed its lease for this long counts as gone: longer than a statement may take. */
 const leaseSeconds = 6
 
@@ -292,15 +293,22 @@ export async function areOthersWriting(sql: Sql, job: Job, withinMs: number): Pr
   return found !== undefined
 }
 
-/** Renews the lease of a job none of whose rows could be decided, and reads its position. Throws `JobLost`. */
+/** Renews the lease of a job, while its rows are decided. */
 export async function renewJobLease(sql: Statements, job: Job): Promise<void> {
-  const [row] = await sql`
-    update import set lease_until = now() + ${leaseSeconds} * interval '1 second'
-    where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}
-    returning *`
+  await renewal(sql, job)
+}
+
+/** Reads the position of a job none of whose rows could be decided, and renews its lease. Throws `JobLost`. */
+export async function readPosition(sql: Statements, job: Job): Promise<void> {
+  const [row] = await renewal(sql, job)
   if (row === undefined) throw new JobLost()
   job.row = row
 }
+
+const renewal = (sql: Statements, { id, owner }: Job) => sql`
+  update import set lease_until = now() + ${leaseSeconds} * interval '1 second'
+  where id = ${id} and lease_owner = ${owner} and status = ${jobStatus.running}
+  returning *`
 
 /** Says that all rows of a job are decided. */
 export async function finishJob(sql: Statements, job: Job): Promise<void> {
@@ -334,12 +342,13 @@ export async function readKeptBytes(sql: Statements, appId: string | null): Prom
 /** The most pieces, and the most results, that one step of upkeep removes. */
 const removedAtOnce = 100
 
-/** Removes, in steps, abandoned files, the pieces of imports that have ended, and jobs after 7 days. */
+/** Removes, in steps, abandoned files, the pieces of imports that have ended, and jobs after 7 days, dry runs after one. */
 export async function deleteOldJobs(tx: Statements, limit: number): Promise<number> {
   const most = Math.min(limit, removedAtOnce)
   // No process owns the draft from here on: an upload that resumes must not continue a file with missing pieces.
   await tx`update import set lease_owner = null where status = 0 and lease_owner is not null and lease_until < now()`
-  const isGone = `(status = 0 and lease_owner is null or status > 2 and created_at < now() - interval '${days} days')`
+  const isGone = `(status = 0 and lease_owner is null or status > 2 and created_at < now()
+    - case when is_dry_run then interval '${dryRunDays} days' else interval '${days} days' end)`
   const removed = [
     await tx`
       with gone as (

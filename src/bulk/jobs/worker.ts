@@ -20,6 +20,8 @@ import * as store from './store.ts'
 const lookEveryMs = 1_000
 /** How long a job rests after a failed attempt, before the next attempt. */
 const againAfterMs = 500
+/** A lease outlasts some renewals that fail. */
+const renewEveryMs = 1_500
 /** How often the worker checks whether others write. */
 const busyMs = 300
 /**
@@ -133,30 +135,46 @@ export class JobWorker {
 
   /** Runs one job until its end or until this process loses its lease. */
   private async workOff(job: store.Job): Promise<void> {
-    const { sql, log } = this.parts
+    const { sql } = this.parts
     const steps = this.parts.stepsOf(job)
+    // A portion may wait for several locks in turn, for longer than a lease. Then another process would take over the
+    // job, although this one decides its rows.
+    const renewing = setInterval(() => void store.renewJobLease(sql, job).catch(() => {}), renewEveryMs)
+    renewing.unref()
+    try {
+      if (await this.decideAll(job, steps)) return
+    } finally {
+      clearInterval(renewing)
+    }
+    await store.releaseJob(sql, job).catch(() => {})
+  }
+
+  /** Decides the rows of a job until its end, or until this process stops. Returns whether the job is ended or lost. */
+  private async decideAll(job: store.Job, steps: Steps): Promise<boolean> {
+    const { log } = this.parts
     const pace: Pace = { isBusy: this.lookout(job), busyRows: limits.importBusyPortionRows }
     const keepStatistics = this.statistician(job)
     let failures = 0
     let hasFailed = false
     while (!this.isStopping) {
       try {
-        if (await this.attempt(job, steps, pace, hasFailed)) return
+        if (await this.attempt(job, steps, pace, hasFailed)) return true
         await keepStatistics()
         failures = 0
         hasFailed = false
       } catch (error) {
-        if (error instanceof store.JobLost) return
+        if (error instanceof store.JobLost) return true
         if (error instanceof TryAgain) continue
         hasFailed = true
         log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed: it will be retried`)
         if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) {
-          return this.giveUp(job, steps, error, attemptsFailed(failedJob(job, steps), error))
+          await this.giveUp(job, steps, error, attemptsFailed(failedJob(job, steps), error))
+          return true
         }
         await this.rests.rest(againAfterMs, false)
       }
     }
-    await store.releaseJob(sql, job).catch(() => {})
+    return false
   }
 
   private async giveUp(job: store.Job, steps: Steps, error: unknown, told: ToldFailure): Promise<void> {
@@ -168,7 +186,7 @@ export class JobWorker {
 
   /** Runs one step. After a failure it continues from the stored progress: the lost answer may have been a success. */
   private async attempt(job: store.Job, steps: Steps, pace: Pace, hasFailed: boolean) {
-    if (hasFailed) await store.renewJobLease(this.parts.sql, job)
+    if (hasFailed) await store.readPosition(this.parts.sql, job)
     try {
       return await this.step(job, steps, pace, hasFailed)
     } catch (error) {

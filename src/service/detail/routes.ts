@@ -44,6 +44,7 @@ function keepingOf({ eventDays, stateEventDays, deliveryDays, refusalDays }: Con
     import_piece: ofJobs,
     import_result: ofJobs,
     minute_figures: kept(2),
+    usage_hour: kept(1),
     database_size: kept(32),
   }
   return (table: string) => rules[table] ?? kept(null)

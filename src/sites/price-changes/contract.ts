@@ -91,7 +91,12 @@ const members = {
   unitPrice: nullable(Type.String()),
   dailyCap: nullable(Type.String()),
   rules: nullable(GivenRules),
-  siteCount: nullable(Type.Integer({ description: 'how many sites get other rules, without sites deleted since' })),
+  siteCount: nullable(
+    Type.Integer({
+      description:
+        'how many sites get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled',
+    }),
+  ),
   skippedCount: nullable(Type.Integer({ description: 'of an undo: how many sites are not put back' })),
   reason: nullable(Type.String()),
   undoOf: nullable(Type.Integer({ description: 'the price change that this one undoes' })),
@@ -201,7 +206,7 @@ export const pagePriceChanges = operation({
     billingRuleId: optional(
       described(integer(), 'Only changes of this rule’s terms, or that give this rule to sites.'),
     ),
-    siteId: optional(described(integer(), 'Only changes of the rules of this site.')),
+    siteId: optional(described(integer(), 'Only changes of the rules of this site; a cancelled one is in none.')),
     undoOf: optional(ids('Only undos of these price changes: 1 to 100 ids, with commas between them.')),
     timeFrom: described(timeRange.timeFrom, 'Only changes that take effect at this moment or later.'),
     timeTo: described(

@@ -4,6 +4,7 @@ import { isDueSql, takesEffect, toTerms } from '../../billing-rules/store.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { ofApplications, type PageKey, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
+import { spendPriceChange } from '../../database/usage.ts'
 import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type GivenRules, type PriceChangeRecord, pagePriceChanges, priceChangeStatus } from './contract.ts'
@@ -144,11 +145,15 @@ export interface NewPriceChange {
   createdBy: string
 }
 
-/** Stores a price change with its sites. The transaction must hold the application's lock. */
+/**
+ * Stores a price change with its sites. The transaction must hold the application's lock. Throws 10007 when the
+ * application has scheduled too much in a day.
+ */
 export async function insertPriceChange(tx: Statements, change: NewPriceChange): Promise<PriceChange> {
   const { appId, what, createdAt } = change
   const ofRule = 'terms' in what ? what : undefined
   const ofSites = 'sites' in what ? what : undefined
+  await spendPriceChange(tx, appId, ofSites?.sites.length ?? 0)
   const periods = ofRule?.terms.periods ?? null
   const given = ofSites === undefined ? [] : [...new Set(ofSites.sites.flatMap(({ rules }) => Object.values(rules)))]
   const [row] = await tx`
@@ -261,7 +266,10 @@ export async function lockForCancel(
   return row === undefined ? undefined : { change: toChange(row), now: row.now }
 }
 
-/** Cancels a price change that `lockForCancel` has locked before its moment. */
+/**
+ * Cancels a price change that `lockForCancel` has locked before its moment, and removes its sites: up to 10,000 rows that
+ * would be kept for ever although they changed nothing. Their number stays.
+ */
 export async function cancelLocked(
   tx: Statements,
   { appId, id }: PriceChange,
@@ -271,7 +279,29 @@ export async function cancelLocked(
     update price_change set cancelled_at = ${by.now}, cancelled_by = ${by.actor},
       reason = case when ${by.reason}::text is null then reason else ${by.reason} end
     where app_id = ${appId} and id = ${id} returning ${tx.unsafe(columnsSql)}`
+  await tx`delete from price_change_site where app_id = ${appId} and change_id = ${id}`
   return toChange(row as Row)
+}
+
+/**
+ * Removes at most `limit` price changes that were cancelled more than so many days ago, and the sites of one that the
+ * version before has cancelled. Those that took effect stay: the history of prices names them.
+ */
+export async function deleteOldPriceChanges(tx: Statements, limit: number, days: number): Promise<number> {
+  const [whole] = await tx`
+    select app_id, id from price_change c where cancelled_at is not null and exists (
+      select 1 from price_change_site s where s.app_id = c.app_id and s.change_id = c.id) limit 1`
+  if (whole !== undefined) {
+    await tx`delete from price_change_site where app_id = ${whole.app_id} and change_id = ${whole.id}`
+    return limit
+  }
+  const rows = await tx`
+    select app_id, id from price_change where cancelled_at < now() - ${days} * interval '1 day' limit ${limit}`
+  for (const appId of new Set(rows.map((row) => row.app_id as string))) {
+    const ids = rows.flatMap((row) => (row.app_id === appId ? [row.id] : []))
+    await tx`delete from price_change where app_id = ${appId} and id = any(${textArray(ids)}::bigint[])`
+  }
+  return rows.length
 }
 
 /** The application's price change with this id; undefined for none. */

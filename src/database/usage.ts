@@ -1,0 +1,238 @@
+import { limits } from '../vocabulary/limits.ts'
+import { type Reason, Refusal } from '../vocabulary/refusals.ts'
+import { hasAnswer, type RequestKey } from './idempotency.ts'
+import type { Sql, Statements } from './open.ts'
+import { textArray } from './routine.ts'
+
+// What applications and accounts leave behind beside sites, devices and rules: idempotency keys, events in the
+// platform's log, and price changes with their sites. It is counted by hour in `usage_hour`, and limited for 24 hours.
+// Stored files and results are counted where they are (src/bulk/room.ts), under the same total.
+//
+// Never: a write that leaves more than the limits allow, but for idempotency keys of the last seconds, which each process
+// counts in memory; a statement on the write path for the sake of this count.
+
+type Kind = 'key' | 'event' | 'priceChange' | 'priceChangeSite'
+
+/** What one write leaves behind. */
+export interface Use {
+  kind: Kind
+  rows: number
+  bytes: number
+}
+
+/** What an owner has left behind in the last 24 hours, by kind. */
+export type Used = ReadonlyMap<Kind, { rows: number; bytes: number }>
+
+/**
+ * The owner of the uses of an actor, as events name it: the application, or the account or key. Undefined for the key of
+ * the settings and for the platform itself, which are not limited.
+ */
+export function ownerOf(actor: string): string | undefined {
+  if (actor.startsWith('application:')) return actor.slice('application:'.length)
+  const id = /^operator(?:Key)?:.*#(\d+)$/s.exec(actor)?.[1]
+  return id === undefined ? undefined : `operator ${id}`
+}
+
+/** Adds to what an owner has left behind. Returns the sums of the last 24 hours, these uses included. */
+async function addUses(tx: Statements, owner: string, uses: readonly Use[]): Promise<Used> {
+  const listed = (member: keyof Use) => textArray(uses.map((use) => use[member]))
+  const rows = await tx.unsafe(
+    `with added as (
+      insert into usage_hour (owner, hour, kind, rows, bytes)
+      select $1, date_trunc('hour', now(), 'UTC'), u.kind, u.rows, u.bytes
+      from unnest($2::text[], $3::bigint[], $4::bigint[]) as u (kind, rows, bytes)
+      on conflict (owner, hour, kind) do update
+        set rows = usage_hour.rows + excluded.rows, bytes = usage_hour.bytes + excluded.bytes)
+    ${sumsSql}`,
+    [owner, listed('kind'), listed('rows'), listed('bytes')],
+  )
+  // The statement does not see its own rows.
+  return sumsOf([...rows.map(toUse), ...uses])
+}
+
+/** What an owner has left behind in the last 24 hours. */
+export async function readUsed(sql: Statements, owner: string): Promise<Used> {
+  const rows = await sql.unsafe(sumsSql, [owner])
+  return sumsOf(rows.map(toUse))
+}
+
+const sumsSql = `select kind, sum(rows)::bigint as rows, sum(bytes)::bigint as bytes from usage_hour
+    where owner = $1 and hour > now() - interval '24 hours' group by kind`
+
+const toUse = ({ kind, rows, bytes }: Record<string, unknown>) => ({ kind, rows, bytes }) as Use
+
+function sumsOf(uses: readonly Use[]): Used {
+  const sums = new Map<Kind, { rows: number; bytes: number }>()
+  for (const { kind, rows, bytes } of uses) {
+    const before = sums.get(kind) ?? { rows: 0, bytes: 0 }
+    sums.set(kind, { rows: before.rows + rows, bytes: before.bytes + bytes })
+  }
+  return sums
+}
+
+const totalOf = (used: Used, member: 'rows' | 'bytes') =>
+  [...used.values()].reduce((sum, { [member]: own }) => sum + own, 0)
+
+/**
+ * Throws 10007 when an owner has left behind more than is allowed over all kinds together. `fileBytes` are its stored
+ * files and results, and `mostFileBytes` what these may take, so that files alone refuse no other write.
+ */
+export function requireRoomIn(used: Used, fileBytes = 0, mostFileBytes = 0): void {
+  if (totalOf(used, 'rows') > limits.usageRows) {
+    throw full(
+      'appId',
+      `the rows of the last 24 hours (idempotency keys, price changes, events in the platform’s log) have reached ${limits.usageRows}`,
+      `近 24 小时留下的行数（幂等键、价格变更、平台日志事件）已达 ${limits.usageRows}`,
+    )
+  }
+  const most = limits.usageBytes + mostFileBytes
+  if (totalOf(used, 'bytes') + fileBytes > most) {
+    throw full(
+      'appId',
+      `stored files and results, and the idempotency keys, price changes and events of the last 24 hours, take ${most} bytes`,
+      `文件与结果以及近 24 小时的幂等键、价格变更和平台日志事件已占 ${most} 字节`,
+    )
+  }
+}
+
+/** Adds uses in the transaction of their write. Throws 10007 past the limit of a kind or of all together. */
+async function spend(tx: Statements, owner: string, uses: readonly Use[], mostOf: Partial<Record<Kind, number>>) {
+  const used = await addUses(tx, owner, uses)
+  for (const { kind } of uses) {
+    const most = mostOf[kind]
+    if (most !== undefined && (used.get(kind)?.rows ?? 0) > most) throw full('appId', ...wordsOf[kind](most))
+  }
+  requireRoomIn(used)
+}
+
+const wordsOf: Record<Kind, (most: number) => [en: string, zh: string]> = {
+  key: (most) => [`${most} idempotency keys in 24 hours is the limit`, `24 小时内幂等键最多 ${most} 个`],
+  event: (most) => [
+    `${most} events in the platform’s log in 24 hours is the limit (imports, bulk actions, replays, callback tests, rotations, sign-ins)`,
+    `24 小时内平台日志事件最多 ${most} 条（导入、批量操作、重新投递、回调测试、密钥轮换、登录）`,
+  ],
+  priceChange: (most) => [`${most} price changes in 24 hours is the limit`, `24 小时内价格变更最多 ${most} 项`],
+  priceChangeSite: (most) => [
+    `${most} sites in the price changes of 24 hours is the limit`,
+    `24 小时内价格变更涉及的站点最多 ${most} 个`,
+  ],
+}
+
+/**
+ * Counts an event of the platform's log. Events of ends and of new secrets have the same number once more, so that
+ * whoever has used up the first can still cancel, sign out and rotate.
+ */
+export async function spendEvent(tx: Statements, owner: string, { bytes, isEnd }: { bytes: number; isEnd: boolean }) {
+  const most = owner.startsWith('operator ') ? limits.platformEventsOfAccount : limits.platformEventsOfOne
+  await spend(tx, owner, [{ kind: 'event', rows: 1, bytes: bytes + rowBytes }], { event: isEnd ? 2 * most : most })
+}
+
+/** Counts a price change and its sites, under the application's lock. Throws 10007. */
+export async function spendPriceChange(tx: Statements, appId: string, sites: number): Promise<void> {
+  const uses: Use[] = [
+    { kind: 'priceChange', rows: 1, bytes: 2 * rowBytes },
+    { kind: 'priceChangeSite', rows: sites, bytes: sites * siteBytes },
+  ]
+  const most = { priceChange: limits.priceChangesADay, priceChangeSite: limits.priceChangeSitesADay }
+  await spend(tx, appId, uses, most)
+}
+
+/** About what a row takes beside its texts, with its entries in indexes. */
+const rowBytes = 250
+/** About what a site of a price change takes, with its entries in two indexes. */
+const siteBytes = 180
+
+/** Removes hours that count no more. */
+export async function deleteOldUsage(sql: Statements, limit: number): Promise<number> {
+  const deleted = await sql`
+    delete from usage_hour where (owner, hour, kind) in (
+      select owner, hour, kind from usage_hour where hour < now() - interval '25 hours' limit ${limit})`
+  return deleted.count
+}
+
+function full(field: string, en: string, zh: string): Refusal {
+  const reason: Reason = { en, zh }
+  // The oldest hour leaves the count when the next one begins.
+  const seconds = 3600 - (Math.floor(Date.now() / 1000) % 3600)
+  return new Refusal('tooManyRequests', { headers: { 'retry-after': String(seconds) }, errors: [{ field, reason }] })
+}
+
+const flushEveryMs = 5_000
+
+/**
+ * Counts the idempotency keys that this process stores: in memory, because creates carry them, and every few seconds in
+ * the database, where it also reads what other processes have counted.
+ */
+export class KeyUsage {
+  private readonly sql: Sql
+  private pending = new Map<string, { rows: number; bytes: number }>()
+  /** The owners that were over a limit when their keys were last stored. */
+  private readonly refusals = new Map<string, Refusal>()
+  private readonly timer: ReturnType<typeof setInterval>
+  private flushing: Promise<void> = Promise.resolve()
+  private isFlushing = false
+
+  constructor(sql: Sql) {
+    this.sql = sql
+    this.timer = setInterval(() => this.flush(), flushEveryMs)
+    this.timer.unref()
+  }
+
+  /** Throws 10007 when the owner has no room for one more key; a repetition of a request that has one goes on. */
+  async requireRoom(owner: string, request: RequestKey): Promise<void> {
+    const refusal = this.refusals.get(owner)
+    if (refusal !== undefined && !(await hasAnswer(this.sql, request, owner))) throw refusal
+  }
+
+  note(owner: string, rows: number, answerBytes: number): void {
+    const bytes = answerBytes + rows * rowBytes
+    const own = this.pending.get(owner)
+    if (own === undefined) this.pending.set(owner, { rows, bytes })
+    else {
+      own.rows += rows
+      own.bytes += bytes
+    }
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer)
+    await this.flushing
+    await this.store().catch(() => {})
+  }
+
+  private flush(): void {
+    if (this.isFlushing || this.pending.size + this.refusals.size === 0) return
+    this.isFlushing = true
+    // What could not be stored stays, and is stored with the next.
+    this.flushing = this.store()
+      .catch(() => {})
+      .finally(() => {
+        this.isFlushing = false
+      })
+  }
+
+  private async store(): Promise<void> {
+    for (const owner of this.refusals.keys()) {
+      if (!this.pending.has(owner)) this.judge(owner, await readUsed(this.sql, owner))
+    }
+    for (const owner of [...this.pending.keys()]) {
+      const own = this.pending.get(owner) as { rows: number; bytes: number }
+      this.pending.delete(owner)
+      try {
+        this.judge(owner, await addUses(this.sql, owner, [{ kind: 'key', ...own }]))
+      } catch (error) {
+        this.note(owner, own.rows, own.bytes - own.rows * rowBytes)
+        throw error
+      }
+    }
+  }
+
+  private judge(owner: string, used: Used): void {
+    try {
+      requireRoomIn(used)
+      this.refusals.delete(owner)
+    } catch (error) {
+      this.refusals.set(owner, error as Refusal)
+    }
+  }
+}

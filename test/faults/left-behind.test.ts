@@ -1,0 +1,195 @@
+import { afterAll, expect, test } from 'bun:test'
+import type { Sql } from 'postgres'
+import { operations } from '../../src/reference/operations.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
+import { send } from '../costs/calls.ts'
+import { measured } from '../costs/operations.ts'
+import { makeWorld, measuredOrigin, type World } from '../costs/world.ts'
+import { Client } from '../harness.ts'
+import { atScale, becomesTrue, Workplace } from './support.ts'
+
+// How many rows each operation leaves behind, in which tables: every operation is called many times, and all tables are
+// counted. A new operation needs an entry here.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+/** Tables that grow beside requests, or that have limits of their own however often an operation is called. */
+const boundedTables = new Set([
+  // The newest 1,000 of an application.
+  'refusal',
+  'access_token',
+  // One row for each minute, day, hour and kind.
+  'minute_figures',
+  'database_size',
+  'platform_count',
+  'usage_hour',
+  'routine',
+  // One for each event at most, for FORECOURT_DELIVERY_DAYS.
+  'delivery',
+  // Forgotten after 15 minutes.
+  'sign_in_attempt',
+  // 20 for each account.
+  'operator_session',
+  'operator_browser',
+])
+
+type Growth = Partial<Record<string, number>>
+
+const nothing: Growth = {}
+const event: Growth = { event: 1 }
+const device: Growth = { device: 1, device_binding: 1, event: 1 }
+const unbound: Growth = { past_binding: 1, event: 1 }
+const moved: Growth = { past_binding: 1, event: 2 }
+const twice = (growth: Growth): Growth =>
+  Object.fromEntries(Object.entries(growth).map(([table, rows = 0]) => [table, 2 * rows]))
+
+/** The rows that one call may leave behind, by table. An operation that reads leaves none, and needs no entry. */
+const allowed: Record<string, Growth> = {
+  // Bounded by the number of an application’s living tokens.
+  issueToken: nothing,
+  revokeToken: nothing,
+  saveSite: { site: 1, event: 1 },
+  saveSites: { site: 2, event: 2 },
+  updateSite: event,
+  updateSites: twice(event),
+  deleteSite: event,
+  saveBillingRule: { billing_rule: 1, event: 1 },
+  updateBillingRule: event,
+  deleteBillingRule: { event: 1, past_terms: 1 },
+  schedulePriceChange: { price_change: 1, event: 1 },
+  cancelPriceChange: event,
+  undoPriceChange: { price_change: 1, past_terms: 1, event: 3 },
+  saveThirdPartyConfig: event,
+  rotateCallbackSecret: event,
+  createDevice: device,
+  createDevices: twice(device),
+  updateDevice: event,
+  updateDevices: twice(event),
+  reportDeviceState: { state_change: 1, device_presence: 1 },
+  reportDeviceStates: { state_change: 1, device_presence: 1 },
+  unbindDevice: unbound,
+  unbindDevices: twice(unbound),
+  forceUnbindDevice: unbound,
+  transferDevice: moved,
+  transferDevices: twice(moved),
+  savePlacement: { placement: 1, event: 1 },
+  savePlacements: { placement: 2, event: 2 },
+  removePlacement: event,
+  removePlacements: twice(event),
+  replayDeliveries: event,
+  testDelivery: event,
+  // A dry run: its job and its result stay for a day, those of ten at most.
+  createImport: { import: 1, import_result: 1 },
+  cancelImport: event,
+  createAct: { import: 1, import_result: 1, event: 2 },
+  cancelAct: event,
+  createApplication: { application: 1, application_lock: 1, event_head: 1, event: 1 },
+  updateApplication: event,
+  takeApplicationOnline: event,
+  takeApplicationOffline: event,
+  freezeApplication: event,
+  unfreezeApplication: event,
+  rotateApplicationSecret: event,
+  endPreviousApplicationSecret: event,
+  saveDeviceModel: { device_model: 1, event: 1 },
+  deleteDeviceModel: event,
+  importDeviceInventory: { device_inventory: 1, event: 1 },
+  deleteDeviceInventory: event,
+  // The 20 newest sessions of an account stay.
+  createSession: event,
+  startPasskeySession: nothing,
+  confirmSession: nothing,
+  deleteSession: event,
+  startSignOn: nothing,
+  logOutByProvider: nothing,
+  unlinkSignOn: nothing,
+  startTotp: { operator_totp_draft: 1 },
+  saveTotp: { operator_totp: 1, operator_recovery_code: 10, event: 1 },
+  deleteTotp: event,
+  startPasskey: nothing,
+  savePasskey: { operator_passkey: 1, operator_recovery_code: 10, used_ticket: 1, event: 1 },
+  deletePasskey: event,
+  renewRecoveryCodes: event,
+  resetSecondFactors: event,
+  createOperator: { operator: 1, operator_setup: 1, event: 1 },
+  updateOperator: event,
+  deleteOperator: event,
+  resetOperator: { operator_setup: 1, event: 1 },
+  setUpOperator: twice(event),
+  changePassword: event,
+  createOperatorKey: { operator_key: 1, event: 1 },
+  deleteOperatorKey: event,
+  handOverOperatorKey: event,
+  saveView: { saved_view: 1 },
+  deleteView: nothing,
+}
+
+async function countTables(sql: Sql): Promise<Map<string, number>> {
+  const tables = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`
+  const counted = await sql.unsafe(
+    tables.map(({ name }) => `select '${name}' as name, count(*)::int as rows from ${name}`).join(' union all '),
+  )
+  return new Map(counted.map(({ name, rows }) => [name, rows]))
+}
+
+/** Waits until no import or act runs, but for those that the world holds back. */
+async function jobsEnded({ sql }: World): Promise<void> {
+  const isOver = async () =>
+    (await sql`select 1 from import where status in (1, 2) and lease_until <> 'infinity'`).length === 0
+  expect(await becomesTrue(isOver, 60_000)).toBe(true)
+}
+
+/** Calls an operation so many times, and returns by how many rows the tables have grown. */
+async function growthBy(world: World, operation: Operation, times: number): Promise<Record<string, number>> {
+  const grown: Record<string, number> = {}
+  // In portions, because what a call needs may not last until a thousand are prepared; only one job can wait at a time.
+  const portion = operation.id === 'cancelImport' || operation.id === 'cancelAct' ? 1 : 50
+  for (let left = times; left > 0; left -= portion) {
+    const calls = []
+    for (let made = 0; made < Math.min(left, portion); made++) calls.push(await measured[operation.id]?.call(world))
+    await jobsEnded(world)
+    const before = await countTables(world.sql)
+    for (const call of calls) if (call !== undefined) await send(world, operation, call)
+    await jobsEnded(world)
+    for (const [table, rows] of await countTables(world.sql)) {
+      const more = rows - (before.get(table) ?? 0)
+      if (more > 0 && !boundedTables.has(table)) grown[table] = (grown[table] ?? 0) + more
+    }
+  }
+  return grown
+}
+
+test('every operation leaves behind what is allowed, and no more', async () => {
+  const database = await place.findDatabase()
+  const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(null, { status: 204 }) })
+  const env = {
+    DATABASE_URL: database.url(),
+    FORECOURT_PRIVATE_CALLBACKS: 'allow',
+    FORECOURT_PUBLIC_URL: measuredOrigin,
+    FORECOURT_PRESENCE_SECONDS: '86400',
+  }
+  const client = new Client(await place.startService({ env }))
+  const beyond: string[] = []
+  await database.run(async (sql) => {
+    const world = await makeWorld(client, sql, `http://127.0.0.1:${receiver.port}/`)
+    for (const operation of operations) {
+      const mayLeave = operation.method === 'GET' ? nothing : allowed[operation.id]
+      if (mayLeave === undefined) {
+        beyond.push(`${operation.id} has no entry: ${JSON.stringify(await growthBy(world, operation, 1))}`)
+        continue
+      }
+      // What only people and operators call is prepared slowly, and is not what an application can do.
+      const times = operation.callers.includes('application') ? atScale(2, 1_000) : atScale(2, 20)
+      const grown = await growthBy(world, operation, times)
+      for (const [table, rows] of Object.entries(grown)) {
+        const most = (mayLeave[table] ?? 0) * times
+        if (rows > most) beyond.push(`${operation.id} leaves ${rows} rows in ${table} by ${times} calls, not ${most}`)
+      }
+    }
+  })
+  receiver.stop(true)
+  expect(beyond).toEqual([])
+}, 3_600_000)

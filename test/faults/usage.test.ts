@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rotateApplicationSecret } from '../../src/applications/contract.ts'
+import { rotateCallbackSecret } from '../../src/applications/third-party-config/contract.ts'
+import { createAct } from '../../src/bulk/acts/contract.ts'
+import { createImport } from '../../src/bulk/contract.ts'
+import { ownerOf } from '../../src/database/usage.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { createOperatorKey } from '../../src/people/operators/contract.ts'
+import { createSession, deleteSession } from '../../src/people/sessions/contract.ts'
+import {
+  cancelPriceChange,
+  getPriceChange,
+  pagePriceChanges,
+  schedulePriceChange,
+} from '../../src/sites/price-changes/contract.ts'
+import { deleteOldPriceChanges } from '../../src/sites/price-changes/store.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
+import { newPriceChange, newRule, newSite } from '../costs/world.ts'
+import {
+  type Answer,
+  Client,
+  deviceBody,
+  type Faults,
+  newApplication,
+  newSerial,
+  type TestApplication,
+} from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
+
+// What an application or account may leave behind in a day, over all kinds, and what of price changes is kept.
+
+const place = new Workplace()
+let database: OwnDatabase
+let client: Client
+let beside: Client
+
+beforeAll(async () => {
+  database = await place.findDatabase()
+  const env = { DATABASE_URL: database.url(), FORECOURT_OPERATOR_KEY: 'k'.repeat(40) }
+  client = new Client(await place.startService({ env }))
+  beside = new Client(await place.startService({ env }))
+}, 60_000)
+afterAll(() => place.clear(), 60_000)
+
+/** Pretends that an owner has left so much behind in this hour. */
+const leave = (owner: string, kind: string, rows: number, bytes = 0) =>
+  database.run(
+    (sql) => sql`
+      insert into usage_hour (owner, hour, kind, rows, bytes)
+      values (${owner}, date_trunc('hour', now(), 'UTC'), ${kind}, ${rows}, ${bytes})
+      on conflict (owner, hour, kind) do update set rows = excluded.rows, bytes = excluded.bytes`,
+  )
+const forget = (owner: string) => database.run((sql) => sql`delete from usage_hour where owner = ${owner}`)
+
+async function usedOf(owner: string, kind: string): Promise<{ rows: number; bytes: number }> {
+  const [row] = await database.run(
+    async (sql) =>
+      await sql`
+        select coalesce(sum(rows), 0)::int as rows, coalesce(sum(bytes), 0)::int as bytes from usage_hour
+        where owner = ${owner} and kind = ${kind}`,
+  )
+  return row as { rows: number; bytes: number }
+}
+
+function expectFull(answer: Answer<unknown>, words: string | RegExp): void {
+  expect([answer.status, answer.code], answer.text).toEqual([429, 10007])
+  expect(Number(answer.headers.get('retry-after'))).toBeWithin(1, 3601)
+  expect((answer.data as Faults).errors[0]?.reason).toMatch(words)
+}
+
+const none = (appId: string) => ({
+  appId,
+  kind: 'devices',
+  act: 'update',
+  filter: { deviceName: 'none' },
+  set: { tag: 'x' },
+})
+const ndjson = { 'content-type': 'application/x-ndjson' }
+
+test('the owner of a use is the application or the account, and nobody for the key of the settings', () => {
+  expect(ownerOf('application:ab12')).toBe('ab12')
+  expect(ownerOf('operator:Wang #1 Fang#27')).toBe('operator 27')
+  expect(ownerOf('operatorKey:night\nly#3')).toBe('operator 3')
+  expect(['operatorKey', 'operatorKey:settings', 'anyone', 'platform:prices'].map(ownerOf)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
+})
+
+test('the events of an application in the platform’s log are limited; others, cancels and rotations are not held up', async () => {
+  const [app, other] = [await newApplication(client), await newApplication(client)]
+  const act = (by: TestApplication, more: object = {}) => client.call(createAct, { ...none(by.appId), ...more }, by)
+  const settled = () => becomesTrue(async () => (await act(app, { dryRun: true })).code === 0)
+  expect((await act(app)).code).toBe(0)
+  expect((await usedOf(app.appId, 'event')).rows).toBe(1)
+  await settled()
+  await leave(app.appId, 'event', limits.platformEventsOfOne)
+  expectFull(await act(app), /2000 events in the platform’s log/)
+  expectFull(await beside.call(createAct, none(app.appId), app), 'events')
+  const file = '{}\n'
+  expectFull(
+    await client.call(createImport, { kind: 'devices', file }, { token: app.token, headers: ndjson }),
+    'events',
+  )
+  // A dry run leaves nothing, so it is not refused.
+  expect((await act(app, { dryRun: true })).code).toBe(0)
+  expect((await act(other)).code).toBe(0)
+  // An operator acts for the application in its own name.
+  expect((await client.operate(createAct, none(app.appId))).code).toBe(0)
+  // A secret that leaked can be renewed, twice as often.
+  expect((await client.call(rotateCallbackSecret, { appId: app.appId }, app)).code).toBe(0)
+  await leave(app.appId, 'event', 2 * limits.platformEventsOfOne)
+  expectFull(await client.call(rotateCallbackSecret, { appId: app.appId }, app), 'events')
+  expect((await client.operate(rotateApplicationSecret, { appId: app.appId, overlapSeconds: 600 })).code).toBe(0)
+  await forget(app.appId)
+  await settled()
+  expect((await act(app)).code).toBe(0)
+})
+
+test('the events of an account are limited; it can still sign out, and the key of the settings is not limited', async () => {
+  const person = await newPerson(client, 'admin')
+  const headers = await signIn(client, person)
+  await leave(`operator ${person.id}`, 'event', limits.platformEventsOfAccount)
+  const { name, password } = person
+  expectFull(await client.call(createSession, { name, password }), 'sign-ins')
+  expectFull(await client.call(createOperatorKey, { name: newSerial('k'), role: 'viewer' }, { headers }), 'events')
+  expect((await client.call(deleteSession, {}, { headers })).code).toBe(0)
+  expect((await client.call(createSession, { operatorKey: client.operatorKey })).code).toBe(0)
+})
+
+test('idempotency keys are counted, and past the limit of all kinds refused; writes without a key are not', async () => {
+  const app = await newApplication(client)
+  const { appId, token } = app
+  const keyed = (by: Client, key = newSerial('key')) =>
+    by.call(createDevice, deviceBody(appId), { token, headers: { 'idempotency-key': key } })
+  const first = newSerial('key')
+  const body = deviceBody(appId)
+  for (let time = 0; time < 3; time++) {
+    const repeated = { token, headers: { 'idempotency-key': first } }
+    expect((await client.call(createDevice, body, repeated)).code).toBe(0)
+  }
+  const devices = Array.from({ length: 10 }, () => ({ ...deviceBody(appId), appId: undefined }))
+  await beside.call(createDevices, { devices }, { token, headers: { 'idempotency-key': newSerial('key') } })
+  // Repetitions keep nothing; a batch keeps a key for each row and one for itself.
+  expect(await becomesTrue(async () => (await usedOf(appId, 'key')).rows === 12, 15_000)).toBe(true)
+  const stored = await database.run(
+    async (sql) =>
+      await sql`
+        select count(*)::int as rows, sum(octet_length(answer))::int as bytes from idempotency_key where app_id = ${appId}`,
+  )
+  expect(stored[0]?.rows).toBe(12)
+  expect((await usedOf(appId, 'key')).bytes).toBeGreaterThan(stored[0]?.bytes as number)
+  await leave(appId, 'key', limits.usageRows)
+  for (const by of [client, beside]) {
+    expect(await becomesTrue(async () => (await keyed(by)).code === 10007, 15_000)).toBe(true)
+    expectFull(await keyed(by), /rows of the last 24 hours \(idempotency keys/)
+  }
+  expect((await client.call(createDevice, deviceBody(appId), app)).code).toBe(0)
+  const again = await client.call(createDevice, body, { token, headers: { 'idempotency-key': first } })
+  expect([again.code, again.headers.get('idempotency-replayed')]).toEqual([0, 'true'])
+  expectFull(await client.call(createAct, none(appId), app), 'rows of the last 24 hours')
+  await forget(appId)
+  expect(await becomesTrue(async () => (await keyed(client)).code === 0, 15_000)).toBe(true)
+}, 90_000)
+
+test('bytes count over all kinds together', async () => {
+  const app = await newApplication(client)
+  await leave(app.appId, 'key', 1, limits.usageBytes + 2 * 1024 ** 3)
+  expectFull(await client.call(createAct, none(app.appId), app), /take \d+ bytes/)
+})
+
+test('price changes of a day are limited by number and by their sites, cancelled ones too', async () => {
+  const app = await newApplication(client)
+  const world = { client, owner: app }
+  const rule = await newRule(world)
+  await newSite(world)
+  const sites = { sites: { all: true }, rules: { placeholderBillRuleId: rule } }
+  const schedule = (more: object = {}) => {
+    const effectiveTime = new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString()
+    return client.call(schedulePriceChange, { appId: app.appId, effectiveTime, ...sites, ...more }, app)
+  }
+  const id = (await schedule()).data.id as number
+  expect((await client.call(cancelPriceChange, { appId: app.appId, id, reason: 'x' }, app)).code).toBe(0)
+  expect([(await usedOf(app.appId, 'priceChange')).rows, (await usedOf(app.appId, 'priceChangeSite')).rows]).toEqual([
+    1, 1,
+  ])
+  await leave(app.appId, 'priceChangeSite', limits.priceChangeSitesADay)
+  expectFull(await schedule(), '2000000 sites')
+  await leave(app.appId, 'priceChange', limits.priceChangesADay)
+  expectFull(await schedule(), '2000 price changes')
+  // Dry runs leave nothing, and what waits can be cancelled.
+  expect((await schedule({ dryRun: true })).code).toBe(0)
+  await forget(app.appId)
+  const waiting = (await schedule()).data.id as number
+  await leave(app.appId, 'priceChange', limits.priceChangesADay)
+  expect((await client.call(cancelPriceChange, { appId: app.appId, id: waiting, reason: 'x' }, app)).code).toBe(0)
+})
+
+test('a cancelled price change keeps the number of its sites and not the sites, and goes with its days', async () => {
+  const app = await newApplication(client)
+  const world = { client, owner: app }
+  const rule = await newRule(world)
+  for (let site = 0; site < 3; site++) await newSite(world)
+  const effectiveTime = new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString()
+  const asked = { appId: app.appId, effectiveTime, sites: { all: true }, rules: { placeholderBillRuleId: rule } }
+  const id = (await client.call(schedulePriceChange, asked, app)).data.id as number
+  const siteRows = () =>
+    database.run(async (sql) => (await sql`select 1 from price_change_site where app_id = ${app.appId}`).length)
+  expect(await siteRows()).toBe(3)
+  const cancelled = await client.call(cancelPriceChange, { appId: app.appId, id, reason: 'x' }, app)
+  expect(cancelled.data).toMatchObject({ status: 3, siteCount: 3 })
+  expect(await siteRows()).toBe(0)
+  expect((await client.call(getPriceChange, { appId: app.appId, id }, app)).data).toEqual(cancelled.data)
+  const waiting = await newPriceChange(world, rule)
+  const prune = () => database.run((sql) => deleteOldPriceChanges(sql, 1_000, 400))
+  await database.run(
+    (sql) => sql`update price_change set created_at = now() - interval '500 days' where app_id = ${app.appId}`,
+  )
+  const listed = async () =>
+    (await client.call(pagePriceChanges, { appId: app.appId }, app)).data.list.map((change) => change.id)
+  await prune()
+  expect((await listed()).toSorted()).toEqual([id, waiting].toSorted())
+  await database.run((sql) => sql`update price_change set cancelled_at = now() - interval '401 days' where id = ${id}`)
+  expect(await prune()).toBe(1)
+  expect(await listed()).toEqual([waiting])
+  // A version before has left the sites of a price change that it cancelled.
+  const asBefore = (await client.call(schedulePriceChange, asked, app)).data.id as number
+  await database.run(
+    (sql) => sql`update price_change set cancelled_at = now(), cancelled_by = 'x' where id = ${asBefore}`,
+  )
+  await prune()
+  expect(await siteRows()).toBe(0)
+})
