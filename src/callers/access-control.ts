@@ -4,7 +4,7 @@ import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
 import { type Admission, isOpenWithout, rolesOf } from '../vocabulary/roles.ts'
 import type { CallerCache } from './cache.ts'
 import { actorOf, type Caller, type OperatorCaller } from './caller.ts'
-import { ownSession, type RequestHead } from './cookies.ts'
+import type { Cookies, RequestHead } from './cookies.ts'
 import { type Credential, hashSecret, kindOfToken } from './credentials.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { findStanding, type SessionRules } from './store.ts'
@@ -30,13 +30,15 @@ const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimi
 export class AccessControl {
   private readonly cache: CallerCache
   private readonly rateLimiter: RateLimiter
+  private readonly cookies: Cookies
   private readonly settingKeyLength: number | undefined
   private readonly settingKeyHash: Buffer
 
   /** `settingKey`: the operator key that the service was started with. */
-  constructor(cache: CallerCache, rateLimiter: RateLimiter, settingKey: string | undefined) {
+  constructor(cache: CallerCache, rateLimiter: RateLimiter, cookies: Cookies, settingKey: string | undefined) {
     this.cache = cache
     this.rateLimiter = rateLimiter
+    this.cookies = cookies
     this.settingKeyLength = settingKey?.length
     this.settingKeyHash = Buffer.from(hashSecret(settingKey ?? ''))
   }
@@ -60,7 +62,7 @@ export class AccessControl {
    * Looks up a session again if it seems to lack a factor or a proof: it may have just been shown to another process.
    */
   private proven(operation: Admission, caller: OperatorCaller, request: RequestHead): Caller | Promise<Caller> {
-    const session = ownSession(request)
+    const session = this.cookies.session(request)
     if (session === undefined || whatIsMissing(operation, caller) === undefined) return permitted(operation, caller)
     return this.cache
       .checkAnew({ kind: 'session', hash: hashSecret(session) })
@@ -71,7 +73,7 @@ export class AccessControl {
   authenticate(request: RequestHead): Caller | Promise<Caller> {
     const authorization = request.header('authorization')
     if (authorization === null) {
-      const session = ownSession(request)
+      const session = this.cookies.session(request)
       if (session === undefined) throw tokenInvalid()
       return this.known({ kind: 'session', hash: hashSecret(session) })
     }

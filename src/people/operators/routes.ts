@@ -225,7 +225,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         if ((await store.requireOperator(sql, operatorId, showMoment)).source === 2)
           throw new Refusal('managedBySignOn')
         requireNone(passwordFaults('newPassword', body.newPassword, name))
-        await checkPassword(sql, { name, password: body.password }, by)
+        await checkPassword(parts, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
         return change(contract.changePassword, caller, operatorId, async (tx) => {
           const before = await store.requireOperator(tx, operatorId, showMoment)
