@@ -172,7 +172,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   }
   const callers = new CallerCache(pools.access, pools.control, peers, rules)
   const cookies = new Cookies(config.publicUrl)
-  const access = new AccessControl(callers, rateLimiter, cookies, operatorKey)
+  const access = new AccessControl(callers, rateLimiter, cookies, rules, operatorKey)
   const lines = new BoundedLines(log)
   const inFlight = new InFlight(config.maxRequests)
   const client = openCallbackClient(config)

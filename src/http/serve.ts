@@ -280,8 +280,8 @@ async function answerRead(
     () => abortedWith(request, pending),
   )
   if (outcome instanceof Reply) endWithAccess(outcome, still)
-  // A read may wait for seconds; writes look again under their application's lock.
-  if (caller.kind === 'application') await still()
+  // A read may wait for seconds; writes look again under their locks.
+  await still()
   return outcome
 }
 
