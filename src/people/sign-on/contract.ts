@@ -106,7 +106,8 @@ export const completeSignOn = operation({
   summary:
     'Completes a link or a confirmation that came back from the provider without the cookie of its session, in that session.',
   method: 'POST',
-  path: `${folder}/complete`,
+  // A session that lacks its second factor may confirm too: `session/*` is open to it.
+  path: '/api/platform/v1/session/completeSignOn',
   callers: ['operator'],
   roles: everyRole,
   openWithoutFactor: 'always',
