@@ -3627,7 +3627,7 @@ export const operations = {
   getSignOn: { method: 'GET', path: '/api/platform/v1/signOn/detail', isOpen: true },
   startSignOn: { method: 'POST', path: '/api/platform/v1/signOn/start', isOpen: true },
   finishSignOn: { method: 'GET', path: '/api/platform/v1/signOn/callback', isOpen: true },
-  completeSignOn: { method: 'POST', path: '/api/platform/v1/signOn/complete' },
+  completeSignOn: { method: 'POST', path: '/api/platform/v1/session/completeSignOn' },
   logOutByProvider: { method: 'POST', path: '/api/platform/v1/signOn/backchannelLogout', isOpen: true },
   unlinkSignOn: { method: 'POST', path: '/api/platform/v1/signOn/unlink' },
   getSecondFactors: { method: 'GET', path: '/api/platform/v1/secondFactor/detail' },
