@@ -12,7 +12,7 @@ const hashes = inTurns({ atOnce: limits.hashesAtOnce, waiting: limits.hashesWait
  * A password in the form in which it is hashed: keyboards and systems write the same letters composed or decomposed, and an
  * input method may write them full width (NFKC).
  */
-export function normalPassword(password: string): string {
+function normalPassword(password: string): string {
   return password.normalize('NFKC')
 }
 

@@ -267,9 +267,9 @@ export function signOnRoutes(parts: Parts): Handler[] {
     handle(contract.finishSignOn, finish),
 
     handle(contract.completeSignOn, async ({ requestId, caller, ...source }) => {
-      requireProvider()
       const { sessionId } = caller as OperatorCaller
       if (sessionId === null) throw new Refusal('notPermitted')
+      requireProvider()
       const returnTo = await complete(sessionId, source).catch((error: unknown) => {
         throw error instanceof SignOnFault ? new Refusal(refusalOf(error, requestId)) : error
       })
