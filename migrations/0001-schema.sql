@@ -827,6 +827,8 @@ create table operator_session (
   seen_at timestamptz not null,
   -- When its person last confirmed who they are.
   confirmed_at timestamptz,
+  -- When they last signed in anew at the identity provider, where our second factor is still to be shown for a confirmation.
+  provider_proven_at timestamptz,
   -- Whether a session that began with a password alone has shown the account's second factor since, or set it up itself.
   has_shown_factor boolean not null default false,
   expires_at timestamptz not null,

@@ -1,7 +1,7 @@
 -- The functions of the write path, as a start makes them: put together from the routine.ts of each feature by
 -- `npm run generate`. To be read; no migration. A name ends with a digest of its text.
 
-create function register_devices_3861d29be1a7 (
+create function register_devices_c0daaaedf99c (
   p_now timestamptz,
   p_catalogue_version bigint,
   p_apps text[],
@@ -50,10 +50,55 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
       v_revoked := array(
       select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
-      where not exists (
+      where c.token_hash not like '% %' and not exists (
         select 1 from access_token t where t.token_hash = c.token_hash and exists (
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+      if array_to_string(p_caller_tokens, '') like '% %' then
+        v_revoked := v_revoked || array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where case
+        when c.token_hash like 'session %' then not exists (
+          select 1 from 
+  operator_session s left join operator_key k on k.id = s.operator_key_id
+    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
+  where s.expires_at - now() > interval '0' -- not as a range, whose index holds the sessions of everybody
+    and (s.operator_id is null
+      or (o.status = 1 and not o.has_left and (o.password_hash is not null or exists (select 1 from operator_identity where operator_id = o.id))))
+    and (k.id is null or 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end is not null) and s.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint
+            and coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') = split_part(c.token_hash, ' ', 3) and (coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        when c.token_hash like 'key %' then not exists (
+          select 1 from operator_key k left join operator o on o.id = k.operator_id
+          where k.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint and 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end = split_part(c.token_hash, ' ', 3) and (
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        else false end);
+      end if;
     end if;
   v_online := array(select app_id from application, device_catalogue
     where app_id = any(p_apps) and online_status = 1 and version = p_catalogue_version and app_id <> all(v_revoked));
@@ -134,7 +179,7 @@ begin
 end
 $routine$;
 
-create function note_repeats_429c4c6f604c (
+create function note_repeats_d6869ea27afa (
   p_serials text[],
   p_owners text[],
   p_refresh_ms integer,
@@ -170,10 +215,55 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
       v_revoked := array(
       select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
-      where not exists (
+      where c.token_hash not like '% %' and not exists (
         select 1 from access_token t where t.token_hash = c.token_hash and exists (
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+      if array_to_string(p_caller_tokens, '') like '% %' then
+        v_revoked := v_revoked || array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where case
+        when c.token_hash like 'session %' then not exists (
+          select 1 from 
+  operator_session s left join operator_key k on k.id = s.operator_key_id
+    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
+  where s.expires_at - now() > interval '0' -- not as a range, whose index holds the sessions of everybody
+    and (s.operator_id is null
+      or (o.status = 1 and not o.has_left and (o.password_hash is not null or exists (select 1 from operator_identity where operator_id = o.id))))
+    and (k.id is null or 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end is not null) and s.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint
+            and coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') = split_part(c.token_hash, ' ', 3) and (coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        when c.token_hash like 'key %' then not exists (
+          select 1 from operator_key k left join operator o on o.id = k.operator_id
+          where k.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint and 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end = split_part(c.token_hash, ' ', 3) and (
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        else false end);
+      end if;
     end if;
   if v_revoked <> '{}' then
     return;
@@ -216,7 +306,7 @@ begin
 end
 $routine$;
 
-create function apply_reports_40d362454014 (
+create function apply_reports_550717c099cd (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -267,10 +357,55 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
       v_revoked := array(
       select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
-      where not exists (
+      where c.token_hash not like '% %' and not exists (
         select 1 from access_token t where t.token_hash = c.token_hash and exists (
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+      if array_to_string(p_caller_tokens, '') like '% %' then
+        v_revoked := v_revoked || array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where case
+        when c.token_hash like 'session %' then not exists (
+          select 1 from 
+  operator_session s left join operator_key k on k.id = s.operator_key_id
+    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
+  where s.expires_at - now() > interval '0' -- not as a range, whose index holds the sessions of everybody
+    and (s.operator_id is null
+      or (o.status = 1 and not o.has_left and (o.password_hash is not null or exists (select 1 from operator_identity where operator_id = o.id))))
+    and (k.id is null or 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end is not null) and s.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint
+            and coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') = split_part(c.token_hash, ' ', 3) and (coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        when c.token_hash like 'key %' then not exists (
+          select 1 from operator_key k left join operator o on o.id = k.operator_id
+          where k.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint and 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end = split_part(c.token_hash, ' ', 3) and (
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        else false end);
+      end if;
     end if;
   if v_revoked <> '{}' then
     return query select app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::integer, false from unnest(v_revoked) as r (app_id);
@@ -384,7 +519,7 @@ begin
 end
 $routine$;
 
-create function change_owners_a0ff0ee027ae (
+create function change_owners_a4082b27ab5a (
   p_now timestamptz,
   p_apps text[],
   p_targets text[],
@@ -436,10 +571,55 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
       v_revoked := array(
       select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
-      where not exists (
+      where c.token_hash not like '% %' and not exists (
         select 1 from access_token t where t.token_hash = c.token_hash and exists (
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+      if array_to_string(p_caller_tokens, '') like '% %' then
+        v_revoked := v_revoked || array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where case
+        when c.token_hash like 'session %' then not exists (
+          select 1 from 
+  operator_session s left join operator_key k on k.id = s.operator_key_id
+    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
+  where s.expires_at - now() > interval '0' -- not as a range, whose index holds the sessions of everybody
+    and (s.operator_id is null
+      or (o.status = 1 and not o.has_left and (o.password_hash is not null or exists (select 1 from operator_identity where operator_id = o.id))))
+    and (k.id is null or 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end is not null) and s.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint
+            and coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') = split_part(c.token_hash, ' ', 3) and (coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        when c.token_hash like 'key %' then not exists (
+          select 1 from operator_key k left join operator o on o.id = k.operator_id
+          where k.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint and 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end = split_part(c.token_hash, ' ', 3) and (
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        else false end);
+      end if;
     end if;
   v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
   -- Looked up one by one, by the whole key: for a list, a planner without statistics reads all keys of the owner.
@@ -558,7 +738,7 @@ begin
 end
 $routine$;
 
-create function save_sites_51d2b966e456 (
+create function save_sites_4440e7d4ac73 (
   p_now timestamptz,
   p_apps text[],
   p_rule_owners text[],
@@ -601,10 +781,55 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
       v_revoked := array(
       select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
-      where not exists (
+      where c.token_hash not like '% %' and not exists (
         select 1 from access_token t where t.token_hash = c.token_hash and exists (
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+      if array_to_string(p_caller_tokens, '') like '% %' then
+        v_revoked := v_revoked || array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where case
+        when c.token_hash like 'session %' then not exists (
+          select 1 from 
+  operator_session s left join operator_key k on k.id = s.operator_key_id
+    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
+  where s.expires_at - now() > interval '0' -- not as a range, whose index holds the sessions of everybody
+    and (s.operator_id is null
+      or (o.status = 1 and not o.has_left and (o.password_hash is not null or exists (select 1 from operator_identity where operator_id = o.id))))
+    and (k.id is null or 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end is not null) and s.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint
+            and coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') = split_part(c.token_hash, ' ', 3) and (coalesce(case when k.id is null then o.role else 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        when c.token_hash like 'key %' then not exists (
+          select 1 from operator_key k left join operator o on o.id = k.operator_id
+          where k.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint and 
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end = split_part(c.token_hash, ' ', 3) and (
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
+      then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
+        else false end);
+      end if;
     end if;
   v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
   if p_rules <> '{}' then

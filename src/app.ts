@@ -11,6 +11,7 @@ import { JobWorker } from './bulk/jobs/worker.ts'
 import { bulkRoutes } from './bulk/routes.ts'
 import { AccessControl } from './callers/access-control.ts'
 import { CallerCache } from './callers/cache.ts'
+import { Cookies } from './callers/cookies.ts'
 import { hashSecret } from './callers/credentials.ts'
 import { RateLimiter } from './callers/rate-limit.ts'
 import type { SessionRules } from './callers/store.ts'
@@ -44,6 +45,7 @@ import { applyReportsRoutine } from './devices/state/routine.ts'
 import { RefusalRecorder } from './events/refusal-log/recorder.ts'
 import { refusalRoutes } from './events/refusal-log/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { BoundedLines } from './http/bounded-lines.ts'
 import { withConsole } from './http/console-pages.ts'
 import type { Handler } from './http/handler.ts'
 import { InFlight } from './http/in-flight.ts'
@@ -170,7 +172,9 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     confirmSeconds: config.confirmSeconds,
   }
   const callers = new CallerCache(pools.access, pools.control, peers, rules)
-  const access = new AccessControl(callers, rateLimiter, operatorKey)
+  const cookies = new Cookies(config.publicUrl)
+  const access = new AccessControl(callers, rateLimiter, cookies, rules, operatorKey)
+  const lines = new BoundedLines(log)
   const inFlight = new InFlight(config.maxRequests)
   const client = openCallbackClient(config)
   const throttle = new Throttle()
@@ -204,7 +208,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const acting = actSteps({ sql: pools.bulk, ...moments })
   const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
   const provider = openProvider(config)
-  const signingIn = { sql: control, callers, rules, secrets, publicUrl: config.publicUrl, showMoment }
+  const signingIn = { sql: control, callers, rules, secrets, cookies, publicUrl: config.publicUrl, showMoment }
   const rowsInLane = isDistributed ? limits.batchRowsInLaneOnCluster : limits.batchRowsInLane
   const inLane = { openLane, callers, metrics, config, rowsInLane }
   const handlers = [
@@ -235,6 +239,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       metrics,
       config,
       log,
+      lines,
       authenticate: (head) => access.authenticate(head),
     }),
     ...secondFactorRoutes(signingIn),
@@ -268,6 +273,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     deadlines,
     metrics,
     log,
+    lines,
     sourceOf: sourceFinder(config.trustedProxies && listOf(config.trustedProxies), log),
     // A little earlier than the database gives up, so that the answer is there within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,

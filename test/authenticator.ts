@@ -40,6 +40,8 @@ export interface Lies {
   /** Whether the passkey is on several devices. */
   isSynced?: boolean
   counter?: number
+  crossOrigin?: unknown
+  topOrigin?: string
   userHandle?: string | undefined
   signature?: string
 }
@@ -64,9 +66,15 @@ export class Authenticator {
   }
 
   private clientData(type: string, challenge: string, lies: Lies): Buffer {
-    const { origin = this.origin } = lies
+    const { origin = this.origin, crossOrigin = false, topOrigin } = lies
     return Buffer.from(
-      JSON.stringify({ type: lies.type ?? type, challenge: lies.challenge ?? challenge, origin, crossOrigin: false }),
+      JSON.stringify({
+        type: lies.type ?? type,
+        challenge: lies.challenge ?? challenge,
+        origin,
+        crossOrigin,
+        topOrigin,
+      }),
     )
   }
 

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
 // An OpenID provider for tests: it responds correctly, except for the values that a test falsifies.
@@ -49,6 +50,10 @@ export class TestProvider {
   /** How the client said who it is at the token endpoint, newest last. */
   tokenRequests: { authorization: string | undefined; form: URLSearchParams }[] = []
   lies: Lies = {}
+  /** How long each answer takes. */
+  slowMs = 0
+  /** A path that is never answered. */
+  hangsAt: string | undefined
   private readonly issued = new Map<string, Issued>()
   private readonly userInfos = new Map<string, Record<string, unknown>>()
   private server: Server | undefined
@@ -59,17 +64,19 @@ export class TestProvider {
     this.server = createServer((request, response) => {
       const path = (request.url ?? '').split('?')[0] ?? ''
       this.asked.push(path)
-      if (this.lies.hangs) return
-      this.answer(path, request).then(
-        ({ status = 200, value, headers = {} }) => {
-          response.writeHead(status, { 'content-type': 'application/json', ...headers })
-          response.end(typeof value === 'string' ? value : JSON.stringify(value))
-        },
-        (error: Error) => {
-          response.writeHead(500)
-          response.end(error.message)
-        },
-      )
+      if (this.lies.hangs || path === this.hangsAt) return
+      sleep(this.slowMs)
+        .then(() => this.answer(path, request))
+        .then(
+          ({ status = 200, value, headers = {} }) => {
+            response.writeHead(status, { 'content-type': 'application/json', ...headers })
+            response.end(typeof value === 'string' ? value : JSON.stringify(value))
+          },
+          (error: Error) => {
+            response.writeHead(500)
+            response.end(error.message)
+          },
+        )
     })
     await new Promise<void>((resolve) => this.server?.listen(0, '127.0.0.1', resolve))
     this.issuer = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`

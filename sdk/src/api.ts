@@ -386,6 +386,13 @@ export interface ChosenSites {
   billingRuleId?: number | null | undefined
 }
 
+export type CompleteSignOnRequest = Record<never, never>
+
+export interface CompleteSignOnResult {
+  /** The page that was asked for. */
+  returnTo: string
+}
+
 export interface ConfirmSessionRequest {
   /** The present password. */
   password?: string | null | undefined
@@ -3484,8 +3491,10 @@ export interface Methods {
   getSignOn: Method<Record<never, never>, GetSignOnResult>
   /** Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, for `link` with a recent proof of the person; `setUp` needs the token of a set-up link. */
   startSignOn: Method<StartSignOnRequest, StartSignOnResult>
-  /** Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal. */
+  /** Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal. A link or a confirmation is carried out if the cookie of the session that began it comes with the request; otherwise the account page completes it. */
   finishSignOn: Method<Record<never, never>, unknown>
+  /** Completes a link or a confirmation that came back from the provider without the cookie of its session, in that session. */
+  completeSignOn: Method<CompleteSignOnRequest, CompleteSignOnResult>
   /** Ends sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0). The body is a form. */
   logOutByProvider: Method<LogOutByProviderRequest, LogOutByProviderResult>
   /** Removes the link to the provider from one’s own account or, for an admin, from any account. */
@@ -3655,6 +3664,7 @@ export const operations = {
   getSignOn: { method: 'GET', path: '/api/platform/v1/signOn/detail', isOpen: true },
   startSignOn: { method: 'POST', path: '/api/platform/v1/signOn/start', isOpen: true },
   finishSignOn: { method: 'GET', path: '/api/platform/v1/signOn/callback', isOpen: true },
+  completeSignOn: { method: 'POST', path: '/api/platform/v1/session/completeSignOn' },
   logOutByProvider: { method: 'POST', path: '/api/platform/v1/signOn/backchannelLogout', isOpen: true },
   unlinkSignOn: { method: 'POST', path: '/api/platform/v1/signOn/unlink' },
   getSecondFactors: { method: 'GET', path: '/api/platform/v1/secondFactor/detail' },

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { CallerCache } from '../callers/cache.ts'
-import { keyOwnerOf } from '../callers/caller.ts'
+import { type Caller, keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
-import { applicationOf, lockApplicationFor, visibleApplications } from '../callers/permissions.ts'
+import { applicationOf, lockApplicationFor, requireStillStanding, visibleApplications } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
@@ -41,6 +41,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
 
   /** Changes an application under its lock; writes an event only when `changed` returns a change. */
   async function changeState(
+    caller: Caller,
     appId: string,
     actor: string,
     type: EventType,
@@ -48,6 +49,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
   ) {
     const application = await transaction(sql, async (tx) => {
       const before = await store.requireLockedApplication(tx, appId)
+      await requireStillStanding(tx, caller)
       const change = changed(before)
       if (change === undefined) return before
       const after = await store.updateApplication(tx, appId, change)
@@ -79,7 +81,10 @@ export function applicationRoutes(parts: Parts): Handler[] {
       contract.createApplication,
       async ({ caller, body, actor, idempotency }) => {
         const made = await transaction(sql, (tx) =>
-          once(tx, idempotency, keyOwnerOf(caller), () => create(tx, body, newSecret(), actor)),
+          once(tx, idempotency, keyOwnerOf(caller), async () => {
+            await requireStillStanding(tx, caller)
+            return create(tx, body, newSecret(), actor)
+          }),
         )
         const { appSecret, thirdPartyConfig, ...record } = made
         const shown = thirdPartyConfig && shownTo(caller, parts, thirdPartyConfig)
@@ -88,7 +93,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },
     ),
 
-    handle(contract.updateApplication, async ({ body, actor, header }) => {
+    handle(contract.updateApplication, async ({ caller, body, actor, header }) => {
       const change: store.ApplicationChange = {}
       if (body.appName !== undefined) change.appName = body.appName
       const limit = limitOf(body)
@@ -98,6 +103,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       }
       const application = await transaction(sql, async (tx) => {
         const before = await store.requireLockedApplication(tx, body.appId)
+        await requireStillStanding(tx, caller)
         requireMatch(header('if-match'), tagOf(before))
         const after = await store.updateApplication(tx, body.appId, change)
         if (tagOf(after) !== tagOf(before)) await logEvent(tx, 'application.updated', actor, show(after))
@@ -107,26 +113,26 @@ export function applicationRoutes(parts: Parts): Handler[] {
       return tagged(show(application), tagOf(application))
     }),
 
-    handle(contract.takeApplicationOnline, ({ body, actor }) =>
-      changeState(body.appId, actor, 'application.online', ({ onlineStatus }) =>
+    handle(contract.takeApplicationOnline, ({ caller, body, actor }) =>
+      changeState(caller, body.appId, actor, 'application.online', ({ onlineStatus }) =>
         onlineStatus === 1 ? undefined : { onlineStatus: 1 },
       ),
     ),
 
-    handle(contract.takeApplicationOffline, ({ body, actor }) =>
-      changeState(body.appId, actor, 'application.offline', ({ onlineStatus }) =>
+    handle(contract.takeApplicationOffline, ({ caller, body, actor }) =>
+      changeState(caller, body.appId, actor, 'application.offline', ({ onlineStatus }) =>
         onlineStatus === 2 ? undefined : { onlineStatus: 2 },
       ),
     ),
 
-    handle(contract.freezeApplication, ({ body, actor }) =>
-      changeState(body.appId, actor, 'application.frozen', ({ status, frozenReason }) =>
+    handle(contract.freezeApplication, ({ caller, body, actor }) =>
+      changeState(caller, body.appId, actor, 'application.frozen', ({ status, frozenReason }) =>
         status === 2 && frozenReason === body.reason ? undefined : { status: 2, frozenReason: body.reason },
       ),
     ),
 
-    handle(contract.unfreezeApplication, ({ body, actor }) =>
-      changeState(body.appId, actor, 'application.unfrozen', ({ status }) =>
+    handle(contract.unfreezeApplication, ({ caller, body, actor }) =>
+      changeState(caller, body.appId, actor, 'application.unfrozen', ({ status }) =>
         status === 1 ? undefined : { status: 1, frozenReason: null },
       ),
     ),

@@ -1,6 +1,6 @@
 import { billingRulePages } from '../billing-rules/pages.ts'
 import { actorOf, type Caller, keyOwnerOf } from '../callers/caller.ts'
-import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
+import { requireApplicationOf, requireApplicationsOf, requireStillStanding } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { findReplay, hasAnswer, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
@@ -141,6 +141,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
     handle(cancelImport, async ({ caller, body, sourceAddress }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
       return transaction(sql, async (tx) => {
+        await requireStillStanding(tx, caller)
         const data = await jobs.requireJob(tx, store.imports, appIds, body.id, showMoment)
         if (data.kind === 'inventory') requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }

@@ -4,7 +4,7 @@ import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
 import { type Admission, isOpenWithout, rolesOf } from '../vocabulary/roles.ts'
 import type { CallerCache } from './cache.ts'
 import { actorOf, type Caller, type OperatorCaller } from './caller.ts'
-import { ownSession, type RequestHead } from './cookies.ts'
+import type { Cookies, RequestHead } from './cookies.ts'
 import { type Credential, hashSecret, kindOfToken } from './credentials.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { findStanding, type SessionRules } from './store.ts'
@@ -30,13 +30,23 @@ const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimi
 export class AccessControl {
   private readonly cache: CallerCache
   private readonly rateLimiter: RateLimiter
+  private readonly cookies: Cookies
+  private readonly rules: SessionRules
   private readonly settingKeyLength: number | undefined
   private readonly settingKeyHash: Buffer
 
   /** `settingKey`: the operator key that the service was started with. */
-  constructor(cache: CallerCache, rateLimiter: RateLimiter, settingKey: string | undefined) {
+  constructor(
+    cache: CallerCache,
+    rateLimiter: RateLimiter,
+    cookies: Cookies,
+    rules: SessionRules,
+    settingKey: string | undefined,
+  ) {
     this.cache = cache
     this.rateLimiter = rateLimiter
+    this.cookies = cookies
+    this.rules = rules
     this.settingKeyLength = settingKey?.length
     this.settingKeyHash = Buffer.from(hashSecret(settingKey ?? ''))
   }
@@ -51,16 +61,27 @@ export class AccessControl {
   }
 
   private counted(operation: Admission, caller: Caller, request: RequestHead): Caller | Promise<Caller> {
-    if (caller.kind === 'operator') return this.proven(operation, caller, request)
+    if (caller.kind === 'operator') return this.standing(operation, this.proven(operation, caller, request))
     const taken = this.rateLimiter.take(caller.appId, caller.rateLimitPerSecond)
     return taken === undefined ? permitted(operation, caller) : taken.then(() => permitted(operation, caller))
+  }
+
+  /** Lets a change ask again whether its caller may still make it. */
+  private standing(operation: Admission, admitted: Caller | Promise<Caller>): Caller | Promise<Caller> {
+    if (operation.method === 'GET') return admitted
+    const { rules } = this
+    const lasting = (caller: Caller): Caller =>
+      caller.kind === 'application'
+        ? caller
+        : { ...caller, requireStanding: (tx) => requireStanding(tx, operation, caller, rules) }
+    return admitted instanceof Promise ? admitted.then(lasting) : lasting(admitted)
   }
 
   /**
    * Looks up a session again if it seems to lack a factor or a proof: it may have just been shown to another process.
    */
   private proven(operation: Admission, caller: OperatorCaller, request: RequestHead): Caller | Promise<Caller> {
-    const session = ownSession(request)
+    const session = this.cookies.session(request)
     if (session === undefined || whatIsMissing(operation, caller) === undefined) return permitted(operation, caller)
     return this.cache
       .checkAnew({ kind: 'session', hash: hashSecret(session) })
@@ -71,7 +92,7 @@ export class AccessControl {
   authenticate(request: RequestHead): Caller | Promise<Caller> {
     const authorization = request.header('authorization')
     if (authorization === null) {
-      const session = ownSession(request)
+      const session = this.cookies.session(request)
       if (session === undefined) throw tokenInvalid()
       return this.known({ kind: 'session', hash: hashSecret(session) })
     }
@@ -114,7 +135,7 @@ export function permitted(operation: Admission, caller: Caller): Caller {
 /**
  * Checks again whether the operator may still make a change; called once the change has its locks, for which it may have
  * waited. `holds` also locks the session's row until the transaction ends: the caller must have locked the account before.
- * Throws 10002, 10003 and 10034.
+ * Returns the operator with its present rights. Throws 10002, 10003 and 10034.
  */
 export async function requireStanding(
   tx: Statements,
@@ -122,10 +143,12 @@ export async function requireStanding(
   caller: Caller,
   rules: SessionRules,
   { holds = false } = {},
-): Promise<void> {
-  if (caller.kind === 'application') return
+): Promise<OperatorCaller> {
+  if (caller.kind === 'application') throw new Refusal('notPermitted')
   const { asksProof: _, ...admission } = operation
-  permitted(admission, orRefuse(await findStanding(tx, caller, rules, holds)))
+  const now = await findStanding(tx, caller, rules, holds)
+  permitted(admission, orRefuse(now))
+  return now as OperatorCaller
 }
 
 /** Throws 10035 for a session whose proof is too old. Bearer tokens are asked for none: programs hold nothing else. */

@@ -5,6 +5,7 @@ import { limits } from '../vocabulary/limits.ts'
 import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
 import type { Caller } from './caller.ts'
 import type { Credential } from './credentials.ts'
+import { requireStillActingFor } from './permissions.ts'
 import { findCallers, type KnownCaller, noteUse, type SessionRules } from './store.ts'
 
 /** An entry in use is looked up again after this time, before it expires, so that no request waits. */
@@ -89,11 +90,19 @@ export class CallerCache {
     await this.peers.ask('access', whose)
   }
 
-  /** Checks whether a caller still has access; changes committed before this call count. Throws 10002 and 10005. */
-  async requireAccess(caller: Caller): Promise<void> {
-    if (caller.kind !== 'application') return
+  /**
+   * Checks whether a caller still has access; changes committed before this call count. Returns the caller with its present
+   * rights. Throws 10002, 10003, 10005 and 10034.
+   */
+  async requireAccess(caller: Caller): Promise<Caller> {
+    if (caller.kind === 'operator') {
+      const now = (await caller.requireStanding?.(this.control)) ?? caller
+      requireStillActingFor(caller, now, undefined)
+      return { ...now, ...(caller.requireStanding && { requireStanding: caller.requireStanding }) }
+    }
     const found = await this.lookUp({ kind: 'token', hash: caller.tokenHash }, performance.now())
     if (found === undefined) throw tokenInvalid('invalid_token')
+    return caller
   }
 
   private forget(whose: string): void {

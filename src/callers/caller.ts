@@ -1,3 +1,4 @@
+import type { Statements } from '../database/open.ts'
 import type { FactorLack, Role } from '../vocabulary/roles.ts'
 
 /** An application, by its access token. */
@@ -28,6 +29,11 @@ export interface OperatorCaller {
   lacks: FactorLack | null
   /** Until when the session's last proof counts, by this process's monotonic clock; null for a bearer token. */
   provenUntil: number | null
+  /**
+   * Of the request of a change: the caller with its present rights. A change asks once it has its locks, for which it may
+   * have waited. Throws 10002, 10003 and 10034.
+   */
+  requireStanding?: (tx: Statements) => Promise<OperatorCaller>
 }
 
 /** The caller of a request. */

@@ -113,7 +113,8 @@ async function findOutcomes<Body>(tx: Statements, submissions: readonly Submissi
   const keyed = submissions.flatMap(({ appId, idempotency }) =>
     idempotency === undefined ? [] : [{ owner: appId, ...idempotency }],
   )
-  const revoked = await findRevokedApplications(tx, callers)
+  const appIds = new Set(submissions.map(({ appId }) => appId))
+  const revoked = await findRevokedApplications(tx, callers, appIds)
   const kept = await findKeptAnswers(tx, keyed)
   const outcomes = new Map<Submission<Body>, Outcome>()
   for (const submission of submissions) {

@@ -4,48 +4,93 @@ export interface RequestHead {
   header(name: string): string | null
 }
 
-/**
- * The cookies of the service's own pages: the session, and the mark of a browser that has signed in before. No script
- * can read them, and no other site can send them. Behind https their names begin with `__Host-`: browsers then refuse
- * them from a neighbouring host and over http, so nobody can plant a session in another person's browser.
- */
-export const cookieNames = { session: 'forecourt_session', browser: 'forecourt_browser' } as const
-type OwnCookie = keyof typeof cookieNames
 type Headers = Pick<RequestHead, 'header'>
 
-/** Whether the page came by https, as the proxy or the browser says. */
-export function isBehindHttps(request: Headers): boolean {
-  return request.header('x-forwarded-proto') === 'https' || request.header('origin')?.startsWith('https://') === true
+interface Shape {
+  name: string
+  /** A pattern of its values. */
+  value: string
+  sameSite: 'Strict' | 'Lax'
 }
 
-export function ownCookieName(request: Headers, which: OwnCookie): string {
-  return isBehindHttps(request) ? `__Host-${cookieNames[which]}` : cookieNames[which]
-}
+const token = '[A-Za-z0-9_-]{43}'
+const ticket = '[A-Za-z0-9_-]{1,6000}'
 
-const cookieValue = (name: string) => new RegExp(`(?:^|;\\s*)${name}=([A-Za-z0-9_-]{43})(?:;|$)`)
-const cookieShapes = {
-  session: { host: cookieValue('__Host-forecourt_session'), plain: cookieValue('forecourt_session') },
-  browser: { host: cookieValue('__Host-forecourt_browser'), plain: cookieValue('forecourt_browser') },
-}
+const shapes = {
+  session: { name: 'forecourt_session', value: token, sameSite: 'Strict' },
+  /** Marks a browser that has signed in before. */
+  browser: { name: 'forecourt_browser', value: token, sameSite: 'Strict' },
+  /**
+   * A sign-on that is under way. `Lax`, because the browser comes back by a navigation from the provider's site, and
+   * sends no `Strict` cookie with it.
+   */
+  signOn: { name: 'forecourt_sign_on', value: ticket, sameSite: 'Lax' },
+  /** A sign-on that has come back, and that a page finishes with its session. */
+  arrival: { name: 'forecourt_arrival', value: ticket, sameSite: 'Strict' },
+} as const satisfies Record<string, Shape>
 
-/** The value of a cookie. The plain one counts only over http, and only without a `__Host-` one, which no other host can set. */
-export function ownCookie(request: Headers, which: OwnCookie): string | undefined {
-  const cookies = request.header('cookie')
-  if (cookies === null) return undefined
-  const { host, plain } = cookieShapes[which]
-  const value = host.exec(cookies)?.[1]
-  return value !== undefined || isBehindHttps(request) ? value : plain.exec(cookies)?.[1]
-}
+type OwnCookie = keyof typeof shapes
 
-/** The session of a request from the service's own pages. A session that another site's page sends does not count. */
-export function ownSession(request: RequestHead): string | undefined {
-  const { method } = request
-  const session = ownCookie(request, 'session')
-  if (session === undefined || method === 'GET' || method === 'HEAD') return session
-  const site = request.header('sec-fetch-site')
-  if (site !== null) return site === 'same-origin' ? session : undefined
-  const origin = request.header('origin')
-  return origin === null || hostOf(origin) === request.header('host') ? session : undefined
+/** The name of the session's cookie over plain http. */
+export const sessionCookieName = shapes.session.name
+
+const finder = (name: string, value: string) => new RegExp(`(?:^|;\\s*)${name}=(${value})(?:;|$)`)
+const entries = Object.entries(shapes) as [OwnCookie, Shape][]
+const finders = Object.fromEntries(
+  entries.map(([which, { name, value }]) => [
+    which,
+    { host: finder(`__Host-${name}`, value), plain: finder(name, value) },
+  ]),
+) as Record<OwnCookie, { host: RegExp; plain: RegExp }>
+
+/**
+ * Reads, sets and clears every cookie of the service. No script can read them. Where the service's address is https,
+ * their names begin with `__Host-`, and a cookie without it is ignored: browsers refuse such a cookie from a
+ * neighbouring host and over http, so nobody can plant a session or a sign-on in another person's browser.
+ */
+export class Cookies {
+  private readonly publicUrl: string | undefined
+
+  /** `publicUrl`: the service's address; where it is not set, the proxy or the browser says whether it is https. */
+  constructor(publicUrl: string | undefined) {
+    this.publicUrl = publicUrl
+  }
+
+  private isSecure(request: Headers): boolean {
+    if (this.publicUrl !== undefined) return this.publicUrl.startsWith('https:')
+    return request.header('x-forwarded-proto') === 'https' || request.header('origin')?.startsWith('https://') === true
+  }
+
+  find(request: Headers, which: OwnCookie): string | undefined {
+    const cookies = request.header('cookie')
+    if (cookies === null) return undefined
+    const { host, plain } = finders[which]
+    const value = host.exec(cookies)?.[1]
+    return value !== undefined || this.isSecure(request) ? value : plain.exec(cookies)?.[1]
+  }
+
+  /** The header that sets a cookie for some seconds. */
+  set(request: Headers, which: OwnCookie, value: string, seconds: number): string {
+    const { name, sameSite } = shapes[which]
+    const attributes = `Path=/; HttpOnly; SameSite=${sameSite}; Max-Age=${seconds}`
+    return this.isSecure(request) ? `__Host-${name}=${value}; ${attributes}; Secure` : `${name}=${value}; ${attributes}`
+  }
+
+  /** The header that deletes a cookie. */
+  clear(request: Headers, which: OwnCookie): string {
+    return this.set(request, which, '', 0)
+  }
+
+  /** The session of a request from the service's own pages. A session that another site's page sends does not count. */
+  session(request: RequestHead): string | undefined {
+    const { method } = request
+    const session = this.find(request, 'session')
+    if (session === undefined || method === 'GET' || method === 'HEAD') return session
+    const site = request.header('sec-fetch-site')
+    if (site !== null) return site === 'same-origin' ? session : undefined
+    const origin = request.header('origin')
+    return origin === null || hostOf(origin) === request.header('host') ? session : undefined
+  }
 }
 
 function hostOf(origin: string): string | undefined {

@@ -79,11 +79,22 @@ export async function requireApplicationsOf(
 }
 
 /**
+ * Checks again, once a change has its locks, that its caller may still make it. Returns the caller with its present rights.
+ * Throws 10002, 10003, 10005 and 10034.
+ */
+export async function requireStillStanding(tx: Statements, caller: Caller): Promise<Caller> {
+  if (caller.kind === 'operator') return (await caller.requireStanding?.(tx)) ?? caller
+  await requireAccess(tx, caller)
+  return caller
+}
+
+/**
  * Locks an application for a change that the caller asked for, who may have lost access to it while it waited: after
- * a freeze, a rotation or a revocation nothing is written. Throws 10002, 10004 and 10005.
+ * a freeze, a rotation, a revocation, a sign-out or a change of role nothing is written. Throws 10002, 10003, 10004, 10005
+ * and 10034.
  */
 export async function lockApplicationFor(tx: Statements, caller: Caller, appId: string): Promise<void> {
   await lockApplication(tx, appId)
+  requireActingFor(await requireStillStanding(tx, caller), appId)
   if (caller.kind === 'operator') await requireApplicationExists(tx, appId)
-  else await requireAccess(tx, caller)
 }

@@ -18,40 +18,96 @@ const isLiving = isLivingAt('clock_timestamp()')
 /** The parameters by which a routine receives the callers of its batch; `callerValues` returns their values. */
 export const callerParameters = { p_callers: 'integer', p_caller_apps: 'text[]', p_caller_tokens: 'text[]' }
 
-/** The applications among the callers, each token once. Operators have no token that an application could lose. */
-export function callerValues(callers: Iterable<Caller>): [number, string, string] {
-  const appIds = new Map<string, string>()
-  for (const caller of callers) if (caller.kind === 'application') appIds.set(caller.tokenHash, caller.appId)
-  return [appIds.size, textArray([...appIds.values()]), textArray([...appIds.keys()])]
+/**
+ * How an operator stands in the place of a token: with the session or key, and the role that it was admitted by. The
+ * hash of a token holds no space. Undefined for the key of the settings, which lasts.
+ */
+function standingOf({ sessionId, operatorKeyId, role }: OperatorCaller): string | undefined {
+  if (sessionId !== null) return `session ${sessionId} ${role}`
+  return operatorKeyId === null ? undefined : `key ${operatorKeyId} ${role}`
+}
+
+/**
+ * The callers of a batch that writes to `apps`, each token once. An operator stands for every application of the batch
+ * that it may act for: if it loses its access, the writes of the others only come again.
+ */
+export function callerValues(callers: Iterable<Caller>, apps: Iterable<string>): [number, string, string] {
+  const appIds: string[] = []
+  const tokens: string[] = []
+  const seen = new Set<string>()
+  for (const caller of callers) {
+    const token = caller.kind === 'application' ? caller.tokenHash : standingOf(caller)
+    if (token === undefined || seen.has(token)) continue
+    seen.add(token)
+    const own = caller.kind === 'application' ? [caller.appId] : apps
+    for (const appId of own) {
+      if (caller.kind === 'operator' && caller.applications?.has(appId) === false) continue
+      appIds.push(appId)
+      tokens.push(token)
+    }
+  }
+  return [tokens.length, textArray(appIds), textArray(tokens)]
 }
 
 /** Looks up each token by its key; as a join, the planner could begin with the applications. */
 const isOfLiving = `exists (
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and ${isLiving})`
 
-/** SQL: the applications of which a caller has lost its access since it was admitted. */
+/** SQL: the applications that have lost their access since they were admitted. */
 const revokedOf = (apps: string, tokens: string) => `array(
       select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
-      where not exists (
+      where c.token_hash not like '% %' and not exists (
         select 1 from access_token t where t.token_hash = c.token_hash and ${isOfLiving}))`
+
+/** SQL: whether an operator of `c` acts by the role that it was admitted by; a developer, for the application. */
+const actsBy = (role: string) => `${role} = split_part(c.token_hash, ' ', 3) and (${role} <> 'developer'
+            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id))`
+
+const standingId = `nullif(split_part(c.token_hash, ' ', 2), '')::bigint`
+
+/**
+ * SQL: the applications of which an operator has lost its access since it was admitted. In a statement of its own, because
+ * on a cluster its tables are local and those of tokens are not.
+ */
+const endedOf = (apps: string, tokens: string) => `array(
+      select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
+      where case
+        when c.token_hash like 'session %' then not exists (
+          select 1 from ${livingSessions} and s.id = ${standingId}
+            and ${actsBy(`coalesce(case when k.id is null then o.role else ${keyRole} end, 'admin')`)})
+        when c.token_hash like 'key %' then not exists (
+          select 1 from operator_key k left join operator o on o.id = k.operator_id
+          where k.id = ${standingId} and ${actsBy(keyRole)})
+        else false end)`
 
 /**
  * For a routine that holds the applications' locks: puts the applications whose caller has lost access into
  * `v_revoked`. A cheaper query comes first, because nearly always all callers still have access.
  */
-export const findRevokedSql = `if p_callers > 0 and (
+export const findRevokedSql = () => `if p_callers > 0 and (
       select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
         select 1 from access_token t where t.token_hash = c.token_hash and ${isOfLiving} limit 1) as living) < p_callers then
       v_revoked := ${revokedOf('p_caller_apps', 'p_caller_tokens')};
+      if array_to_string(p_caller_tokens, '') like '% %' then
+        v_revoked := v_revoked || ${endedOf('p_caller_apps', 'p_caller_tokens')};
+      end if;
     end if;`
 
 /** The applications of which a caller has lost its access since it was admitted. */
-export async function findRevokedApplications(sql: Statements, callers: Iterable<Caller>): Promise<Set<string>> {
-  const [count, apps, tokens] = callerValues(callers)
+export async function findRevokedApplications(
+  sql: Statements,
+  callers: readonly Caller[],
+  appIds: Iterable<string>,
+): Promise<Set<string>> {
+  const [count, apps, tokens] = callerValues(callers, appIds)
   if (count === 0) return new Set()
-  const statement = `select unnest(${revokedOf('$1::text[]', '$2::text[]')}) as app_id`
-  const rows = await sql.unsafe(statement, [apps, tokens], { prepare: true })
-  return new Set(rows.map((row) => row.app_id))
+  const find = (array: (apps: string, tokens: string) => string) =>
+    sql.unsafe(`select unnest(${array('$1::text[]', '$2::text[]')}) as app_id`, [apps, tokens], { prepare: true })
+  const [revoked, ended] = await Promise.all([
+    find(revokedOf),
+    callers.some(({ kind }) => kind === 'operator') ? find(endedOf) : [],
+  ])
+  return new Set([...revoked, ...ended].map((row) => row.app_id))
 }
 
 /** Refuses an application that has lost its access since it was admitted. Throws 10002 and 10005. */

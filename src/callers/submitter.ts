@@ -22,13 +22,14 @@ export function submitter<Item extends { caller: Caller }, Written>(
   lane: GroupCommit<Item, LaneOutcome<Written>>,
   callers: CallerCache,
 ): (item: Item) => Promise<Written> {
-  return async (item) => {
+  return async (submitted) => {
     const since = performance.now()
+    let item = submitted
     for (;;) {
       const outcome = await lane.submit(item, since)
       if ('record' in outcome) return outcome.record
       if ('refusal' in outcome) throw outcome.refusal
-      if ('revoked' in outcome) await callers.requireAccess(item.caller)
+      if ('revoked' in outcome) item = { ...item, caller: await callers.requireAccess(item.caller) }
     }
   }
 }

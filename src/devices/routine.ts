@@ -105,7 +105,7 @@ export const registerDevicesRoutine = routine(
   v_records text[] := ${recordsOf('p_records')};
   v_is_complete boolean := false;`,
   `  ${lockAndNumberSql}
-  ${findRevokedSql}
+  ${findRevokedSql()}
   v_online := array(select app_id from application, device_catalogue
     where app_id = any(p_apps) and online_status = 1 and version = p_catalogue_version and app_id <> all(v_revoked));
   if p_keys <> '{}' then
@@ -208,7 +208,7 @@ export async function registerDevices(
     textArray(sorted.map((device) => device.deviceNo)),
     textArray(sorted.map((device) => device.actor)),
     ...keyArrays(sorted),
-    ...callerValues(callers),
+    ...callerValues(callers, apps),
     JSON.stringify(sorted.map(toRow)),
     sorted.map((device) => device.record).join('\n'),
   ])

@@ -1,13 +1,10 @@
-import type { Logger } from 'pino'
 import { actorOf, type Caller } from '../callers/caller.ts'
-import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import type { Refusal, RefusalName } from '../vocabulary/refusals.ts'
-
-const windowMs = 60_000
+import type { BoundedLines, LineKind } from './bounded-lines.ts'
 
 /** The refusals that can be signs of an attack, and that are recorded neither as events nor in the refusal log. */
-const kinds: Partial<Record<RefusalName, { level: 'info' | 'warn'; line: string; rest: string }>> = {
+const kinds: Partial<Record<RefusalName, LineKind>> = {
   clientInvalid: {
     level: 'warn',
     line: 'a client secret was refused',
@@ -29,32 +26,17 @@ export interface RefusedRequest {
   address(): string
 }
 
-/** Logs failed client secrets and calls that are not permitted: some of each kind a minute, without their content. */
-export class RefusalLines {
-  private readonly log: Logger
-  private readonly counts = new Map<RefusalName, number>()
-
-  constructor(log: Logger) {
-    this.log = log
-  }
-
-  note({ refusal, requestId, operation, caller, address }: RefusedRequest): void {
-    const kind = kinds[refusal.refusal]
-    if (kind === undefined) return
-    const count = this.counts.get(refusal.refusal) ?? 0
-    this.counts.set(refusal.refusal, count + 1)
-    if (count === 0) setTimeout(() => this.endMinute(refusal.refusal), windowMs).unref()
-    if (count >= limits.refusalLinesAMinute) return
+/** Logs failed client secrets and calls that are not permitted, without their content. */
+export function noteRefusedRequest(
+  lines: BoundedLines,
+  { refusal, requestId, operation, caller, address }: RefusedRequest,
+): void {
+  const kind = kinds[refusal.refusal]
+  if (kind === undefined) return
+  lines.note(kind, () => {
     // Where an operation needs no token, the caller is unknown.
     const isKnown = caller !== undefined && operation?.callers.length !== 0
     const actor = isKnown ? actorOf(caller) : refusal.actor
-    this.log[kind.level]({ requestId, operation: operation?.id, actor, address: address() }, kind.line)
-  }
-
-  private endMinute(name: RefusalName): void {
-    const more = (this.counts.get(name) ?? 0) - limits.refusalLinesAMinute
-    this.counts.delete(name)
-    const kind = kinds[name]
-    if (more > 0 && kind !== undefined) this.log[kind.level]({ more }, kind.rest)
-  }
+    return { requestId, operation: operation?.id, actor, address: address() }
+  })
 }

@@ -15,11 +15,12 @@ import type { Admission } from '../vocabulary/roles.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { compress, isLarge, JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, requireMediaType } from './body.ts'
+import type { BoundedLines, LineKind } from './bounded-lines.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
 import type { InFlight } from './in-flight.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
-import { RefusalLines } from './refusal-lines.ts'
+import { noteRefusedRequest } from './refusal-lines.ts'
 import { noteFaults, noting, readBody, readQuery, refusalOf, requestKeyOf } from './request-parts.ts'
 import { type Route, routeTable, unknownTarget } from './route-table.ts'
 
@@ -58,6 +59,8 @@ export interface ServeOptions {
   deadlines: Deadlines
   metrics: Metrics
   log: Logger
+  /** Logs what clients can cause as often as they like. */
+  lines: BoundedLines
   /** Returns the address that a request came from. */
   sourceOf(request: HttpRequest): string
   /** A request that has waited for the database for this long is answered with 50003. */
@@ -87,7 +90,6 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   const routes = routeTable(handlers)
   const { inFlight } = options
   const bodies = new BodyReader(inFlight.most)
-  const refusalLines = new RefusalLines(options.log)
   const logsRequests = options.log.isLevelEnabled('debug')
 
   return (request) => {
@@ -99,7 +101,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
     return new Promise((resolve, reject) => {
       let isAnswered = false
       const pending: Pending = {
-        at: startedAt + options.answerTimeoutMs,
+        at: startedAt + (route?.handler.operation.answerTimeoutMs ?? options.answerTimeoutMs),
         late: unavailable,
         expire: () => refuse(pending.late()),
         requestId,
@@ -130,7 +132,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
           options.noteRefusal({ refusal, operation, requestId, caller, input })
         }
         const address = () => options.sourceOf(request)
-        refusalLines.note({ refusal, requestId, operation, caller, address })
+        noteRefusedRequest(options.lines, { refusal, requestId, operation, caller, address })
       }
       function refuse(error: unknown): void {
         try {
@@ -302,8 +304,8 @@ async function answerRead(
     () => abortedWith(request, pending),
   )
   if (outcome instanceof Reply) endWithAccess(outcome, still)
-  // A read may wait for seconds; writes look again under their application's lock.
-  if (caller.kind === 'application') await still()
+  // A read may wait for seconds; writes look again under their locks.
+  await still()
   return outcome
 }
 
@@ -387,12 +389,18 @@ async function requireStill(
   if (operation.method === 'GET' || operation.takes !== undefined) requireStillActingFor(before, now, named)
 }
 
+const databaseAway: LineKind = {
+  level: 'warn',
+  line: 'the database did not respond',
+  rest: 'the database did not respond to more requests in this minute',
+}
+
 /** Refusals go to the caller; any other error goes to the log alone, with everything that it says. */
 function asRefusal(
   error: unknown,
   requestId: string,
   route: Route | undefined,
-  { log, metrics }: Pick<ServeOptions, 'log' | 'metrics'>,
+  { log, lines, metrics }: Pick<ServeOptions, 'log' | 'lines' | 'metrics'>,
 ): Refusal {
   if (error instanceof Refusal) return error
   const failure = failureClass(error)
@@ -400,7 +408,7 @@ function asRefusal(
   const operation = route?.handler.operation.id
   const away = databaseRefusal(error)
   if (away !== undefined) {
-    log.warn({ requestId, operation, err: error }, 'the database did not respond')
+    lines.note(databaseAway, () => ({ requestId, operation, err: error }))
     return away
   }
   log.error({ requestId, operation, err: error }, 'internal error')

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import { cookieNames } from '../callers/cookies.ts'
+import { sessionCookieName } from '../callers/cookies.ts'
 import { version } from '../runtime/version.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { type RefusalName, refusals } from '../vocabulary/refusals.ts'
@@ -126,7 +126,7 @@ class DocumentWriter {
       session: {
         type: 'apiKey',
         in: 'cookie',
-        name: cookieNames.session,
+        name: sessionCookieName,
         description: 'A session of the console, in its cookie.',
       },
     }

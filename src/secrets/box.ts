@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
@@ -54,6 +54,14 @@ export class SecretBox {
 
   get keyIds(): string[] {
     return [...this.keys.keys()]
+  }
+
+  /** A box whose keys are derived from those of this one (HKDF), for what is sealed so often that a key would wear out. */
+  derived(purpose: string): SecretBox {
+    const derive = (key: Buffer) => Buffer.from(hkdfSync('sha256', key, '', `forecourt ${purpose}`, keyBytes))
+    const [first, ...others] = [...this.keys.values()].map(derive)
+    if (first === undefined) throw new Error('a box has a key')
+    return new SecretBox([first, ...others])
   }
 
   seal(owner: string, secret: string): string {

@@ -68,7 +68,7 @@ export const saveSitesRoutine = routine(
   v_ids bigint[];
   v_revoked text[] := '{}';`,
   `  ${lockAndNumberSql}
-  ${findRevokedSql}
+  ${findRevokedSql()}
   v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
   if p_rules <> '{}' then
     foreach v_app in array p_apps loop
@@ -158,7 +158,7 @@ export async function saveSites(
     sites.length,
     textArray(keyed.map(({ appId }) => appId)),
     textArray(keyed.map(({ key }) => key)),
-    ...callerValues(callers),
+    ...callerValues(callers, apps),
     JSON.stringify(sites.map(toRow)),
     sites.map((site) => site.recordAfterId).join('\n'),
   ])

@@ -525,6 +525,31 @@ export const limits = {
   /** Ms. How long a request to the provider may take. Beyond it: 10063. Tested by: test/faults/sign-on-lies.test.ts. */
   providerMs: 5_000,
   /**
+   * Ms. How long the callback of a sign-on waits for all answers of the provider together. Beyond it: 10063. Tested by:
+   * test/faults/sign-on-strangers.test.ts.
+   */
+  signOnMs: 10_000,
+  /**
+   * Ms. How long an operation may take that asks the provider. Beyond it: 503 50003. Tested by:
+   * test/faults/sign-on-strangers.test.ts.
+   */
+  signOnAnswerMs: 20_000,
+  /**
+   * Ms. How long a sign-out waits for the provider’s address to sign out at. Beyond it: it answers none. Tested by:
+   * test/faults/sign-on-strangers.test.ts.
+   */
+  signOutMs: 2_000,
+  /**
+   * Characters. The ID token that a session keeps for its sign-out, because it becomes a part of an address. Beyond it: the
+   * address names the client alone. Tested by: test/faults/sign-on-end.test.ts.
+   */
+  idTokenKept: 4_096,
+  /**
+   * Flows. Those that one process remembers to have shown to the provider; protects memory. Beyond it: it forgets the
+   * oldest, which the provider refuses. Tested by: test/faults/sign-on-strangers.test.ts.
+   */
+  signOnsRemembered: 10_000,
+  /**
    * Bytes. The size of a provider’s response; protects memory. Beyond it: 10063. Tested by:
    * test/faults/sign-on-callback.test.ts.
    */

@@ -10,7 +10,7 @@ import {
   startTotp,
 } from '../../src/people/second-factor/contract.ts'
 import { confirmSession } from '../../src/people/sessions/contract.ts'
-import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
+import { completeSignOn, unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { pageViews } from '../../src/people/views/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { saveSite } from '../../src/sites/contract.ts'
@@ -130,7 +130,16 @@ for (const { operation, body } of documented) {
 /** Operations on the caller's own account or session, which a key does not have. */
 const ofAccounts = new Set(
   [
-    ...[confirmSession, unlinkSignOn, getSecondFactors, startTotp, deleteTotp, startPasskey, renewRecoveryCodes],
+    ...[
+      confirmSession,
+      completeSignOn,
+      unlinkSignOn,
+      getSecondFactors,
+      startTotp,
+      deleteTotp,
+      startPasskey,
+      renewRecoveryCodes,
+    ],
     pageViews,
     pageOwnOperatorKeys,
   ].map(({ id }) => id),

@@ -273,7 +273,7 @@ function exampleOf({ requestBody, parameters = [] }: Described): Record<string, 
 /** Examples that need a setting of the service, and an example that no fixed text could be. */
 const needASetting = new Set([
   ...['startPasskey', 'savePasskey', 'deletePasskey', 'startPasskeySession'],
-  ...['startSignOn', 'finishSignOn', 'logOutByProvider'],
+  ...['startSignOn', 'finishSignOn', 'completeSignOn', 'logOutByProvider'],
 ])
 
 test.each(published.flatMap((each) => (needASetting.has(each.operationId) ? [] : [[each.operationId, each] as const])))(

@@ -238,6 +238,7 @@ export const measured: Record<string, Measured> = {
   finishSignOn: { call: () => ({ input: { state: 'x' }, as: {} }) },
   logOutByProvider: { call: () => ({ input: { logout_token: 'x' }, as: {} }) },
   unlinkSignOn: asColleague(none),
+  completeSignOn: asColleague(none),
   startPasskey: asColleague(none),
   savePasskey: asPerson((_, client, headers) => newPasskey(client, headers)),
   deletePasskey: asPerson(async (_, client, headers) => {

@@ -103,6 +103,8 @@ describe('a passkey', () => {
     ['another ceremony', { type: 'webauthn.create' }],
     ['no verified person', { isVerified: false }],
     ['another signature', { signature: 'MEUCIQ' }],
+    ['a frame of another site', { crossOrigin: true }],
+    ['another page above it', { topOrigin: 'https://evil.example' }],
     ['another account', { userHandle: Buffer.from('1').toString('base64url') }],
   ])('with %s is refused', async (_, lies) => {
     const { authenticator } = await personWithPasskey()
@@ -256,7 +258,18 @@ test('a passkey gives a session a new proof, if it is of the same account', asyn
     const { options, ticket } = (await client.call(startPasskeySession, {})).data
     return client.call(confirmSession, { ticket, credential: by.get(options) }, { headers })
   }
+  const lastUse = async () => (await client.call(getSecondFactors, {}, { headers: other.headers })).data.passkeys
+  const before = await lastUse()
   expect((await confirm(other.authenticator)).code).toBe(10031)
+  // It counts as a failure of its source, and as no use of the other account’s passkey.
+  expect(await lastUse()).toEqual(before)
+  const failures = () =>
+    database.run(
+      async (sql) => (await sql`select failures from sign_in_attempt where key like 'source %'`)[0]?.failures,
+    )
+  const counted = await failures()
+  expect((await confirm(other.authenticator)).code).toBe(10031)
+  expect(await failures()).toBe(counted + 1)
   expect(await act()).toBe(10035)
   expect((await confirm(authenticator)).code).toBe(0)
   expect(await act()).toBe(10001)

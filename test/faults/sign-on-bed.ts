@@ -94,11 +94,12 @@ export class SignOnBed {
     }
   }
 
-  /** A person's complete way to the provider and back. */
+  /** A person's complete way to the provider and back, in a browser with the session that began it, if one did. */
   readonly comes = async (claims: Record<string, unknown>, lies: Lies = {}, way: Way = {}) => {
     const { answer, cookie, url } = await this.begin(way)
     if (answer.code !== 0) throw new Error(answer.text)
-    return this.callBack(this.provider.issue(url, claims, lies), cookie, way.service)
+    const cookies = [cookie, way.headers?.cookie].filter((each) => each !== undefined).join('; ')
+    return this.callBack(this.provider.issue(url, claims, lies), cookies, way.service)
   }
 
   readonly askSession = (session: string | undefined, service = this.client) =>

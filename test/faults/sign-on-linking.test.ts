@@ -105,10 +105,28 @@ describe('linking', () => {
       '/console\\x',
       '/docs',
       '/console/ x',
+      '/console/%2e%2e/metrics',
+      '/console/.%2E/docs',
+      '/consoles',
     ]) {
       expect([returnTo, (await begin({ returnTo })).answer.code]).toEqual([returnTo, 10001])
     }
   })
+})
+
+test('a page with dots in its filters is kept, if they are encoded', async () => {
+  const returnTo = '/console/devices?deviceName=a%2E%2Eb'
+  expect((await begin({ returnTo })).answer.code).toBe(0)
+})
+
+test('a reset removes the link too, so that nobody comes in by it any more', async () => {
+  const person = await newPerson(client, 'viewer')
+  const sub = newSubject()
+  await comes({ sub }, {}, { purpose: 'link', headers: await signIn(client, person) })
+  expect((await comes({ sub })).refusal).toBe(0)
+  const reset = await client.operate(resetOperator, { id: person.id })
+  expect([reset.data.isLinked, reset.data.isSetUp]).toEqual([false, false])
+  expect((await comes({ sub })).refusal).toBe(10062)
 })
 
 describe('a confirmation', () => {

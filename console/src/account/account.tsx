@@ -13,7 +13,7 @@ import { useSession } from '../session.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { CameBack } from './came-back.tsx'
+import { Arrived } from './arrived.tsx'
 import { SecondFactor } from './factors.tsx'
 import { OwnKeys } from './own-keys.tsx'
 import { ShowFactor } from './show-factor.tsx'
@@ -26,7 +26,7 @@ export function Page() {
   const t = useTexts()
   return (
     <PageFrame title={t('title')} operation={pageSessions}>
-      <CameBack />
+      <Arrived />
       <Confirmed />
       <Access />
       <Sessions />

@@ -3,12 +3,15 @@ import { useState } from 'react'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
-/** The form field `code`. It takes a code of the generator, or a recovery code when the generator is lost. */
-export function CodeField() {
+/**
+ * The form field `code`. It takes a code of the generator, or a recovery code when the generator is lost; without a generator
+ * a recovery code alone.
+ */
+export function CodeField({ isOfGenerator = true }: { isOfGenerator?: boolean }) {
   const t = useTexts()
   const common = useCommon()
   const form = Form.useFormInstance()
-  const [kind, setKind] = useState<'code' | 'recoveryCode'>('code')
+  const [kind, setKind] = useState<'code' | 'recoveryCode'>(isOfGenerator ? 'code' : 'recoveryCode')
   const other = kind === 'code' ? 'recoveryCode' : 'code'
   return (
     <>
@@ -27,16 +30,18 @@ export function CodeField() {
           className="mono"
         />
       </Form.Item>
-      <Button
-        type="link"
-        style={{ padding: 0, marginBottom: 16 }}
-        onClick={() => {
-          form.resetFields(['code'])
-          setKind(other)
-        }}
-      >
-        {t(other === 'code' ? 'useCode' : 'useRecoveryCode')}
-      </Button>
+      {isOfGenerator && (
+        <Button
+          type="link"
+          style={{ padding: 0, marginBottom: 16 }}
+          onClick={() => {
+            form.resetFields(['code'])
+            setKind(other)
+          }}
+        >
+          {t(other === 'code' ? 'useCode' : 'useRecoveryCode')}
+        </Button>
+      )}
     </>
   )
 }

@@ -87,7 +87,7 @@ export function ProofDialog({ onEnd }: { onEnd: (isGiven: boolean) => void }) {
               onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
             >
               <SecretField isKey={ways.isKey} />
-              {(wantsCode || ways.asksCode) && <CodeField />}
+              {(wantsCode || ways.asksCode) && <CodeField isOfGenerator={ways.hasGenerator} />}
             </Form>
           )}
         </>
@@ -119,8 +119,9 @@ interface Ways {
   /** The name of single sign-on; undefined for a session that a password began, and an account that is not linked. */
   signOn: string | undefined
   hasPasskeys: boolean
-  /** Whether a code is needed in addition to the password. */
+  /** Whether a code is needed in addition to the password: of the generator, or a recovery code. */
   asksCode: boolean
+  hasGenerator: boolean
 }
 
 /** How the person of this session can prove who they are; undefined while it is read. */
@@ -129,15 +130,19 @@ function useWays(): Ways | undefined {
   const isKey = operatorId === null
   const offer = useRead(getSignOn, {}, { enabled: !isKey })
   const factors = useRead(getSecondFactors, {}, { enabled: !isKey })
-  if (isKey) return { isKey, hasSecret: true, signOn: undefined, hasPasskeys: false, asksCode: false }
+  if (isKey)
+    return { isKey, hasSecret: true, signOn: undefined, hasPasskeys: false, asksCode: false, hasGenerator: false }
   if (offer.isPending || factors.isPending) return undefined
+  const hasGenerator = (factors.data?.totp ?? null) !== null
+  const isOfPasskeys = (factors.data?.passkeys.length ?? 0) > 0
   return {
     isKey,
     hasSecret: hasPassword,
     // A session that a password began is proved by the password.
     signOn: offer.data?.enabled && isLinked && !method?.startsWith('password') ? offer.data.name : undefined,
-    hasPasskeys: (factors.data?.passkeys.length ?? 0) > 0 && knowsPasskeys(),
-    asksCode: (factors.data?.totp ?? null) !== null,
+    hasPasskeys: isOfPasskeys && knowsPasskeys(),
+    asksCode: hasGenerator || isOfPasskeys,
+    hasGenerator,
   }
 }
 

@@ -12,11 +12,13 @@ import './ways.css'
 
 interface ShowFactorProps {
   factors: SecondFactors
+  /** Why it is asked for, if not because the session is limited. */
+  words?: string
   onShown: () => void
 }
 
-/** Asks for the second factor that a session by single sign-on has not shown yet. */
-export function ShowFactor({ factors, onShown }: ShowFactorProps) {
+/** Asks for the second factor that a session by single sign-on has not shown yet, or that its confirmation needs. */
+export function ShowFactor({ factors, words, onShown }: ShowFactorProps) {
   const t = useTexts()
   const queries = useQueryClient()
   const [error, setError] = useState<Error>()
@@ -38,7 +40,7 @@ export function ShowFactor({ factors, onShown }: ShowFactorProps) {
   return (
     <section className="card" style={{ maxWidth: 480 }}>
       <h2>{t('factors')}</h2>
-      <Alert type="info" showIcon title={t('limitedShow')} style={{ marginBottom: 16 }} />
+      <Alert type="info" showIcon title={words ?? t('limitedShow')} style={{ marginBottom: 16 }} />
       <ProofFault error={error} />
       {factors.passkeys.length > 0 && knowsPasskeys() && (
         <Button style={{ marginBottom: 16 }} disabled={isRunning} onClick={() => void show(showPasskey())}>
@@ -46,7 +48,7 @@ export function ShowFactor({ factors, onShown }: ShowFactorProps) {
         </Button>
       )}
       <Form<{ code?: string }> layout="vertical" requiredMark={false} onFinish={(entered) => void show(entered)}>
-        <CodeField />
+        <CodeField isOfGenerator={factors.totp !== null} />
         <Button type="primary" htmlType="submit" loading={isRunning}>
           {t('show')}
         </Button>

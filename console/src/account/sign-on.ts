@@ -9,15 +9,29 @@ type Start = { purpose: 'signIn' | 'setUp' | 'link' | 'confirm'; setUpToken?: st
  * not allowed.
  */
 export async function addressOfSignOn({ returnTo = '', ...start }: Start): Promise<string> {
-  const fits = new RegExp(pathOfConsole).test(returnTo)
-  const { data } = await call(startSignOn, { ...start, returnTo: fits ? returnTo : paths.overview() })
+  const path = encoded(returnTo)
+  const fits = new RegExp(pathOfConsole).test(path)
+  const { data } = await call(startSignOn, { ...start, returnTo: fits ? path : paths.overview() })
   return data.authorizationUrl
+}
+
+/** A page's address, with those signs of its filters encoded that a path to return to may not hold. */
+function encoded(address: string): string {
+  const [path = ''] = /^[^?#]*/.exec(address) ?? []
+  const hex = (text: string) => text.replace(/[./\\]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+  return (
+    path +
+    address
+      .slice(path.length)
+      .replace(/\.{2,}|\/{2,}|\\+/g, hex)
+      .replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+  )
 }
 
 /** The broadcast channel over which a window tells the others that the person has confirmed who they are. */
 const channelName = 'forecourt.confirmed'
 /** The page on which a confirmation by sign-on ends. */
-const confirmedPath = `${paths.account()}?confirmed=1`
+export const confirmedPath = `${paths.account()}?confirmed=1`
 
 /** Tells the window that waits for a confirmation, and closes this one if it was opened for it. */
 export function tellConfirmed(): void {

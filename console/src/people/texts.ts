@@ -68,7 +68,7 @@ export const useTexts = defineTexts(
     reset: 'Reset',
     resetTitle: 'Reset {{name}}?',
     resetWords:
-      'You get a new one-time set-up link. The old password stops working and all sessions of {{name}} end at once.',
+      'You get a new one-time set-up link. The password and any link to single sign-on of {{name}} stop working, and all sessions end.',
     editOf: 'Edit {{name}}',
     deleteTitle: 'Delete {{name}}?',
     deleteWords: 'The account goes and its keys and sessions end at once. What {{name}} did stays in the events.',
@@ -204,7 +204,7 @@ export const useTexts = defineTexts(
     disableWords: '停用的账号无法登录，其会话立即结束，其密钥暂停使用。',
     reset: '重置',
     resetTitle: '重置 {{name}}？',
-    resetWords: '您将获得新的一次性设置链接。{{name}} 的旧密码立即失效，所有会话立即结束。',
+    resetWords: '您将获得新的一次性设置链接。{{name}} 的旧密码及单点登录关联立即失效，所有会话立即结束。',
     editOf: '编辑 {{name}}',
     deleteTitle: '删除 {{name}}？',
     deleteWords: '账号将被删除，其密钥和会话立即失效。{{name}} 的操作记录仍保留在事件中。',

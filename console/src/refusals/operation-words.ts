@@ -74,5 +74,6 @@ export const operationWords: Record<string, Words> = {
   deleteView: { en: 'Delete a view', zh: '删除视图' },
   issueToken: { en: 'Issue a token', zh: '签发令牌' },
   revokeToken: { en: 'Revoke a token', zh: '吊销令牌' },
+  completeSignOn: { en: 'Complete single sign-on', zh: '完成单点登录' },
   startSignOn: { en: 'Begin single sign-on', zh: '开始单点登录' },
 }

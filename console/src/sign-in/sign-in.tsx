@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Button, Form, Input } from 'antd'
 import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react'
-import { useNavigate } from 'react-router'
+import { Navigate, useNavigate, useSearchParams } from 'react-router'
 import { ForecourtError } from '../../../sdk/src/error.ts'
 import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
-import { createSession } from '../../../src/people/sessions/contract.ts'
+import { createSession, getSession } from '../../../src/people/sessions/contract.ts'
 import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { CameBack } from '../account/came-back.tsx'
 import { CodeField } from '../account/code-field.tsx'
@@ -33,10 +33,12 @@ interface Entered {
 /** Sign-in by what the service offers: single sign-on, passkey, password, operator key. */
 export function Page() {
   const t = useTexts()
+  const returnTo = useReturnTo()
   const { data: offer, isPending } = useRead(getSignOn, {}, { keepsPrevious: true })
   // Deferred, the form is drawn in slices, between which the browser responds to the user.
   const isShown = useDeferredValue(!isPending)
   const [way, setWay] = useState<'account' | 'key'>('account')
+  if (useIsSignedIn()) return <Navigate to={returnTo} replace />
   return (
     <Frame title={t('title')}>
       <CameBack />
@@ -67,6 +69,16 @@ export function Page() {
       )}
     </Frame>
   )
+}
+
+/**
+ * Whether a sign-on that failed left a session behind it: of two that were begun in two tabs, one signs its person in and
+ * the other one fails.
+ */
+function useIsSignedIn(): boolean {
+  const [search] = useSearchParams()
+  const session = useRead(getSession, {}, { enabled: search.get('refusal') === '10061' })
+  return session.data !== undefined
 }
 
 /** Signs in, and goes where the person wanted to. */

@@ -1,6 +1,11 @@
 import { requireProof } from '../../callers/access-control.ts'
 import { actorOf, type Caller } from '../../callers/caller.ts'
-import { lockApplicationFor, requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
+import {
+  lockApplicationFor,
+  requireApplicationOf,
+  requireApplicationsOf,
+  requireStillStanding,
+} from '../../callers/permissions.ts'
 import { requireAccess, requireApplicationExists } from '../../callers/store.ts'
 import type { Config } from '../../config.ts'
 import { findReplay, once, type RequestKey } from '../../database/idempotency.ts'
@@ -124,6 +129,7 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
     handle(cancelAct, async ({ caller, body, sourceAddress }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
       return transaction(sql, async (tx) => {
+        await requireStillStanding(tx, caller)
         const data = await jobs.requireJob(tx, acts, appIds, body.id, showMoment)
         if (isOperators(data.kind, data.act)) requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data: forTrail(data) }

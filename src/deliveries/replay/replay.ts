@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../../callers/caller.ts'
-import { requireAccess } from '../../callers/store.ts'
+import { requireActingFor, requireStillStanding } from '../../callers/permissions.ts'
 import { once, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
@@ -38,7 +38,7 @@ export async function replay(
   showMoment: ShowMoment,
 ): Promise<{ replayed: number }> {
   const endpoint = await lockEndpoint(tx, appId)
-  await requireAccess(tx, caller)
+  requireActingFor(await requireStillStanding(tx, caller), appId)
   return once(tx, idempotency, appId, async () => {
     // Deliveries of a stopped endpoint would only wait, although the response says that they are sent.
     if (endpoint === undefined || endpoint.isStopped) throw new Refusal('callbackMissing')

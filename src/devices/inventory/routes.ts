@@ -1,4 +1,5 @@
 import { keyOwnerOf } from '../../callers/caller.ts'
+import { requireStillStanding } from '../../callers/permissions.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
@@ -26,6 +27,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
       const imported = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await touchCatalogue(tx)
+          await requireStillStanding(tx, caller)
           const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
           if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
           const counts = await store.upsertInventory(tx, entries)
@@ -41,6 +43,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
       const deleted = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await touchCatalogue(tx)
+          await requireStillStanding(tx, caller)
           const data = await store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
           await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
           return data

@@ -1,4 +1,5 @@
 import { keyOwnerOf } from '../../callers/caller.ts'
+import { requireStillStanding } from '../../callers/permissions.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
@@ -29,6 +30,7 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       const saved = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.touchCatalogue(tx)
+          await requireStillStanding(tx, caller)
           const data = await store.upsertDeviceModel(tx, model, showMoment)
           await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
           return data
@@ -42,6 +44,7 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       const deleted = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.touchCatalogue(tx)
+          await requireStillStanding(tx, caller)
           const data = await store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
           await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
           return data

@@ -51,7 +51,8 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
       idempotency === undefined ? [deviceNo] : [deviceNo, keyName({ owner: keyOwner, ...idempotency })],
     async write(submissions) {
       const callers = submissions.map(({ caller }) => caller)
-      const [revoked, known] = await Promise.all([findRevokedApplications(sql, callers), read(submissions)])
+      const appIds = new Set(submissions.flatMap(({ appId }) => appId ?? []))
+      const [revoked, known] = await Promise.all([findRevokedApplications(sql, callers, appIds), read(submissions)])
       const now = new Date()
       const outcomes = submissions.map((submission): LaneOutcome | OwnerChange => {
         if (submission.appId !== null && revoked.has(submission.appId)) return { revoked: true }
@@ -64,9 +65,11 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
       })
       const changes = outcomes.flatMap((outcome) => ('known' in outcome ? [outcome] : []))
       const changed = new Set(changes.length === 0 ? [] : await changeOwners(sql, changes, callers, now))
-      return outcomes.map((outcome) => {
+      return outcomes.map((outcome, at) => {
         if (!('known' in outcome)) return outcome
-        return changed.has(outcome.known.device.deviceNo) ? { record: outcome.answer } : { again: true }
+        if (changed.has(outcome.known.device.deviceNo)) return { record: outcome.answer }
+        // An operator that names no application may have lost its access too.
+        return submissions[at]?.appId === null ? { revoked: true } : { again: true }
       })
     },
   })

@@ -198,7 +198,7 @@ export const changeOwnersRoutine = routine(
     perform pg_advisory_xact_lock(hashtextextended(v_lock, 0));
   end loop;
   ${lockAndNumberSql}
-  ${findRevokedSql}
+  ${findRevokedSql()}
   v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
   -- Looked up one by one, by the whole key: for a list, a planner without statistics reads all keys of the owner.
   for v_app in select distinct owner from unnest(p_key_owners) as owner loop
@@ -325,7 +325,7 @@ export async function changeOwners(
     textArray(keyed.map(({ keyOwner }) => keyOwner)),
     textArray(keyed.map(({ idempotency }) => idempotency?.operation ?? null)),
     textArray(keyed.map(({ idempotency }) => idempotency?.key ?? null)),
-    ...callerValues(callers),
+    ...callerValues(callers, apps),
     JSON.stringify(sorted.map(toRow)),
     sorted.map(({ over }) => over?.record ?? '').join('\n'),
     sorted.map(({ record }) => record).join('\n'),

@@ -169,7 +169,7 @@ ${findBindingsVariablesSql}
   v_now timestamptz(3) := now();
   v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';`,
   `  ${lockAndNumberSql}
-  ${findRevokedSql}
+  ${findRevokedSql()}
   if v_revoked <> '{}' then
     return query select ${deviceColumns
       .map((column) => (column === 'app_id' ? column : `null::${deviceTypes[column]}`))
@@ -249,7 +249,7 @@ export async function applyReports(
     textArray(sorted.map(({ report }) => report.deviceNo)),
     textArray(sorted.map(({ report }) => report.appId)),
     refreshMs,
-    ...callerValues(callers),
+    ...callerValues(callers, apps),
     elements(sorted.map(({ report }) => timeOf(report))),
     elements(sorted.map(({ report }) => (report.isCompared ? 'true' : null))),
     ...stateValues(sorted.map(({ report }) => report.values)),

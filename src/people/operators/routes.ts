@@ -18,6 +18,7 @@ import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
 import { beginSession, checkPassword, type SessionParts } from '../sessions/sign-in.ts'
 import { deleteSessionsOf, forgetBrowsers, isUnchanged, requireAccount } from '../sessions/store.ts'
+import { unlink } from '../sign-on/store.ts'
 import { handOverViews } from '../views/store.ts'
 import type { OperatorRecord } from './contract.ts'
 import * as contract from './contract.ts'
@@ -172,6 +173,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
           if (before.source === 2) throw new Refusal('managedBySignOn')
           if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
           await store.updateOperator(tx, body.id, { passwordHash: null })
+          // Whoever linked an identity, perhaps from a stolen session, must not come in by it any more.
+          await unlink(tx, body.id)
           await deleteSessionsOf(tx, body.id, null)
           await forgetBrowsers(tx, body.id)
           const setUp = await makeSetUp(tx, body.id)
@@ -225,7 +228,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         if ((await store.requireOperator(sql, operatorId, showMoment)).source === 2)
           throw new Refusal('managedBySignOn')
         requireNone(passwordFaults('newPassword', body.newPassword, name))
-        await checkPassword(sql, { name, password: body.password }, by)
+        await checkPassword(parts, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
         return change(contract.changePassword, caller, operatorId, async (tx) => {
           const before = await store.requireOperator(tx, operatorId, showMoment)

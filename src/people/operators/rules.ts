@@ -1,6 +1,6 @@
 import type { FieldFault, Reason } from '../../vocabulary/refusals.ts'
 import { commonPasswords } from './common-passwords.ts'
-import type { OperatorRecord } from './contract.ts'
+import { type OperatorRecord, passwordLengths } from './contract.ts'
 
 const changeable = ['name', 'role', 'status', 'appIds', 'isSetUp', 'isLinked', 'hasSecondFactor'] as const
 
@@ -40,6 +40,12 @@ const tooCommon: Reason = {
   en: 'is too easy to guess: a common password, one common word, a sequence or a repetition',
   zh: '过于容易猜到：属于常见密码、单个常见单词、连续字符或重复内容',
 }
+/** Counted as the password is compared: a letter and its accent are one character, however they were typed. */
+const shortestPassword = passwordLengths.min
+const tooShort: Reason = {
+  en: `must be ${passwordLengths.min} to ${passwordLengths.max} characters`,
+  zh: `必须是 ${passwordLengths.min} 至 ${passwordLengths.max} 个字符`,
+}
 const isName: Reason = { en: 'must not consist of little more than the account’s name', zh: '不能只是账号名称' }
 const isOld: Reason = { en: 'must differ from the current password', zh: '不能与当前密码相同' }
 
@@ -63,7 +69,7 @@ function isOfSeveralScripts(name: string): boolean {
   return lookalikeScripts.filter((script) => script.test(name.normalize('NFKC'))).length > 1
 }
 
-/** Faults of a password, apart from its length: too easy to guess, the name, or equal to `old`, which it replaces. */
+/** Faults of a password: too short once it is normalized, too easy to guess, the name, or equal to `old`, which it replaces. */
 export function passwordFaults(
   field: string,
   password: string | null | undefined,
@@ -72,9 +78,10 @@ export function passwordFaults(
 ): FieldFault[] {
   if (!password) return []
   const reasons = [
+    ...([...folded(password)].length < shortestPassword ? [tooShort] : []),
     ...(isTooCommon(folded(password)) ? [tooCommon] : []),
     ...(name && isMostlyName(folded(password), folded(name)) ? [isName] : []),
-    ...(password === old ? [isOld] : []),
+    ...(password.normalize('NFKC') === old?.normalize('NFKC') ? [isOld] : []),
   ]
   return reasons.slice(0, 1).map((reason) => ({ field, reason }))
 }

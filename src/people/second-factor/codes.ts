@@ -38,13 +38,14 @@ export async function useCode({ sql, secrets }: Parts, holder: CodeHolder, typed
 export async function counted(sql: Sql, holder: CodeHolder, isRight: () => Promise<boolean>): Promise<void> {
   const { operatorId, name, address } = holder
   const attempt: attempts.Attempt = { name, operatorId, address, knownBrowser: null, tried: 'code' }
-  await attempts.countAttempt(sql, attempt)
-  const right = await isRight().catch(async (error: unknown) => {
+  await attempts.counted(sql, attempt, async () => {
+    const right = await isRight().catch(async (error: unknown) => {
+      await attempts.uncountAttempt(sql, attempt)
+      throw error
+    })
+    if (!right) throw new Refusal('codeInvalid')
     await attempts.uncountAttempt(sql, attempt)
-    throw error
   })
-  if (!right) throw new Refusal('codeInvalid')
-  await attempts.uncountAttempt(sql, attempt)
 }
 
 async function useGeneratorCode(sql: Sql, secrets: SecretBox, operatorId: number, code: string): Promise<boolean> {

@@ -45,9 +45,12 @@ export function newRecoveryCodes(): string[] {
 
 export type ReadCode = { kind: 'generator'; code: string } | { kind: 'recovery'; code: string }
 
+/** The code as it was meant: an input method may have written its digits full width, and people add spaces. */
+export const plainCode = (typed: string): string => typed.normalize('NFKC').replace(/\s/g, '')
+
 /** Reads what a person typed; spaces, hyphens and case do not matter. Undefined if it cannot be a code. */
 export function readCode(typed: string): ReadCode | undefined {
-  const code = typed.replace(/[\s-]/g, '').toUpperCase()
+  const code = plainCode(typed).replaceAll('-', '').toUpperCase()
   if (/^\d{6}$/.test(code)) return { kind: 'generator', code }
   return /^[A-Z2-7]{16}$/.test(code) ? { kind: 'recovery', code } : undefined
 }

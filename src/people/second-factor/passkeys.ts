@@ -14,7 +14,7 @@ import type { SecretBox } from '../../secrets/box.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { useOnce } from '../tickets/store.ts'
-import { openTicket, sealTicket, type Ticket } from '../tickets/tickets.ts'
+import { openTicket, sealTicket } from '../tickets/tickets.ts'
 import * as store from './store.ts'
 
 /** EdDSA, ES256 and RS256: what browsers have, even if the runtime knows more. */
@@ -66,16 +66,6 @@ function begun({ secrets }: PasskeyParts, options: { challenge: string }, operat
 
 const purposeOf = (operatorId: number | null) => (operatorId === null ? 'passkey' : `passkey of ${operatorId}`)
 
-/** Opens a ticket and uses it up; undefined if it was used, is too old, or is for another purpose. */
-async function take(
-  { sql, secrets }: PasskeyParts,
-  operatorId: number | null,
-  text: string,
-): Promise<Ticket<Challenge> | undefined> {
-  const ticket = openTicket<Challenge>(secrets, purposeOf(operatorId), text)
-  return ticket !== undefined && (await useOnce(sql, ticket)) ? ticket : undefined
-}
-
 /** Begins a new passkey. Throws 10001 if the service's address allows none, and if the account has too many. */
 export async function beginPasskey(
   parts: PasskeyParts,
@@ -108,15 +98,15 @@ export function requireRoom(passkeys: number): void {
   throw invalidRequest([{ field: 'passkeys', reason }])
 }
 
-/** Checks the passkey that a browser has created with a ticket's options. Throws 10001 and 10033. */
+/** Checks the passkey that a browser has created with a ticket's options, and uses the ticket up. Throws 10001 and 10033. */
 export async function checkNewPasskey(
   parts: PasskeyParts,
   operatorId: number,
   { ticket: text, credential }: { ticket: string; credential: object },
 ): Promise<store.NewPasskey> {
   const party = requireParty(parts)
-  const ticket = await take(parts, operatorId, text)
-  if (ticket === undefined) throw new Refusal('codeInvalid')
+  const ticket = openTicket<Challenge>(parts.secrets, purposeOf(operatorId), text)
+  if (ticket === undefined || isFramed(credential)) throw new Refusal('codeInvalid')
   // The library throws at anything that is wrong with what was sent.
   const { registrationInfo } = await verifyRegistrationResponse({
     response: credential as RegistrationResponseJSON,
@@ -126,7 +116,7 @@ export async function checkNewPasskey(
     requireUserVerification: true,
     supportedAlgorithmIDs: algorithms,
   }).catch(() => ({ registrationInfo: undefined }))
-  if (registrationInfo === undefined) throw new Refusal('codeInvalid')
+  if (registrationInfo === undefined || !(await useOnce(parts.sql, ticket))) throw new Refusal('codeInvalid')
   const { id, publicKey, counter } = registrationInfo.credential
   return {
     credentialId: id,
@@ -147,20 +137,24 @@ export async function beginPasskeySignIn(parts: PasskeyParts): Promise<Begun> {
   return begun(parts, options, null)
 }
 
-/** The account that a passkey signs in. Throws 10001, and 10031 for anything that is wrong with the passkey. */
+/**
+ * The account that a passkey signs in. With `ofOperator`, only a passkey of that account. Throws 10001, and 10031 for anything
+ * that is wrong with the passkey; nothing is stored then.
+ */
 export async function usePasskey(
   parts: PasskeyParts,
-  { ticket: text, credential }: { ticket: string; credential: object },
+  { ticket: text, credential, ofOperator = null }: { ticket: string; credential: object; ofOperator?: number | null },
   address: string,
 ): Promise<{ operatorId: number; passkeyId: number }> {
   const party = requireParty(parts)
-  const ticket = await take(parts, null, text)
+  const ticket = openTicket<Challenge>(parts.secrets, purposeOf(null), text)
   const response = credential as AuthenticationResponseJSON
   const passkey =
     ticket === undefined || typeof response.id !== 'string'
       ? undefined
       : await store.findPasskey(parts.sql, response.id)
-  if (ticket === undefined || passkey === undefined) throw new Refusal('signInFailed')
+  if (ticket === undefined || passkey === undefined || isFramed(credential)) throw new Refusal('signInFailed')
+  if (ofOperator !== null && passkey.operatorId !== ofOperator) throw new Refusal('signInFailed')
   const verified = await verifyAuthenticationResponse({
     response,
     expectedChallenge: ticket.content.challenge,
@@ -176,12 +170,25 @@ export async function usePasskey(
   if (verified?.verified !== true || !isOwners) throw new Refusal('signInFailed')
   const { newCounter, credentialBackedUp } = verified.authenticationInfo
   const isCounted = await transaction(parts.sql, async (tx) => {
+    // A ticket is used up only by a passkey that is right, so strangers leave no row.
+    if (!(await useOnce(tx, ticket))) return false
     if (await store.countUse(tx, passkey.id, newCounter, credentialBackedUp)) return true
     await tellSuspected(tx, passkey, newCounter, address)
     return false
   })
   if (!isCounted) throw new Refusal('signInFailed')
   return { operatorId: passkey.operatorId, passkeyId: passkey.id }
+}
+
+/** Whether the passkey was shown or created in a frame of another site's page: the service's pages are never framed. */
+function isFramed(credential: object): boolean {
+  const { clientDataJSON } = (credential as { response?: { clientDataJSON?: unknown } }).response ?? {}
+  try {
+    const data = JSON.parse(Buffer.from(String(clientDataJSON), 'base64url').toString())
+    return (data.crossOrigin ?? false) !== false || (data.topOrigin ?? null) !== null
+  } catch {
+    return true
+  }
 }
 
 const isHandleOf = (handle: string, operatorId: number) =>

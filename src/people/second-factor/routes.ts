@@ -15,7 +15,14 @@ import type { SessionParts } from '../sessions/sign-in.ts'
 import { deleteSessionsOf, forgetBrowsers, noteShown } from '../sessions/store.ts'
 import { counted } from './codes.ts'
 import * as contract from './contract.ts'
-import { hashRecoveryCode, newGeneratorSecret, newRecoveryCodes, otpauthUrlOf, stepOfCode } from './generator.ts'
+import {
+  hashRecoveryCode,
+  newGeneratorSecret,
+  newRecoveryCodes,
+  otpauthUrlOf,
+  plainCode,
+  stepOfCode,
+} from './generator.ts'
 import { beginPasskey, checkNewPasskey, requireRoom } from './passkeys.ts'
 import * as store from './store.ts'
 
@@ -155,7 +162,7 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
         const draft = await store.findDraft(sql, operatorId)
         if (draft === undefined) return false
         const opened = secrets.openOnce(sealedFor(operatorId), draft.secret)
-        const step = stepOfCode(opened, body.code.replace(/\s/g, ''), draft.now)
+        const step = stepOfCode(opened, plainCode(body.code), draft.now)
         found = step === undefined ? undefined : { secret: draft.secret, step }
         return found !== undefined
       })

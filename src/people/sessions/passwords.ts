@@ -8,10 +8,21 @@ const hashing = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const hashes = inTurns({ atOnce: limits.hashesAtOnce, waiting: limits.hashesWaiting }, unavailable)
 
-export function hashPassword(password: string): Promise<string> {
-  return hashes(() => hash(password, hashing))
+/**
+ * A password in the form in which it is hashed: keyboards and systems write the same letters composed or decomposed, and an
+ * input method may write them full width (NFKC).
+ */
+function normalPassword(password: string): string {
+  return password.normalize('NFKC')
 }
 
-export function isPasswordOf(passwordHash: string, password: string): Promise<boolean> {
-  return hashes(() => verify(passwordHash, password))
+export function hashPassword(password: string): Promise<string> {
+  return hashes(() => hash(normalPassword(password), hashing))
+}
+
+/** Hashes of earlier versions are of a password as it was typed. */
+export async function isPasswordOf(passwordHash: string, password: string): Promise<boolean> {
+  const normal = normalPassword(password)
+  const fits = (typed: string) => hashes(() => verify(passwordHash, typed))
+  return (await fits(normal)) || (normal !== password && (await fits(password)))
 }

@@ -39,21 +39,30 @@ export async function requireCode(
 export const isPasskeyGiven = ({ ticket, credential }: Credentials): boolean =>
   given(ticket) !== null || given(credential) !== null
 
-/** The account whose passkey a request shows. Throws 10001, 10007 and 10031. */
-export async function requirePasskey(parts: SessionParts, body: Credentials, source: Source) {
+/**
+ * The account whose passkey a request shows. With `ofOperator`, the passkey of another account is a wrong one. Throws 10001,
+ * 10007 and 10031.
+ */
+export async function requirePasskey(
+  parts: SessionParts,
+  body: Credentials,
+  source: Source,
+  ofOperator: number | null = null,
+) {
   const [ticket, credential] = [given(body.ticket), given(body.credential)]
   if (ticket === null) throw missing('ticket')
   if (credential === null) throw missing('credential')
   const address = source.sourceAddress()
   const attempt: attempts.Attempt = { name: '', operatorId: null, address, knownBrowser: null, tried: 'credential' }
-  await attempts.countAttempt(parts.sql, attempt)
-  const used = await usePasskey(parts, { ticket, credential }, address).catch(async (error: unknown) => {
-    if (error instanceof Refusal && error.refusal === 'signInFailed') await attempts.logRefused(parts.sql, attempt)
-    else await attempts.uncountAttempt(parts.sql, attempt)
-    throw error
+  return attempts.counted(parts.sql, attempt, async () => {
+    const used = await usePasskey(parts, { ticket, credential, ofOperator }, address).catch(async (error: unknown) => {
+      if (error instanceof Refusal && error.refusal === 'signInFailed') await attempts.logRefused(parts.sql, attempt)
+      else await attempts.uncountAttempt(parts.sql, attempt)
+      throw error
+    })
+    await attempts.uncountAttempt(parts.sql, attempt)
+    return used
   })
-  await attempts.uncountAttempt(parts.sql, attempt)
-  return used
 }
 
 /** What a session has shown: our second factor, and whether it is a proof of its person. */
@@ -75,25 +84,25 @@ export async function requireProof(
   const { operatorId } = caller
   if (operatorId === null) return requireKey(parts, sessionId, given(body.operatorKey), source)
   if (isPasskeyGiven(body)) {
-    const used = await requirePasskey(parts, body, source)
-    if (used.operatorId !== operatorId) throw new Refusal('signInFailed')
+    await requirePasskey(parts, body, source, operatorId)
     return { factor: 'passkey', isProof: true }
   }
   const [password, code] = [given(body.password), given(body.code)]
   const account = await store.requireAccount(parts.sql, operatorId)
-  const isShowing = caller.lacks === 'show' && code !== null
-  // A session may show the factor that it lacks without a password, which the account may not have. One factor alone is
+  // A code alone shows the factor that a session lacks, and completes a proof that the provider began. One factor alone is
   // not a proof.
-  if (isShowing && password === null) {
-    await requireCode(parts, account, code, source)
-    return { factor: 'code', isProof: false }
+  if (code !== null && password === null) {
+    const isProof = await store.hasProviderProof(parts.sql, sessionId)
+    if (caller.lacks === 'show' || isProof) {
+      await requireCode(parts, account, code, source)
+      return { factor: 'code', isProof }
+    }
   }
   if (password === null) throw missing('password')
-  const asksCode = isShowing || account.hasGenerator
-  await checkPassword(parts.sql, { name: account.name, password }, source, (found) =>
-    asksCode ? requireCode(parts, found, code, source) : Promise.resolve(),
+  await checkPassword(parts, { name: account.name, password }, source, (found) =>
+    found.hasFactor ? requireCode(parts, found, code, source) : Promise.resolve(),
   )
-  return { factor: asksCode ? 'code' : null, isProof: true }
+  return { factor: account.hasFactor ? 'code' : null, isProof: true }
 }
 
 async function requireKey(

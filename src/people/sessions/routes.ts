@@ -60,7 +60,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       return beginSession(parts, session, source, (tx) => hasPasskey(tx, operatorId, passkeyId))
     }
     if (name === null || password === null) throw invalidRequest(missing({ name, password }))
-    const account = await checkPassword(sql, { name, password }, source, async (account) => {
+    const account = await checkPassword(parts, { name, password }, source, async (account) => {
       if (config.passwords === 'admins' && account.role !== 'admin') throw new Refusal('passwordSignInOff')
       if (account.hasFactor) await requireCode(parts, account, given(body.code), source)
     })
@@ -96,7 +96,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
       if (sessionId !== null) {
         const session = await store.requireOwnSession(sql, sessionId, parts)
-        return operatorId === null ? session : withMark(session, source)
+        return operatorId === null ? session : withMark(parts.cookies, session, source)
       }
       return { id: null, operatorId, name, role, appIds: applications && [...applications], ...noSessionMembers }
     }),
@@ -142,7 +142,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       await callers.noteChange(operators)
       if (isOwn) {
         const signOutUrl = await signOutUrlOf(operatorId, idToken)
-        return withoutSession({ ended: false, ...ended, signOutUrl }, source)
+        return withoutSession(parts.cookies, { ended: false, ...ended, signOutUrl }, source)
       }
       if (ended === undefined) throw new Refusal('sessionNotFound')
       return ended

@@ -1,6 +1,6 @@
 import { type CallerCache, operators } from '../../callers/cache.ts'
 import { actorOf } from '../../callers/caller.ts'
-import { isBehindHttps, ownCookie, ownCookieName } from '../../callers/cookies.ts'
+import type { Cookies } from '../../callers/cookies.ts'
 import { hashSecret, newSecret } from '../../callers/credentials.ts'
 import { findSessions, longestSessionDays, type SessionRules } from '../../callers/store.ts'
 import type { Sql, Statements } from '../../database/open.ts'
@@ -26,6 +26,7 @@ export interface SessionParts {
   callers: CallerCache
   rules: SessionRules
   secrets: SecretBox
+  cookies: Cookies
   /** The service's address, of which passkeys are. */
   publicUrl: string | undefined
   showMoment: ShowMoment
@@ -50,48 +51,49 @@ const checks = inTurns({ atOnce: limits.passwordsAtOnce, waiting: limits.passwor
  * many passwords wait.
  */
 export function checkPassword(
-  sql: Sql,
+  parts: Pick<SessionParts, 'sql' | 'cookies'>,
   shown: { name: string; password: string },
   source: Source,
   checkFurther: FurtherCheck = async () => {},
 ): Promise<store.Account> {
-  return checks(() => check(sql, shown, source, checkFurther))
+  return checks(() => check(parts, shown, source, checkFurther))
 }
 
 async function check(
-  sql: Sql,
+  { sql, cookies }: Pick<SessionParts, 'sql' | 'cookies'>,
   { name, password }: { name: string; password: string },
   source: Source,
   checkFurther: FurtherCheck,
 ): Promise<store.Account> {
   const account = await store.findAccount(sql, name)
-  const marks = browserMarks(source)
+  const marks = browserMarks(cookies, source)
   const attempt: attempts.Attempt = {
     name,
     operatorId: account?.id ?? null,
     address: source.sourceAddress(),
     knownBrowser: account === undefined || marks.length === 0 ? null : await store.findBrowser(sql, account.id, marks),
   }
-  await attempts.countAttempt(sql, attempt)
-  let fits: boolean
-  try {
-    decoy ??= hashPassword(newSecret()).catch((error) => {
-      decoy = undefined
+  return attempts.counted(sql, attempt, async () => {
+    let fits: boolean
+    try {
+      decoy ??= hashPassword(newSecret()).catch((error) => {
+        decoy = undefined
+        throw error
+      })
+      const passwordHash = account?.passwordHash ?? (await decoy)
+      fits = await isPasswordOf(passwordHash, password)
+    } catch (error) {
+      await attempts.uncountAttempt(sql, attempt)
       throw error
-    })
-    const passwordHash = account?.passwordHash ?? (await decoy)
-    fits = await isPasswordOf(passwordHash, password)
-  } catch (error) {
-    await attempts.uncountAttempt(sql, attempt)
-    throw error
-  }
-  if (account === undefined || account.passwordHash === null || !fits) {
-    await attempts.logRefused(sql, attempt)
-    throw new Refusal('signInFailed')
-  }
-  await checkFurther(account, attempt).catch((error: unknown) => settleRefused(sql, attempt, error))
-  await attempts.forgetAttempts(sql, attempt)
-  return account
+    }
+    if (account === undefined || account.passwordHash === null || !fits) {
+      await attempts.logRefused(sql, attempt)
+      throw new Refusal('signInFailed')
+    }
+    await checkFurther(account, attempt).catch((error: unknown) => settleRefused(sql, attempt, error))
+    await attempts.forgetAttempts(sql, attempt)
+    return account
+  })
 }
 
 /**
@@ -110,13 +112,15 @@ async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown
 /**
  * Begins a session and returns the response with its cookie. Ends the browser's previous session and the account's
  * oldest beyond the limit. `isStill` asks, under the account's lock, whether what was shown still counts: it may have changed
- * while the sign-in waited. Throws 10031 when it does not, or the holder has lost its access.
+ * while the sign-in waited. Throws 10031 when it does not, or the holder has lost its access. `formerHash` is the hash of the
+ * browser's previous session, for a request with which its cookie does not come.
  */
 export async function beginSession(
-  { sql, callers, ...shown }: SessionParts,
+  { sql, callers, cookies, ...shown }: SessionParts,
   holder: Omit<store.NewSession, 'tokenHash' | 'userAgent' | 'address'>,
   source: Source,
   isStill: (tx: Statements) => Promise<boolean> = async () => true,
+  formerHash: string | null = null,
 ): Promise<JsonText> {
   const token = newSecret()
   const tokenHash = hashSecret(token)
@@ -131,13 +135,15 @@ export async function beginSession(
     await store.insertSession(tx, { ...holder, tokenHash, userAgent, address })
     const begun = (await findSessions(tx, [tokenHash], shown.rules)).get(tokenHash)?.caller
     if (begun === undefined || begun.sessionId === null || !(await isStill(tx))) throw new Refusal('signInFailed')
-    if (holder.operatorId !== null) await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(source))
-    const former = ownCookie(source, 'session')
+    if (holder.operatorId !== null) {
+      await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(cookies, source))
+    }
+    const former = cookies.find(source, 'session')
     const replaced = await store.sessionsReplacedBy(
       tx,
       begun.sessionId,
       holder,
-      former === undefined ? null : hashSecret(former),
+      former === undefined ? formerHash : hashSecret(former),
     )
     const ended = await store.deleteSessions(tx, replaced, shown)
     const data = await store.requireSession(tx, begun.sessionId, shown)
@@ -148,7 +154,7 @@ export async function beginSession(
     return data
   })
   if (hasEnded) await callers.noteChange(operators)
-  return withCookies(record, [cookie(source, 'session', token, longestSessionDays)])
+  return withCookies(record, [cookies.set(source, 'session', token, longestSessionDays * daySeconds)])
 }
 
 interface By {
@@ -173,36 +179,33 @@ async function tellEnded(tx: Statements, ended: readonly SessionRecord[], by: By
   for (const data of ended) await insertPlatformEvent(tx, { type: 'session.ended', ...by, subject: data.id, data })
 }
 
+const daySeconds = 86_400
+
 /** A response that also deletes the session's cookie; the browser stays marked. */
-export function withoutSession(data: object, source: Source): JsonText {
-  return withCookies(data, [cookie(source, 'session', '', 0), ...markOf(source)])
+export function withoutSession(cookies: Cookies, data: object, source: Source): JsonText {
+  return withCookies(data, [cookies.clear(source, 'session'), ...markOf(cookies, source)])
 }
 
 /** A sign-in's response. It also marks the browser, unless it is marked; the mark lasts longer than the session. */
-export function withMark(data: object, source: Source): JsonText {
-  return withCookies(data, markOf(source))
+export function withMark(cookies: Cookies, data: object, source: Source): JsonText {
+  return withCookies(data, markOf(cookies, source))
 }
 
 /**
  * The hashes of a browser's marks. A mark is the token of a session that an account began in this browser: in the
  * session's cookie while that lasts, and in a second cookie that lasts longer.
  */
-function browserMarks(source: Source): string[] {
-  const marks = [ownCookie(source, 'session'), ownCookie(source, 'browser')]
+function browserMarks(cookies: Cookies, source: Source): string[] {
+  const marks = [cookies.find(source, 'session'), cookies.find(source, 'browser')]
   return marks.filter((mark) => mark !== undefined).map(hashSecret)
 }
 
-function markOf(source: Source): string[] {
-  const token = ownCookie(source, 'session')
-  if (token === undefined || token === ownCookie(source, 'browser')) return []
-  return [cookie(source, 'browser', token, store.browserDays)]
+function markOf(cookies: Cookies, source: Source): string[] {
+  const token = cookies.find(source, 'session')
+  if (token === undefined || token === cookies.find(source, 'browser')) return []
+  return [cookies.set(source, 'browser', token, store.browserDays * daySeconds)]
 }
 
 function withCookies(data: object, cookies: string[]): JsonText {
   return new JsonText(JSON.stringify(data), { 'cache-control': 'no-store' }, cookies)
-}
-
-function cookie(source: Source, what: 'session' | 'browser', value: string, days: number): string {
-  const attributes = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${days * 86_400}`
-  return `${ownCookieName(source, what)}=${value}; ${attributes}${isBehindHttps(source) ? '; Secure' : ''}`
 }

@@ -29,16 +29,14 @@ export interface Account {
   /** Null for an account that cannot sign in by password. */
   passwordHash: string | null
   hasFactor: boolean
-  hasGenerator: boolean
 }
 
 const accountColumnsSql = `id, name, role, case when status = 1 then password_hash end as password_hash,
-  ${hasFactorSql('operator.id')} as has_factor,
-  exists (select 1 from operator_totp t where t.operator_id = operator.id) as has_generator`
+  ${hasFactorSql('operator.id')} as has_factor`
 
 function toAccount(row: Row): Account {
-  const { id, name, role, password_hash: passwordHash, has_factor: hasFactor, has_generator: hasGenerator } = row
-  return { id, name, role, passwordHash, hasFactor, hasGenerator }
+  const { id, name, role, password_hash: passwordHash, has_factor: hasFactor } = row
+  return { id, name, role, passwordHash, hasFactor }
 }
 
 export async function findAccount(sql: Statements, name: string): Promise<Account | undefined> {
@@ -115,7 +113,7 @@ export interface NewSession extends SessionHolder {
   userAgent: string | null
   address: string
   /** For a session by single sign-on: the longest that it lasts, the provider's id of it, and its ID token, sealed. */
-  signOn?: { hours: number; providerSession: string | null; idToken: string }
+  signOn?: { hours: number; providerSession: string | null; idToken: string | null }
 }
 
 /** A new session, which begins with a proof. Locks the account's row until the transaction ends. */
@@ -162,7 +160,21 @@ export async function deleteSessionsOf(tx: Statements, operatorId: number, excep
 
 /** Stores that a session's person has just given a new proof. */
 export async function noteProof(tx: Statements, id: number): Promise<void> {
-  await tx`update operator_session set confirmed_at = clock_timestamp() where id = ${id}`
+  await tx`
+    update operator_session set confirmed_at = clock_timestamp(), provider_proven_at = null where id = ${id}`
+}
+
+/** Stores that a session's person has just signed in anew at the provider, and still owes our second factor. */
+export async function noteProviderProof(tx: Statements, id: number): Promise<void> {
+  await tx`update operator_session set provider_proven_at = clock_timestamp() where id = ${id}`
+}
+
+/** Whether a session's person has just signed in anew at the provider, and a second factor makes that a proof. */
+export async function hasProviderProof(sql: Statements, id: number): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from operator_session
+    where id = ${id} and provider_proven_at > clock_timestamp() - ${limits.signOnSeconds} * interval '1 second'`
+  return row !== undefined
 }
 
 /** Stores that a session which began without our second factor has shown it or set it up. */

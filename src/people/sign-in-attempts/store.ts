@@ -56,9 +56,58 @@ function limitsOf({ name, operatorId, address, knownBrowser, tried }: Attempt): 
 const isExpiredSql = `a.since < now() - interval '${limits.wrongPasswordMinutes} minutes'`
 const secondsLeftSql = `ceil(extract(epoch from since + interval '${limits.wrongPasswordMinutes} minutes' - now()))::integer`
 
-/** Counts an attempt; concurrent ones all count. Past a limit it counts nothing and throws 10007 with `Retry-After`. */
-export async function countAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  const passed = await counting(sql, async (tx) => {
+/** The attempts of this process that are under way, by the key of a limit, and those that wait for their outcome. */
+const underWay = new Map<string, { count: number; waiting: (() => void)[] }>()
+
+/**
+ * Runs an attempt, which is counted from its beginning; `run` takes the count back unless it failed. One that would be past
+ * a limit waits while others under way may still take theirs back: they are not failures yet. Past a limit, counts nothing
+ * and throws 10007 with `Retry-After`.
+ */
+export async function counted<Result>(sql: Sql, attempt: Attempt, run: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    const passed = await count(sql, attempt)
+    if (passed === undefined) break
+    const others = waitsFor(attempt, passed.limit) ? underWay.get(passed.limit.key) : undefined
+    if (others === undefined) {
+      await logLocked(sql, attempt, passed)
+      throw new Refusal('tooManyRequests', { headers: { 'retry-after': String(passed.seconds) } })
+    }
+    await new Promise<void>((resolve) => others.waiting.push(resolve))
+  }
+  const keys = limitsOf(attempt).map(({ key }) => key)
+  for (const key of keys) begin(key)
+  try {
+    return await run()
+  } finally {
+    for (const key of keys) end(key)
+  }
+}
+
+/**
+ * A password waits while it holds one of few places, so it does not wait for the other attempts of its source, which may
+ * take as long as the provider of single sign-on.
+ */
+const waitsFor = ({ tried }: Attempt, { what }: Limit) => tried !== undefined || what !== 'source'
+
+function begin(key: string): void {
+  const known = underWay.get(key)
+  if (known === undefined) underWay.set(key, { count: 1, waiting: [] })
+  else known.count++
+}
+
+/** One of those that wait may be within the limit now; when none is under way, each of them finds out. */
+function end(key: string): void {
+  const known = underWay.get(key)
+  if (known === undefined) return
+  known.count--
+  if (known.count === 0) underWay.delete(key)
+  for (const wake of known.waiting.splice(0, known.count === 0 ? known.waiting.length : 1)) wake()
+}
+
+/** Counts an attempt; concurrent ones all count. Returns the limit that it would be past, if any, and counts nothing. */
+function count(sql: Sql, attempt: Attempt): Promise<PastLimit | undefined> {
+  return counting(sql, async (tx) => {
     for (const limit of limitsOf(attempt)) {
       const [row] = await tx`
         insert into sign_in_attempt as a (key, failures, since) values (${limit.key}, 1, now())
@@ -68,13 +117,11 @@ export async function countAttempt(sql: Sql, attempt: Attempt): Promise<void> {
         returning failures, ${tx.unsafe(secondsLeftSql)} as seconds`
       if (row !== undefined && row.failures > limit.most) throw new PastLimit(limit, Math.max(1, row.seconds))
     }
+    return undefined
   }).catch((error) => {
     if (error instanceof PastLimit) return error
     throw error
   })
-  if (passed === undefined) return
-  await logLocked(sql, attempt, passed)
-  throw new Refusal('tooManyRequests', { headers: { 'retry-after': String(passed.seconds) } })
 }
 
 class PastLimit extends Error {

@@ -5,6 +5,7 @@ import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { sealedFor } from '../../secrets/store.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
 import type { OperatorRecord } from '../operators/contract.ts'
@@ -12,7 +13,7 @@ import { changedAccount, nameFaults } from '../operators/rules.ts'
 import { deleteSetUps, lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
 import { lockAccount } from '../second-factor/store.ts'
 import { beginSession, endSessions, type SessionParts, type Source } from '../sessions/sign-in.ts'
-import { noteProof, requireAccount, requireSession, sessionsOfAccount } from '../sessions/store.ts'
+import { noteProof, noteProviderProof, requireAccount, requireSession, sessionsOfAccount } from '../sessions/store.ts'
 import type { Identity } from './provider.ts'
 import { SignOnFault } from './provider-faults.ts'
 import type { SealedFlow } from './routes.ts'
@@ -23,10 +24,24 @@ interface Parts extends SessionParts {
   config: Pick<Config, 'oidcRoles' | 'oidcRoleClaim' | 'oidcSessionHours'>
 }
 
-/** The end of a successful sign-on: the cookies for the browser. */
+/** How a sign-on ended: the cookies for the browser, and what is still missing, if anything is. */
 export interface Ended {
   cookies: string[]
+  /** A proof by the provider alone, where our second factor has to be shown too. */
+  lacks?: 'secondFactor'
 }
+
+/** A link or a confirmation, with the person who came back for it: what the session that began it still has to complete. */
+export interface Arrival {
+  purpose: 'link' | 'confirm'
+  sessionId: number
+  /** When the flow began, in seconds since 1970. */
+  startedAt: number
+  who: Pick<Identity, 'issuer' | 'subject' | 'authTime'>
+}
+
+/** Whether an arrival is carried out, or only checked, because its browser has not shown the session that began it. */
+type Extent = 'whole' | 'checked'
 
 /** How far the clocks of provider and service may differ when a person must sign in again at the provider. */
 const anewSeconds = 10
@@ -40,53 +55,68 @@ export class Arrivals {
     this.parts = parts
   }
 
-  /** Throws 10002, 10052, 10062, 10064, 10065 and `SignOnFault`. */
-  async take(flow: SealedFlow, identity: Identity, source: Source): Promise<Ended> {
-    switch (flow.purpose) {
-      case 'link':
-        return this.link(flow, identity, source)
-      case 'confirm':
-        return this.confirm(flow, identity)
-      case 'setUp':
-        return this.begin(await this.setUp(flow, identity, source), identity, source)
-      default:
-        return this.begin(await this.admit(identity, source), identity, source)
-    }
+  /** Signs a person in, or sets an account up by them. Throws 10052, 10032, 10062 and 10064. */
+  async enter({ purpose, setUpHash, formerHash }: SealedFlow, identity: Identity, source: Source): Promise<Ended> {
+    const known = await this.takeClaims(identity, source, purpose === 'signIn')
+    const operatorId = purpose === 'setUp' ? await this.setUp(setUpHash ?? '', identity, source) : known
+    if (operatorId === undefined) throw new Refusal('signOnRefused')
+    return this.begin(operatorId, identity, source, formerHash)
   }
 
-  private async begin(operatorId: number, identity: Identity, source: Source): Promise<Ended> {
+  /** Completes a link or a confirmation, or checks only whether it could be. Throws 10002, 10034, 10062, 10064, 10065. */
+  async complete(arrival: Arrival, source: Source, extent: Extent): Promise<Ended> {
+    const { callers } = this.parts
+    const ended =
+      arrival.purpose === 'link' ? await this.link(arrival, source, extent) : await this.confirm(arrival, extent)
+    if (extent === 'whole') await callers.noteChange(operators)
+    return ended
+  }
+
+  private async begin(
+    operatorId: number,
+    identity: Identity,
+    source: Source,
+    formerHash: string | null | undefined,
+  ): Promise<Ended> {
     const { secrets, config } = this.parts
+    const { idToken } = identity
     const signOn = {
       hours: config.oidcSessionHours,
       providerSession: identity.sessionId,
-      idToken: secrets.seal(sealedFor(operatorId), identity.idToken),
+      idToken: idToken.length > limits.idTokenKept ? null : secrets.seal(sealedFor(operatorId), idToken),
     }
     const session = { operatorId, operatorKeyId: null, settingKeyHash: null, method: 'signOn', signOn } as const
     const isStill = async (tx: Statements) => (await store.findLinked(tx, identity))?.id === operatorId
-    const { cookies = [] } = await beginSession(this.parts, session, source, isStill)
+    const { cookies = [] } = await beginSession(this.parts, session, source, isStill, formerHash ?? null)
     return { cookies }
   }
 
-  /** The account of a person who signs in, made or changed as the provider says. Throws 10062. */
-  private async admit(identity: Identity, source: Source): Promise<number> {
+  /**
+   * Takes what the provider says of a person now, whatever they came for: the role of an account that the provider made, or
+   * its end. Returns the id of their account; undefined if they have none, or with `makes` one that is made now if their
+   * claims give a role. Throws 10062 for a disabled account, and for one of the provider without a role.
+   */
+  async takeClaims(identity: Identity, source: Source, makes: boolean): Promise<number | undefined> {
     const { sql, callers } = this.parts
     const role = this.roleOf(identity)
-    const admitted = await transaction(sql, async (tx) => {
+    let isChanged = false
+    const taken = await transaction(sql, async (tx) => {
       await lockOperators(tx)
       const account = await store.findLinked(tx, identity)
-      if (account === undefined) return role === undefined ? undefined : this.make(tx, identity, role, source)
-      if (account.status !== 1) return undefined
+      if (account === undefined) return makes && role !== undefined ? this.make(tx, identity, role, source) : undefined
+      if (account.status !== 1) return 'refused'
       if (account.source === 1) return account.id
+      isChanged = true
       if (role === undefined) {
         await this.leave(tx, account, source)
-        return undefined
+        return 'refused'
       }
       await this.giveRole(tx, account, role, source)
       return account.id
     })
-    await callers.noteChange(operators)
-    if (admitted === undefined) throw new Refusal('signOnRefused')
-    return admitted
+    if (isChanged) await callers.noteChange(operators)
+    if (taken === 'refused') throw new Refusal('signOnRefused')
+    return taken
   }
 
   private roleOf({ claims }: Identity): Role | undefined {
@@ -126,10 +156,10 @@ export class Arrivals {
    * Links the account of a set-up link, in place of a password. Throws 10052, 10064, and 10032 for an account with a
    * second factor: otherwise the provider would be a way around that factor.
    */
-  private setUp({ setUpHash }: SealedFlow, identity: Identity, source: Source): Promise<number> {
+  private setUp(setUpHash: string, identity: Identity, source: Source): Promise<number> {
     return transaction(this.parts.sql, async (tx) => {
       await lockOperators(tx)
-      const { id } = await requireSetUp(tx, setUpHash ?? '')
+      const { id } = await requireSetUp(tx, setUpHash)
       if ((await requireAccount(tx, id)).hasFactor) throw new Refusal('secondFactorRequired')
       const before = await this.recordOf(tx, id)
       await store.link(tx, id, identity)
@@ -140,37 +170,44 @@ export class Arrivals {
   }
 
   /** Links the account of a session. Throws 10002, 10034, 10064 and 10065. */
-  private async link({ sessionId }: SealedFlow, identity: Identity, source: Source): Promise<Ended> {
-    const { sql, callers } = this.parts
-    await transaction(sql, async (tx) => {
+  private link({ sessionId, who }: Arrival, source: Source, extent: Extent): Promise<Ended> {
+    return transaction(this.parts.sql, async (tx) => {
       await lockOperators(tx)
-      const { operatorId, isLimited } = await requireSession(tx, sessionId ?? 0, this.parts)
+      const { operatorId, isLimited } = await requireSession(tx, sessionId, this.parts)
       if (operatorId === null) throw new Refusal('notPermitted')
       if (isLimited) throw new Refusal('secondFactorSetUpRequired')
       const before = await this.recordOf(tx, operatorId)
       if (before.source === 2) throw new Refusal('managedBySignOn')
-      await store.link(tx, operatorId, identity)
+      await store.requireLinkable(tx, operatorId, who)
+      if (extent === 'checked') return { cookies: [] }
+      await store.link(tx, operatorId, who)
       await this.logChange(tx, 'operator.updated', before, source)
+      return { cookies: [] }
     })
-    await callers.noteChange(operators)
-    return { cookies: [] }
   }
 
-  /** Gives a session a new proof, because its person has signed in again. Throws 10002 and `SignOnFault`. */
-  private async confirm({ sessionId, startedAt }: SealedFlow, identity: Identity): Promise<Ended> {
-    const { sql, callers } = this.parts
-    await transaction(sql, async (tx) => {
-      const { operatorId } = await requireSession(tx, sessionId ?? 0, this.parts)
-      const account = await store.findLinked(tx, identity)
+  /**
+   * Gives a session a new proof, because its person has signed in again. Where sessions by sign-on show our second factor
+   * too, that completes the proof. Throws 10002 and `SignOnFault`.
+   */
+  private confirm({ sessionId, startedAt, who }: Arrival, extent: Extent): Promise<Ended> {
+    const { sql, rules } = this.parts
+    return transaction(sql, async (tx) => {
+      const { operatorId } = await requireSession(tx, sessionId, this.parts)
+      const account = await store.findLinked(tx, who)
       if (account === undefined || account.id !== operatorId)
         throw new SignOnFault('the person who signed in again is not the one of the session')
-      if (identity.authTime === undefined || identity.authTime < startedAt - anewSeconds) {
+      if (who.authTime === undefined || who.authTime < startedAt - anewSeconds) {
         throw new SignOnFault('the person has not signed in anew (auth_time)')
       }
-      await noteProof(tx, sessionId ?? 0)
+      if (extent === 'checked') return { cookies: [] }
+      if (rules.asksFactorAfterSignOn && (await requireAccount(tx, operatorId)).hasFactor) {
+        await noteProviderProof(tx, sessionId)
+        return { cookies: [], lacks: 'secondFactor' }
+      }
+      await noteProof(tx, sessionId)
+      return { cookies: [] }
     })
-    await callers.noteChange(operators)
-    return { cookies: [] }
   }
 
   private recordOf(tx: Statements, id: number): Promise<OperatorRecord> {

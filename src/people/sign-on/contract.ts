@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { limits } from '../../vocabulary/limits.ts'
 import { operation } from '../../vocabulary/operation.ts'
 import { everyRole } from '../../vocabulary/roles.ts'
 import { integer, optional, reasonKey, shownKey, text, textOneOf } from '../../vocabulary/values.ts'
@@ -31,8 +32,10 @@ export const getSignOn = operation({
 const purposes = ['signIn', 'setUp', 'link', 'confirm'] as const
 export type Purpose = (typeof purposes)[number]
 
-/** A page of the console. The pattern admits no spelling that leads anywhere else. */
-export const pathOfConsole = String.raw`^(?!.*(?://|\.\.|\\))/console[\x21-\x7e]{0,2000}$`
+/**
+ * A page of the console. The pattern admits no spelling that leads anywhere else: browsers read %2e in a path as a dot.
+ */
+export const pathOfConsole = String.raw`^(?!.*(?://|\.\.|\\))(?![^?#]*%2[eE])/console(?=[/?#]|$)[\x21-\x7e]{0,2000}$`
 
 const returnTo = Type.String({
   pattern: pathOfConsole,
@@ -40,10 +43,13 @@ const returnTo = Type.String({
   description: 'The path of the console to which the browser returns.',
   examples: ['/console/account'],
   [reasonKey]: {
-    en: 'must be a path that begins with /console, of visible characters without \\, // or ..',
-    zh: '必须是以 /console 开头的路径，由可见字符组成，且不含 \\、// 或 ..',
+    en: 'must be a path that begins with /console, of visible characters without \\, // or .., and without %2e before ?',
+    zh: '必须是以 /console 开头的路径，由可见字符组成，且不含 \\、// 或 ..，? 之前不含 %2e',
   },
 })
+
+/** A request may wait for several answers of the provider, and is still to be told of it in its own form. */
+const answerTimeoutMs = limits.signOnAnswerMs
 
 export const startSignOn = operation({
   id: 'startSignOn',
@@ -53,6 +59,7 @@ export const startSignOn = operation({
   method: 'POST',
   path: `${folder}/start`,
   callers: [],
+  answerTimeoutMs,
   example: { purpose: 'signIn' },
   body: Type.Object({
     purpose: textOneOf(purposes, 'What the sign-on is for.'),
@@ -82,14 +89,41 @@ export const finishSignOn = operation({
   id: 'finishSignOn',
   group: 'signOn',
   summary:
-    'Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal.',
+    'Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal. A link or a confirmation is carried out if the cookie of the session that began it comes with the request; otherwise the account page completes it.',
   method: 'GET',
   path: `${folder}/callback`,
   callers: [],
+  answerTimeoutMs,
   takesAnyQuery: true,
   redirects: true,
   data: Type.Object({}),
   refusals: [],
+})
+
+export const completeSignOn = operation({
+  id: 'completeSignOn',
+  group: 'signOn',
+  summary:
+    'Completes a link or a confirmation that came back from the provider without the cookie of its session, in that session.',
+  method: 'POST',
+  // A session that lacks its second factor may confirm too: `session/*` is open to it.
+  path: '/api/platform/v1/session/completeSignOn',
+  callers: ['operator'],
+  roles: everyRole,
+  openWithoutFactor: 'always',
+  body: Type.Object({}),
+  data: Type.Object({
+    returnTo: Type.String({ description: 'The page that was asked for.', examples: ['/console/account'] }),
+  }),
+  refusals: [
+    'signOnOff',
+    'signOnFailed',
+    'signOnRefused',
+    'signOnLinked',
+    'secondFactorRequired',
+    'secondFactorSetUpRequired',
+    'managedBySignOn',
+  ],
 })
 
 const OAuthError = Type.Object({
@@ -104,6 +138,7 @@ export const logOutByProvider = operation({
   method: 'POST',
   path: `${folder}/backchannelLogout`,
   callers: [],
+  answerTimeoutMs,
   takesForm: true,
   example: { logout_token: 'a JWT of the provider' },
   body: Type.Object({

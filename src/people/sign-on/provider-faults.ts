@@ -34,3 +34,16 @@ export async function away<Answer>(run: () => Promise<Answer>): Promise<Answer> 
     throw new ProviderAway(`${cause.message}${cause.cause instanceof Error ? ` (${cause.cause.message})` : ''}`)
   }
 }
+
+/** Waits so long for what the provider is asked, all its answers together. Throws `ProviderAway` after that. */
+export async function within<Answer>(milliseconds: number, asked: Promise<Answer>): Promise<Answer> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ProviderAway('the provider has not answered in time')), milliseconds)
+  })
+  try {
+    return await Promise.race([asked, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

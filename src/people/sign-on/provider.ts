@@ -9,8 +9,9 @@ import {
 } from 'jose'
 import * as oauth from 'oauth4webapi'
 import type { Config } from '../../config.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
-import { away, faultOf, otherIssuerOf, ProviderAway, SignOnFault } from './provider-faults.ts'
+import { away, faultOf, otherIssuerOf, ProviderAway, SignOnFault, within } from './provider-faults.ts'
 
 // The requests to the provider, and the checks of its tokens (contract §12.2). The libraries check what the standards
 // require. The rest is checked here: every signature, also of tokens that came over TLS, and tokens with a time in the
@@ -289,12 +290,12 @@ export class Provider {
       sid,
       events,
       nonce,
-    } = claims as JWTPayload & { sid?: unknown; events?: object; nonce?: unknown }
+    } = claims as JWTPayload & { sid?: unknown; events?: unknown; nonce?: unknown }
     requireRecent(claims)
     const until = iat + logoutSeconds
     if (until <= Date.now() / 1000) throw new SignOnFault('the logout token is too old')
     if (typeof jti !== 'string' || jti === '') throw new SignOnFault('the logout token has no id')
-    const isLogout = typeof (events as Record<string, unknown> | undefined)?.[logoutEvent] === 'object'
+    const isLogout = isObject(isObject(events) ? events[logoutEvent] : undefined)
     // Providers that follow an earlier version of the standard send no type, or JWT.
     const { typ = 'JWT' } = decodeProtectedHeader(token)
     if (!/^(application\/)?(logout\+)?jwt$/i.test(typ)) throw new SignOnFault('the token has the wrong type (typ)')
@@ -332,16 +333,22 @@ export class Provider {
     return true
   }
 
-  /** The address at which a person signs out at the provider; null if it has no such address, or does not respond. */
+  /**
+   * The address at which a person signs out at the provider; null if it has no such address, or does not respond soon. A
+   * large ID token is left out: the address would be longer than servers take.
+   */
   async endSessionUrl(idToken: string | null): Promise<string | null> {
-    const server = await this.discover().catch(() => undefined)
+    const server = await within(limits.signOutMs, this.discover()).catch(() => undefined)
     if (server?.end_session_endpoint === undefined) return null
     const url = new URL(server.end_session_endpoint)
     url.searchParams.set('client_id', this.settings.clientId)
-    if (idToken !== null) url.searchParams.set('id_token_hint', idToken)
+    if (idToken !== null && idToken.length <= limits.idTokenKept) url.searchParams.set('id_token_hint', idToken)
     return url.href
   }
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The provider of the settings; undefined where they name none. */
 export function openProvider(

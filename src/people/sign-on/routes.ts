@@ -9,6 +9,7 @@ import { databaseRefusal } from '../../database/failures.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText, Reply } from '../../http/answer.ts'
+import type { BoundedLines, LineKind } from '../../http/bounded-lines.ts'
 import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { limits } from '../../vocabulary/limits.ts'
@@ -17,16 +18,15 @@ import { given } from '../../vocabulary/values.ts'
 import { changedAccount } from '../operators/rules.ts'
 import { lockOperators, requireOperator, requireSetUp } from '../operators/store.ts'
 import { relyingPartyOf } from '../second-factor/passkeys.ts'
-import { endSessions, type SessionParts } from '../sessions/sign-in.ts'
+import { endSessions, type SessionParts, type Source } from '../sessions/sign-in.ts'
 import { requireAccount } from '../sessions/store.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
-import { useOnce } from '../tickets/store.ts'
-import { openTicket, sealTicket } from '../tickets/tickets.ts'
-import { Arrivals, type Ended } from './arrivals.ts'
+import { isUsed, useOnce } from '../tickets/store.ts'
+import { openTicket, sealTicket, type Ticket } from '../tickets/tickets.ts'
+import { type Arrival, Arrivals, type Ended } from './arrivals.ts'
 import * as contract from './contract.ts'
-import { flowCookie, flowTicket, navigation } from './cookie.ts'
-import type { Flow, Provider } from './provider.ts'
-import { ProviderAway, SignOnFault } from './provider-faults.ts'
+import type { Flow, Identity, Provider } from './provider.ts'
+import { ProviderAway, SignOnFault, within } from './provider-faults.ts'
 import { claimAt } from './rules.ts'
 import * as store from './store.ts'
 
@@ -37,6 +37,7 @@ interface Parts extends SessionParts {
   authenticate(request: RequestHead): Caller | Promise<Caller>
   metrics: Metrics
   log: Logger
+  lines: BoundedLines
 }
 
 /** A flow and its purpose, as the cookie carries them. */
@@ -49,17 +50,31 @@ export interface SealedFlow extends Flow {
   setUpHash: string | null
   /** The session that began the flow, if `link` or `confirm` is the purpose; else null. */
   sessionId: number | null
-  operatorId: number | null
+  /** The hash of the browser's session, which ends when the sign-on begins another one; null if it has none. */
+  formerHash: string | null
+}
+
+interface SealedArrival extends Arrival {
+  returnTo: string | null
 }
 
 const ticketPurpose = 'sign-on'
+const arrivalPurpose = 'sign-on arrival'
+/** The page on which the console completes an arrival. */
+const completingPage = '/console/account?signOn=complete'
+
+const refusedLine: LineKind = {
+  level: 'warn',
+  line: 'a sign-on was refused',
+  rest: 'more sign-ons were refused in this minute',
+}
 
 type Callback = OperationRequest<unknown, unknown>
 
 export function signOnRoutes(parts: Parts): Handler[] {
-  const { sql, secrets, provider, config, callers, log, metrics } = parts
-  const publicUrl = config.publicUrl ?? ''
+  const { sql, secrets, cookies, provider, config, callers, log, lines, metrics } = parts
   const arrivals = new Arrivals(parts)
+  const shown = new ShownFlows()
 
   function requireProvider(): Provider {
     if (provider === undefined) throw new Refusal('signOnOff')
@@ -71,12 +86,20 @@ export function signOnRoutes(parts: Parts): Handler[] {
     const caller = (await parts.authenticate({ method: 'POST', header })) as OperatorCaller
     const { sessionId = null, operatorId = null } = caller.kind === 'operator' ? caller : {}
     if (sessionId === null || operatorId === null) throw new Refusal('notPermitted', { actor: actorOf(caller) })
-    if (purpose === 'confirm') return { sessionId, operatorId }
+    if (purpose === 'confirm') return { sessionId }
     permitted(contract.unlinkSignOn, caller)
     requireProof(caller)
     const { source } = await requireOperator(sql, operatorId, parts.showMoment)
     if (source === 2) throw new Refusal('managedBySignOn')
-    return { sessionId, operatorId }
+    return { sessionId }
+  }
+
+  /** The session whose cookie comes with a request; null if none does. Throws 10002. */
+  async function findSession({ header }: Callback): Promise<number | null> {
+    if (cookies.find({ header }, 'session') === undefined) return null
+    const own = (name: string) => (name === 'authorization' ? null : header(name))
+    const caller = (await parts.authenticate({ method: 'GET', header: own })) as OperatorCaller
+    return caller.sessionId
   }
 
   /** Throws 10052, and 10032 for an account with a second factor, which the link would bypass. */
@@ -90,7 +113,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
    * valid ticket, or with another `state` than the ticket's.
    */
   function openFlow(source: Callback, query: URLSearchParams) {
-    const text = flowTicket(source)
+    const text = cookies.find(source, 'signOn')
     const ticket = text === undefined ? undefined : openTicket<SealedFlow>(secrets, ticketPurpose, text)
     if (ticket === undefined) throw new SignOnFault('the callback carries no cookie of a sign-on in progress')
     if (query.getAll('state').join() !== ticket.content.state)
@@ -104,16 +127,52 @@ export function signOnRoutes(parts: Parts): Handler[] {
    */
   async function counted<Result>(address: string, run: () => Promise<Result>): Promise<Result> {
     const attempt: attempts.Attempt = { name: '', operatorId: null, address, knownBrowser: null, tried: 'credential' }
-    await attempts.countAttempt(sql, attempt)
-    try {
-      const result = await run()
-      await attempts.uncountAttempt(sql, attempt)
-      return result
-    } catch (error) {
-      if (isOfCaller(error)) await attempts.logRefused(sql, attempt)
-      else await attempts.uncountAttempt(sql, attempt)
-      throw error
+    return attempts.counted(sql, attempt, async () => {
+      try {
+        const result = await run()
+        await attempts.uncountAttempt(sql, attempt)
+        return result
+      } catch (error) {
+        if (isOfCaller(error)) await attempts.logRefused(sql, attempt)
+        else await attempts.uncountAttempt(sql, attempt)
+        throw error
+      }
+    })
+  }
+
+  /**
+   * Shows a flow's code to the provider, once. The use is stored only for a person whom the provider knows: strangers leave
+   * no row.
+   */
+  async function identify(from: Provider, ticket: Ticket<SealedFlow>, parameters: URLSearchParams): Promise<Identity> {
+    if (!shown.add(ticket.id) || (await isUsed(sql, ticket))) throw new SignOnFault(secondTime)
+    const identity = await within(
+      limits.signOnMs,
+      from.identify(parameters, ticket.content, (claims) => claimAt(claims, config.oidcRoleClaim)),
+    )
+    if (!(await useOnce(sql, ticket))) throw new SignOnFault(secondTime)
+    return identity
+  }
+
+  /**
+   * Takes a person who has come back. A link or a confirmation is carried out only for the browser with the session that
+   * began it; browsers do not send that session's cookie with a navigation from another site, so it is then checked, and
+   * sealed for the page that completes it.
+   */
+  async function take(flow: SealedFlow, identity: Identity, request: Callback): Promise<Ended & { page?: string }> {
+    const { purpose, startedAt, returnTo } = flow
+    if (!needsSession(purpose)) return arrivals.enter(flow, identity, request)
+    await arrivals.takeClaims(identity, request, false)
+    const { issuer, subject, authTime } = identity
+    const arrival: Arrival = { purpose, startedAt, sessionId: flow.sessionId ?? 0, who: { issuer, subject, authTime } }
+    const sessionId = await findSession(request)
+    if (sessionId !== null) {
+      requireSame(arrival, sessionId)
+      return arrivals.complete(arrival, request, 'whole')
     }
+    await arrivals.complete(arrival, request, 'checked')
+    const sealed = sealTicket(secrets, arrivalPurpose, { ...arrival, returnTo }, limits.signOnSeconds)
+    return { cookies: [cookies.set(request, 'arrival', sealed, limits.signOnSeconds)], page: completingPage }
   }
 
   function count(purpose: contract.Purpose, outcome: Parameters<Metrics['countSignIn']>[0]): void {
@@ -124,36 +183,47 @@ export function signOnRoutes(parts: Parts): Handler[] {
   async function finish(request: Callback): Promise<Reply> {
     const query = new URLSearchParams(String(request.query ?? ''))
     let purpose: contract.Purpose = 'signIn'
-    const cookies: string[] = []
-    const source = navigation({ header: request.header, sourceAddress: request.sourceAddress }, publicUrl)
+    const told: string[] = []
     try {
       const from = requireProvider()
       const ticket = openFlow(request, query)
       const flow = ticket.content
       purpose = flow.purpose
-      cookies.push(flowCookie(source, publicUrl, null))
-      if (!(await useOnce(sql, ticket))) throw new SignOnFault('the callback came a second time')
-      const parameters = await from.readCallback(query, flow.state)
-      const ended: Ended = await counted(request.sourceAddress(), async () => {
-        const identity = await from.identify(parameters, flow, (claims) => claimAt(claims, config.oidcRoleClaim))
-        return arrivals.take(flow, identity, source)
-      })
+      told.push(cookies.clear(request, 'signOn'))
+      const parameters = await within(limits.signOnMs, from.readCallback(query, flow.state))
+      const ended = await counted(request.sourceAddress(), async () =>
+        take(flow, await identify(from, ticket, parameters), request),
+      )
       count(purpose, 'succeeded')
-      return seeOther(flow.returnTo ?? '/console', [...cookies, ...ended.cookies])
+      told.push(...ended.cookies)
+      return ended.lacks === undefined
+        ? seeOther(ended.page ?? flow.returnTo ?? '/console', told)
+        : seeOther(refusedPage(purpose, 'secondFactorRequired', request.requestId), told)
     } catch (error) {
       const refusal = refusalOf(error, request.requestId)
       count(purpose, refusal === 'tooManyRequests' ? 'locked' : 'refused')
-      const page = needsSession(purpose) ? '/console/account' : '/console/sign-in'
-      const words = new URLSearchParams({ refusal: String(refusals[refusal].code), request: request.requestId })
-      return seeOther(`${page}?${words}`, cookies)
+      return seeOther(refusedPage(purpose, refusal, request.requestId), told)
     }
+  }
+
+  /** Completes the arrival in a browser's cookie, for the session that began it. Returns the page that was asked for. */
+  async function complete(sessionId: number, source: Source): Promise<string> {
+    const text = cookies.find(source, 'arrival')
+    const ticket = text === undefined ? undefined : openTicket<SealedArrival>(secrets, arrivalPurpose, text)
+    if (ticket === undefined) throw new SignOnFault('there is no sign-on to complete')
+    const { returnTo, ...arrival } = ticket.content
+    requireSame(arrival, sessionId)
+    if (!(await useOnce(sql, ticket))) throw new SignOnFault(secondTime)
+    const { lacks } = await arrivals.complete(arrival, source, 'whole')
+    if (lacks !== undefined) throw new Refusal('secondFactorRequired')
+    return returnTo ?? '/console/account'
   }
 
   /** The refusal for the browser. A provider's own words go to the log alone. */
   function refusalOf(error: unknown, requestId: string): Refusal['refusal'] {
     if (error instanceof Refusal) return error.refusal
     if (error instanceof SignOnFault || error instanceof ProviderAway) {
-      log.warn({ requestId, reason: error.message.slice(0, 500) }, 'a sign-on was refused')
+      lines.note(refusedLine, () => ({ requestId, reason: error.message.slice(0, 500) }))
       return error instanceof SignOnFault ? 'signOnFailed' : 'signOnUnavailable'
     }
     log.error({ requestId, err: error }, 'a sign-on failed')
@@ -175,10 +245,13 @@ export function signOnRoutes(parts: Parts): Handler[] {
       if (purpose === 'setUp' && setUpToken === null) throw invalidRequest([missingToken])
       const setUpHash = purpose === 'setUp' && setUpToken !== null ? hashSecret(setUpToken) : null
       if (setUpHash !== null) await requireLinkable(setUpHash)
-      const session = needsSession(purpose) ? await requireSession(purpose, source.header) : nobodysSession
+      const { sessionId } = needsSession(purpose) ? await requireSession(purpose, source.header) : { sessionId: null }
+      const former = cookies.session({ method: 'POST', header: source.header })
+      const formerHash = former === undefined ? null : hashSecret(former)
       const flow: SealedFlow = {
         ...{ state: newSecret(), nonce: newSecret(), verifier: newSecret() },
-        ...{ purpose, setUpHash, startedAt: Math.floor(Date.now() / 1000), returnTo: given(body.returnTo), ...session },
+        ...{ purpose, setUpHash, startedAt: Math.floor(Date.now() / 1000), returnTo: given(body.returnTo) },
+        ...{ sessionId, formerHash },
       }
       const authorizationUrl = await to.authorizationUrl(flow, purpose === 'confirm').catch((error: unknown) => {
         if (!(error instanceof ProviderAway)) throw error
@@ -186,10 +259,23 @@ export function signOnRoutes(parts: Parts): Handler[] {
       })
       const ticket = sealTicket(secrets, ticketPurpose, flow, limits.signOnSeconds)
       const headers = { 'cache-control': 'no-store' }
-      return new JsonText(JSON.stringify({ authorizationUrl }), headers, [flowCookie(source, publicUrl, ticket)])
+      return new JsonText(JSON.stringify({ authorizationUrl }), headers, [
+        cookies.set(source, 'signOn', ticket, limits.signOnSeconds),
+      ])
     }),
 
     handle(contract.finishSignOn, finish),
+
+    handle(contract.completeSignOn, async ({ requestId, caller, ...source }) => {
+      const { sessionId } = caller as OperatorCaller
+      if (sessionId === null) throw new Refusal('notPermitted')
+      requireProvider()
+      const returnTo = await complete(sessionId, source).catch((error: unknown) => {
+        throw error instanceof SignOnFault ? new Refusal(refusalOf(error, requestId)) : error
+      })
+      const headers = { 'cache-control': 'no-store' }
+      return new JsonText(JSON.stringify({ returnTo }), headers, [cookies.clear(source, 'arrival')])
+    }),
 
     handle(
       contract.logOutByProvider,
@@ -256,7 +342,36 @@ const isOfCaller = (error: unknown) =>
 const needsSession = (purpose: contract.Purpose): purpose is 'link' | 'confirm' =>
   purpose === 'link' || purpose === 'confirm'
 
-const nobodysSession = { sessionId: null, operatorId: null }
+const secondTime = 'the callback came a second time'
+
+function requireSame(arrival: Arrival, sessionId: number): void {
+  if (arrival.sessionId !== sessionId)
+    throw new SignOnFault('the browser holds another session than the one that began it')
+}
+
+function refusedPage(purpose: contract.Purpose, refusal: Refusal['refusal'], requestId: string): string {
+  const page = needsSession(purpose) ? '/console/account' : '/console/sign-in'
+  return `${page}?${new URLSearchParams({ refusal: String(refusals[refusal].code), request: requestId })}`
+}
+
+/** The flows whose code this process has shown to the provider: none is shown twice, even if the provider refused it. */
+class ShownFlows {
+  private readonly ids = new Set<string>()
+
+  /** Returns false for a flow that was added before. */
+  add(id: string): boolean {
+    if (this.ids.has(id)) return false
+    this.ids.add(id)
+    if (this.ids.size > limits.signOnsRemembered) {
+      for (const oldest of this.ids) {
+        this.ids.delete(oldest)
+        break
+      }
+    }
+    return true
+  }
+}
+
 const missingToken: FieldFault = {
   field: 'setUpToken',
   reason: { en: 'is required where the purpose is setUp', zh: '用途为 setUp 时必填' },

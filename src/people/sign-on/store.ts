@@ -24,16 +24,25 @@ export async function findLinked(sql: Statements, { issuer, subject }: Who): Pro
   return row && { ...(row as unknown as LinkedAccount), hasLeft: row.has_left }
 }
 
-/** Links an account and an identity. Throws 10064 when either is linked with another. */
-export async function link(tx: Statements, operatorId: number, { issuer, subject }: Who): Promise<void> {
-  const [known] = await tx`
+/** Whether an account and an identity are linked. Throws 10064 when either is linked with another. */
+export async function requireLinkable(
+  sql: Statements,
+  operatorId: number,
+  { issuer, subject }: Who,
+): Promise<{ isLinked: boolean }> {
+  const [known] = await sql`
     select operator_id, issuer, subject from operator_identity
     where operator_id = ${operatorId} or (issuer = ${issuer} and subject = ${subject}) limit 1`
-  if (known !== undefined) {
-    const isSame = known.operator_id === operatorId && known.issuer === issuer && known.subject === subject
-    if (isSame) return
-    throw new Refusal('signOnLinked')
-  }
+  if (known === undefined) return { isLinked: false }
+  const isSame = known.operator_id === operatorId && known.issuer === issuer && known.subject === subject
+  if (!isSame) throw new Refusal('signOnLinked')
+  return { isLinked: true }
+}
+
+/** Links an account and an identity. Throws 10064 when either is linked with another. */
+export async function link(tx: Statements, operatorId: number, who: Who): Promise<void> {
+  const { issuer, subject } = who
+  if ((await requireLinkable(tx, operatorId, who)).isLinked) return
   await tx`
     insert into operator_identity (issuer, subject, operator_id, linked_at)
     values (${issuer}, ${subject}, ${operatorId}, now())`

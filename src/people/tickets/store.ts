@@ -10,6 +10,12 @@ export async function useOnce(sql: Statements, { id, until }: Pick<Ticket<unknow
   return noted.count === 1
 }
 
+/** Whether a ticket is used. */
+export async function isUsed(sql: Statements, { id }: Pick<Ticket<unknown>, 'id'>): Promise<boolean> {
+  const [row] = await sql`select 1 from used_ticket where ticket_hash = ${hashSecret(id)}`
+  return row !== undefined
+}
+
 /** Removes at most `limit` used tickets that have expired by the clock of every process. */
 export async function deleteUsedTickets(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`

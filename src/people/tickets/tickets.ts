@@ -1,9 +1,10 @@
 import { newSecret } from '../../callers/credentials.ts'
-import type { SecretBox } from '../../secrets/box.ts'
+import { keyIdOf, type SecretBox } from '../../secrets/box.ts'
 
 // A ticket is the state of a flow of two requests, sealed and handed to the client, which sends it back with the second
 // request. Nothing is stored until the ticket is used, so strangers cannot fill a table, and every process can open it.
-// `useOnce` makes sure that a ticket works only once.
+// `useOnce` makes sure that a ticket works only once. Anybody can have tickets sealed, as many as they like, and a key of
+// AES-GCM takes only some billions of random nonces: so tickets have keys of their own, new ones each day.
 
 interface Sealed {
   content: unknown
@@ -19,18 +20,41 @@ export interface Ticket<Content> {
   until: Date
 }
 
+const dayMs = 86_400_000
+const boxes = new WeakMap<SecretBox, Map<number, SecretBox>>()
+
+/** The box of a day's tickets. Those of three days are kept. */
+function boxOf(secrets: SecretBox, day: number): SecretBox {
+  const days = boxes.get(secrets) ?? new Map<number, SecretBox>()
+  boxes.set(secrets, days)
+  const known = days.get(day)
+  if (known !== undefined) return known
+  const made = secrets.derived(`tickets of day ${day}`)
+  for (const other of days.keys()) if (Math.abs(other - day) > 1) days.delete(other)
+  days.set(day, made)
+  return made
+}
+
+const today = () => Math.floor(Date.now() / dayMs)
+
 const owner = (purpose: string) => `ticket ${purpose}`
 
 /** Seals a ticket for one purpose. Its text has only characters that URLs and cookies take. */
 export function sealTicket(secrets: SecretBox, purpose: string, content: object, seconds: number): string {
   const sealed: Sealed = { content, id: newSecret(), until: Date.now() + seconds * 1000 }
-  return Buffer.from(secrets.seal(owner(purpose), JSON.stringify(sealed))).toString('base64url')
+  return Buffer.from(boxOf(secrets, today()).seal(owner(purpose), JSON.stringify(sealed))).toString('base64url')
 }
 
 /** The content of a ticket; undefined if it was altered, is too old, or is for another purpose. */
 export function openTicket<Content>(secrets: SecretBox, purpose: string, text: string): Ticket<Content> | undefined {
   try {
-    const opened = secrets.openOnce(owner(purpose), Buffer.from(text, 'base64url').toString())
+    const sealed = Buffer.from(text, 'base64url').toString()
+    // A ticket of yesterday lives on past midnight, and the clock of another process may be in tomorrow already.
+    const box = [today(), today() - 1, today() + 1]
+      .map((day) => boxOf(secrets, day))
+      .find(({ keyIds }) => keyIds.includes(keyIdOf(sealed)))
+    if (box === undefined) return undefined
+    const opened = box.openOnce(owner(purpose), sealed)
     const { content, id, until } = JSON.parse(opened) as Sealed
     return until > Date.now() ? { content: content as Content, id, until: new Date(until) } : undefined
   } catch {

@@ -33,7 +33,7 @@ export const noteRepeatsRoutine = routine(
   v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
   v_revoked text[] := '{}';`,
   `  perform set_config('synchronous_commit', 'off', true);
-  ${findRevokedSql}
+  ${findRevokedSql()}
   if v_revoked <> '{}' then
     return;
   end if;
@@ -67,7 +67,7 @@ export async function noteRepeats(
     textArray(sorted.map(({ deviceNo }) => deviceNo)),
     textArray(sorted.map(({ appId }) => appId)),
     refreshMs,
-    ...callerValues(callers),
+    ...callerValues(callers, new Set(sorted.map(({ appId }) => appId))),
     elements(sorted.map(timeOf)),
     ...stateValues(sorted.map(({ values }) => values)),
   ])
