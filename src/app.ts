@@ -65,6 +65,7 @@ import { Deadlines } from './runtime/deadlines.ts'
 import type { Lifetime } from './runtime/lifetime.ts'
 import { Metrics } from './runtime/metrics.ts'
 import type { Peers } from './runtime/peer-processes.ts'
+import { Turns } from './runtime/turns.ts'
 import { runtime, version } from './runtime/version.ts'
 import type { SecretBox } from './secrets/box.ts'
 import { serviceDetailRoutes } from './service/detail/routes.ts'
@@ -85,7 +86,7 @@ import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/routine.ts'
 import { limits } from './vocabulary/limits.ts'
 import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moments.ts'
-import { refusals } from './vocabulary/refusals.ts'
+import { refusals, tooManyRequests } from './vocabulary/refusals.ts'
 
 /**
  * The pools of a process, one per purpose, so that one exhausted pool does not delay the work of another. The pool for
@@ -171,6 +172,12 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const callers = new CallerCache(pools.access, pools.control, peers, rules)
   const access = new AccessControl(callers, rateLimiter, operatorKey)
   const inFlight = new InFlight(config.maxRequests)
+  const writeTurns = new Turns({
+    ofOne: limits.writesAtOnceOfOne,
+    ofOneAlone: limits.writesAtOnceOfOneAlone,
+    waitingOfOne: inFlight.mostOfOne,
+    full: tooManyRequests,
+  })
   const client = openCallbackClient(config)
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
@@ -271,6 +278,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 5_000,
     inFlight,
+    writes: writeTurns,
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
   registerServiceGauges({

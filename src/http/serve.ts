@@ -4,7 +4,6 @@ import { permitted } from '../callers/access-control.ts'
 import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
 import { requireStillActingFor } from '../callers/permissions.ts'
 import { databaseRefusal, failureClass } from '../database/failures.ts'
-import type { Reads } from '../database/reads.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Operation } from '../vocabulary/operation.ts'
@@ -12,11 +11,11 @@ import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from 
 import type { Admission } from '../vocabulary/roles.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { compress, isLarge, Replayed, Reply, render, renderRefusal } from './answer.ts'
-import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, requireMediaType } from './body.ts'
+import { BodyReader, bodyTooSlow, FileBody, requireMediaType } from './body.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
-import type { InFlight } from './in-flight.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
+import { PendingRequest, type Shares } from './pending-request.ts'
 import { RefusalLines } from './refusal-lines.ts'
 import { noteFaults, noting, readBody, readQuery, refusalOf, requestKeyOf } from './request-parts.ts'
 import { type Route, routeTable, unknownTarget } from './route-table.ts'
@@ -44,8 +43,7 @@ export interface RefusedWrite {
   subject?: string | null
 }
 
-export interface ServeOptions {
-  reads: Reads
+export interface ServeOptions extends Shares {
   /** Records a refused write. Must not throw, and the response does not wait for it. */
   noteRefusal(refused: RefusedWrite): void
   /** Returns the caller of an operation. Throws for one that may not call it. */
@@ -62,17 +60,6 @@ export interface ServeOptions {
   answerTimeoutMs: number
   /** A body that has not arrived by then is refused. */
   bodyTimeoutMs: number
-  /** Requests under way at once; past its limit, 50003. */
-  inFlight: InFlight
-}
-
-/** A request on its way to its answer. */
-interface Pending extends RequestTimeout {
-  requestId: string
-  /** Known once it is admitted. */
-  caller: Caller | undefined
-  /** The body as it was sent, once it is read. */
-  body: unknown
 }
 
 const tokenTrustedForMs = 50
@@ -93,20 +80,14 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 
     // One promise for each request: every further one would cost as much as the routing.
     return new Promise((resolve, reject) => {
-      let isAnswered = false
-      const pending: Pending = {
-        at: startedAt + options.answerTimeoutMs,
-        late: unavailable,
-        expire: () => refuse(pending.late()),
-        requestId,
-        caller: undefined,
-        body: undefined,
-        before: undefined,
-        after: undefined,
+      const pending = new PendingRequest(request, requestId, startedAt + options.answerTimeoutMs, options, bodies)
+      pending.expire = () => {
+        refuse(pending.late())
+        pending.abort()
       }
       function finish(answer: HttpAnswer, code: number): void {
-        if (isAnswered) return
-        isAnswered = true
+        if (pending.isAnswered) return
+        pending.isAnswered = true
         options.deadlines.leave(pending)
         answer.headers['x-request-id'] = requestId
         // A response can hold secrets, set-up links, and names and telephone numbers of people. Only its caller may
@@ -132,7 +113,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         try {
           const refusal = asRefusal(error, requestId, route, options)
           if (refusal.refusal === 'tooManyRequests' && refusal.appId) options.metrics.countRateLimited(refusal.appId)
-          if (!isAnswered) tell(refusal)
+          if (!pending.isAnswered) tell(refusal)
           const language = preferredLanguage(request.header('accept-language'))
           finish(
             renderRefusal(refusal, language, route?.handler.refusalMembers?.(refusal)),
@@ -150,11 +131,15 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       if (inFlight.isFull && !isProbe) return refuse(unavailable())
       const place = isProbe ? 0 : 1
       inFlight.count += place
-      options.deadlines.enter(pending)
       // A request that timed out with 503 counts until its work ends: the bound is on work, not on waiting.
+      const leave = () => {
+        inFlight.count -= place
+        pending.leave()
+      }
+      options.deadlines.enter(pending)
       answerFor(route, request, options, bodies, pending).then(
         (outcome) => {
-          inFlight.count -= place
+          leave()
           try {
             finish(render(outcome), 0)
           } catch (fault) {
@@ -162,7 +147,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
           }
         },
         (error: unknown) => {
-          inFlight.count -= place
+          leave()
           refuse(error)
         },
       )
@@ -207,14 +192,15 @@ async function answerFor(
   request: HttpRequest,
   options: ServeOptions,
   bodies: BodyReader,
-  pending: Pending,
+  pending: PendingRequest,
 ) {
-  const { operation, run } = route.handler
-  const admitted = options.admit(operation, request)
+  const { operation, ownerOf } = route.handler
+  const admitted = admit(route, request, options, pending)
   const caller = admitted instanceof Promise ? await admitted : admitted
   pending.caller = caller
   const head = {
     requestId: pending.requestId,
+    pending,
     header: (name: string) => request.header(name),
     sourceAddress: () => options.sourceOf(request),
     noteRefusedRow(refusal: Refusal, subject: string | null) {
@@ -245,10 +231,56 @@ async function answerFor(
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
   if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
-  if (idempotency === undefined) return run({ caller, actor, body, query, idempotency, ...head })
+  // A stranger owns what it asks for from the same address in the name that it gives.
+  if (ownerOf !== undefined) pending.own(`${options.sourceOf(request)} ${ownerOf(body, head.header)}`)
+  const asked = { caller, actor, body, query, idempotency, ...head }
+  if (idempotency === undefined) return runWrite(route, asked, request, options)
   idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
-  const outcome = await run({ caller, actor, body, query, idempotency, ...head })
+  const outcome = await runWrite(route, asked, request, options)
   return idempotency.isReplayed ? new Replayed(outcome) : outcome
+}
+
+/** Finds the caller, and counts the request for its owner. */
+function admit(route: Route, request: HttpRequest, options: ServeOptions, pending: PendingRequest) {
+  const { operation, ownerOf } = route.handler
+  const isProbe = !request.path.startsWith('/api/')
+  const known = (caller: Caller) => {
+    // A refusal of one who is known names its caller.
+    pending.caller = caller
+    if (!isProbe) pending.own(actorOf(caller))
+    return caller
+  }
+  if (operation.callers.length === 0 && !isProbe) {
+    pending.enterStrangers()
+    // A name that the body gives says more: a source may be a proxy with all clients behind it.
+    if (ownerOf === undefined) pending.own(options.sourceOf(request))
+  }
+  const admitted = options.admit(operation, request)
+  if (operation.callers.length === 0) return admitted
+  if (!(admitted instanceof Promise)) return known(admitted)
+  if (!isProbe) pending.enterStrangers()
+  return admitted.then(known).finally(() => pending.leaveStrangers())
+}
+
+/**
+ * Runs a write in the turn of its owner, before it takes a connection. One that is over by then is dropped. The turn may
+ * have been waited for, so the caller's access is checked again.
+ */
+function runWrite(
+  route: Route,
+  asked: OperationRequest & { pending: PendingRequest },
+  request: HttpRequest,
+  options: ServeOptions,
+) {
+  const { operation, run, isOutOfTurn } = route.handler
+  if (isOutOfTurn || operation.callers.length === 0) return run(asked)
+  const { caller, pending } = asked
+  const askedAt = performance.now()
+  return pending.inTurn(async () => {
+    await requireStill(operation, request, options, askedAt, caller, undefined)
+    if (pending.isOver) throw unavailable()
+    return run(asked)
+  })
 }
 
 /** Answers a GET. The caller's access is checked again before each read and while the answer is sent. Throws 10003. */
@@ -256,7 +288,7 @@ async function answerRead(
   route: Route,
   request: HttpRequest,
   options: ServeOptions,
-  pending: Pending,
+  pending: PendingRequest,
   { caller, ...asked }: Omit<OperationRequest, 'idempotency'>,
 ): Promise<unknown> {
   const named = (asked.query as { appId?: string | null } | undefined)?.appId
@@ -265,17 +297,14 @@ async function answerRead(
   const narrower = admission?.(asked.query)
   if (narrower !== undefined) permitted(narrower, caller)
   const still = () => requireStill(narrower ?? operation, request, options, askedAt, caller, named)
-  let gone: AbortSignal | undefined
   const readNext: StreamRequest['readNext'] = async (read) => {
-    gone ??= abortedWith(request, pending)
     await still()
-    return options.reads.run(asked.actor, gone, read)
+    return options.reads.run(asked.actor, pending.signal, read)
   }
   const outcome = await answerGet(
     route.handler,
     { caller, idempotency: undefined, readNext, ...asked } as OperationRequest,
     options,
-    () => abortedWith(request, pending),
   )
   if (outcome instanceof Reply) endWithAccess(outcome, still)
   // A read may wait for seconds; writes look again under their application's lock.
@@ -288,7 +317,7 @@ async function answerFile(
   route: Route,
   request: HttpRequest,
   options: ServeOptions,
-  pending: Pending,
+  pending: PendingRequest,
   asked: Omit<OperationRequest, 'idempotency'>,
 ): Promise<unknown> {
   const { operation, run } = route.handler
@@ -324,25 +353,8 @@ async function answerFile(
 }
 
 /** Answers a GET; one that reads the database waits for a connection of its own. */
-function answerGet(
-  { run, reads }: Handler,
-  asked: OperationRequest,
-  options: ServeOptions,
-  signal: () => AbortSignal,
-): Promise<unknown> {
-  return reads ? options.reads.run(asked.actor, signal(), (sql) => run({ ...asked, sql })) : run(asked)
-}
-
-/** Aborted when the client disconnects or its request has timed out. */
-function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal {
-  const controller = new AbortController()
-  const { expire } = timeout
-  timeout.expire = () => {
-    expire()
-    controller.abort()
-  }
-  request.onHangUp(() => controller.abort())
-  return controller.signal
+function answerGet({ run, reads }: Handler, asked: OperationRequest, options: ServeOptions): Promise<unknown> {
+  return reads ? options.reads.run(asked.actor, asked.pending.signal, (sql) => run({ ...asked, sql })) : run(asked)
 }
 
 /**

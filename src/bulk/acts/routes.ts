@@ -5,11 +5,12 @@ import { requireApplicationExists } from '../../callers/store.ts'
 import type { Config } from '../../config.ts'
 import { findReplay, once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
-import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
-import { type Handler, handle, read, stream } from '../../http/handler.ts'
+import { type Handler, handle, handleOutOfTurn, read, stream } from '../../http/handler.ts'
+import { Turns } from '../../runtime/turns.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
+import { Refusal, tooManyRequests } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { resultReply } from '../jobs/result.ts'
 import * as jobs from '../jobs/store.ts'
@@ -30,12 +31,17 @@ interface Parts {
 
 export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted }: Parts): Handler[] {
   const requireRoom = roomFor(sql, config)
-  const inTurn = turns()
+  // Only one request of an application counts at a time: a second one then finds that the first has begun its act.
+  const counts = new Turns({
+    ofOne: limits.actCountsOfOne,
+    waitingOfOne: limits.actCountsWaitingOfOne,
+    full: tooManyRequests,
+  })
 
   return [
-    handle(
+    handleOutOfTurn(
       createAct,
-      async ({ caller, actor, body, idempotency, sourceAddress }) => {
+      async ({ caller, actor, body, idempotency, sourceAddress, pending }) => {
         const act = readAct(body)
         // A fresh proof is needed, as for the operation on one device (contract §12.4), but not for a dry run, which
         // changes nothing.
@@ -43,9 +49,7 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
         const appId = await requireApplicationOf(sql, caller, body.appId)
         if (isOperators(act.kind, act.act)) requirePlatform(caller)
         if (act.targetAppId !== null) await requireApplicationExists(sql, act.targetAppId)
-        // Only one request of an application counts at a time; a second one then usually finds that the first has begun
-        // its act.
-        const begun = await inTurn(appId, async () => {
+        const begun = await counts.run(appId, pending.signal, async () => {
           // First, because the act under way may be this very request's, whose response is then stored.
           const isUnderWay = await jobs.isUnderWay(sql, appId)
           const first = await findReplay<ActRecord>(sql, idempotency, appId)
@@ -53,10 +57,10 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
           if (isUnderWay) throw new Refusal('importRunning')
           await requireRoom(appId)
           const beganAfter = await readNewestEventId(sql, appId)
-          const rows = await countRows(sql, { ...act, appId, beganAfter }, readTimeRange)
+          const rows = await countRows((step) => pending.read(step), { ...act, appId, beganAfter }, readTimeRange)
           const expected = given(body.expectedRows)
           if (expected !== null && expected !== rows) throw rowsChanged(rows)
-          return transaction(sql, async (tx) => {
+          return pending.transaction(sql, async (tx) => {
             await lockApplicationFor(tx, caller, appId)
             return once(tx, idempotency, appId, async () => {
               const isDryRun = given(body.dryRun) === true
@@ -90,9 +94,9 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
       return { ...page, list: page.list.map((act) => shownTo(caller, act)) }
     }),
 
-    handle(cancelAct, async ({ caller, body, sourceAddress }) => {
+    handle(cancelAct, async ({ caller, body, sourceAddress, pending }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
-      return transaction(sql, async (tx) => {
+      return pending.transaction(sql, async (tx) => {
         const data = await jobs.requireJob(tx, acts, appIds, body.id, showMoment)
         if (isOperators(data.kind, data.act)) requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data: forTrail(data) }
@@ -133,20 +137,4 @@ function rowsChanged(rows: number): Refusal {
     zh: `与现在符合条件的行数不符：${rows}`,
   }
   return new Refusal('rowsChanged', { errors: [{ field: 'expectedRows', reason }] })
-}
-
-/** Makes what runs the work of each application one after the other. */
-function turns() {
-  const last = new Map<string, Promise<unknown>>()
-  return async <Answer>(appId: string, work: () => Promise<Answer>): Promise<Answer> => {
-    const before = last.get(appId) ?? Promise.resolve()
-    const mine = before.then(work, work)
-    const settled = mine.catch(() => {})
-    last.set(appId, settled)
-    try {
-      return await mine
-    } finally {
-      if (last.get(appId) === settled) last.delete(appId)
-    }
-  }
 }
