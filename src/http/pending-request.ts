@@ -47,7 +47,7 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.at = at
     this.shares = shares
     this.bodies = bodies
-    this.expire = unavailableSoon
+    this.expire = neverExpires
     this.before = undefined
     this.after = undefined
     this.caller = undefined
@@ -127,4 +127,4 @@ export class PendingRequest implements RequestTimeout, Pending {
   }
 }
 
-const unavailableSoon = () => {}
+const neverExpires = () => {}

@@ -8,7 +8,7 @@ import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
-import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import {
   type Answer,
   Client,
@@ -236,3 +236,36 @@ describe('nothing begins after its request is over', () => {
     120_000,
   )
 })
+
+test('a price change is written on time while the lock of another application with due changes is held', async () => {
+  const { service, client, greedy, other, database } = await start(100, 10)
+  await makeSites(client, other, 1)
+  const rule = {
+    ruleName: 'Day',
+    ruleType: 1,
+    periods: [{ startTime: '00:00:00', electricityPrice: '1', servicePrice: '1' }],
+  }
+  const moment = Math.ceil(Date.now() / 1000) * 1000 + 4_000
+  const effectiveTime = new Date(moment).toISOString()
+  const ids: number[] = []
+  for (const { appId, token } of [greedy, other]) {
+    const { data } = await client.call(saveBillingRule, { appId, ...rule }, { token })
+    const change = { sites: { all: true }, rules: { fastChargeBillRuleId: data.id }, effectiveTime }
+    ids.push((await client.call(schedulePriceChange, { appId, ...change }, { token })).data.id as number)
+  }
+  const isWritten = async ({ token }: TestApplication, id: number | undefined) =>
+    (await client.call(getPriceChange, { id: String(id) }, { token })).data.appliedTime !== null
+  await database.run(async (sql) => {
+    await sql.begin(async (tx) => {
+      await tx`select 1 from application_lock where app_id = ${greedy.appId} for update`
+      expect(await becomesTrue(() => isWritten(other, ids[1]), moment - Date.now() + 8_000)).toBe(true)
+      const lateMs = Date.now() - moment
+      tell(`written ${lateMs} ms after its moment`)
+      expect(lateMs).toBeLessThan(2_000)
+      expect(await isWritten(greedy, ids[0])).toBe(false)
+    })
+  })
+  expect(await becomesTrue(() => isWritten(greedy, ids[0]), 10_000)).toBe(true)
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 60_000)
