@@ -68,6 +68,7 @@ import { Deadlines } from './runtime/deadlines.ts'
 import type { Lifetime } from './runtime/lifetime.ts'
 import { Metrics } from './runtime/metrics.ts'
 import type { Peers } from './runtime/peer-processes.ts'
+import { Turns } from './runtime/turns.ts'
 import { runtime, version } from './runtime/version.ts'
 import type { SecretBox } from './secrets/box.ts'
 import { serviceDetailRoutes } from './service/detail/routes.ts'
@@ -88,7 +89,7 @@ import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/routine.ts'
 import { limits } from './vocabulary/limits.ts'
 import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moments.ts'
-import { refusals } from './vocabulary/refusals.ts'
+import { refusals, tooManyRequests } from './vocabulary/refusals.ts'
 
 /**
  * The pools of a process, one per purpose, so that one exhausted pool does not delay the work of another. The pool for
@@ -176,6 +177,12 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const access = new AccessControl(callers, rateLimiter, cookies, rules, operatorKey)
   const lines = new BoundedLines(log)
   const inFlight = new InFlight(config.maxRequests)
+  const writeTurns = new Turns({
+    ofOne: limits.writesAtOnceOfOne,
+    ofOneAlone: limits.writesAtOnceOfOneAlone,
+    waitingOfOne: inFlight.mostOfOne,
+    full: tooManyRequests,
+  })
   const client = openCallbackClient(config)
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
@@ -280,6 +287,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     bodyTimeoutMs: 5_000,
     keyUsage,
     inFlight,
+    writes: writeTurns,
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
   registerServiceGauges({

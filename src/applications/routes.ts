@@ -7,10 +7,9 @@ import { applicationOf, lockApplicationFor, requireStillStanding, visibleApplica
 import type { Config } from '../config.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { transaction } from '../database/transaction.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, read } from '../http/handler.ts'
+import { type Handler, handle, type OperationRequest, read } from '../http/handler.ts'
 import type { EventType, PlatformEventType } from '../vocabulary/event-types.ts'
 import { given } from '../vocabulary/values.ts'
 import type { ApplicationRecord } from './contract.ts'
@@ -41,13 +40,16 @@ export function applicationRoutes(parts: Parts): Handler[] {
 
   /** Changes an application under its lock; writes an event only when `changed` returns a change. */
   async function changeState(
-    caller: Caller,
-    appId: string,
-    actor: string,
+    {
+      body: { appId },
+      caller,
+      actor,
+      pending,
+    }: Pick<OperationRequest<{ appId: string }>, 'body' | 'caller' | 'actor' | 'pending'>,
     type: EventType,
     changed: (application: store.Application) => store.ApplicationChange | undefined,
   ) {
-    const application = await transaction(sql, async (tx) => {
+    const application = await pending.transaction(sql, async (tx) => {
       const before = await store.requireLockedApplication(tx, appId)
       await requireStillStanding(tx, caller)
       const change = changed(before)
@@ -79,8 +81,8 @@ export function applicationRoutes(parts: Parts): Handler[] {
   return [
     handle(
       contract.createApplication,
-      async ({ caller, body, actor, idempotency }) => {
-        const made = await transaction(sql, (tx) =>
+      async ({ caller, body, actor, idempotency, pending }) => {
+        const made = await pending.transaction(sql, (tx) =>
           once(tx, idempotency, keyOwnerOf(caller), async () => {
             await requireStillStanding(tx, caller)
             return create(tx, body, newSecret(), actor)
@@ -93,7 +95,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },
     ),
 
-    handle(contract.updateApplication, async ({ caller, body, actor, header }) => {
+    handle(contract.updateApplication, async ({ caller, body, actor, header, pending }) => {
       const change: store.ApplicationChange = {}
       if (body.appName !== undefined) change.appName = body.appName
       const limit = limitOf(body)
@@ -101,7 +103,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       if (body.tokenLifetimeSeconds !== undefined) {
         change.tokenLifetimeSeconds = given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds
       }
-      const application = await transaction(sql, async (tx) => {
+      const application = await pending.transaction(sql, async (tx) => {
         const before = await store.requireLockedApplication(tx, body.appId)
         await requireStillStanding(tx, caller)
         requireMatch(header('if-match'), tagOf(before))
@@ -113,33 +115,35 @@ export function applicationRoutes(parts: Parts): Handler[] {
       return tagged(show(application), tagOf(application))
     }),
 
-    handle(contract.takeApplicationOnline, ({ caller, body, actor }) =>
-      changeState(caller, body.appId, actor, 'application.online', ({ onlineStatus }) =>
+    handle(contract.takeApplicationOnline, (request) =>
+      changeState(request, 'application.online', ({ onlineStatus }) =>
         onlineStatus === 1 ? undefined : { onlineStatus: 1 },
       ),
     ),
 
-    handle(contract.takeApplicationOffline, ({ caller, body, actor }) =>
-      changeState(caller, body.appId, actor, 'application.offline', ({ onlineStatus }) =>
+    handle(contract.takeApplicationOffline, (request) =>
+      changeState(request, 'application.offline', ({ onlineStatus }) =>
         onlineStatus === 2 ? undefined : { onlineStatus: 2 },
       ),
     ),
 
-    handle(contract.freezeApplication, ({ caller, body, actor }) =>
-      changeState(caller, body.appId, actor, 'application.frozen', ({ status, frozenReason }) =>
-        status === 2 && frozenReason === body.reason ? undefined : { status: 2, frozenReason: body.reason },
+    handle(contract.freezeApplication, (request) =>
+      changeState(request, 'application.frozen', ({ status, frozenReason }) =>
+        status === 2 && frozenReason === request.body.reason
+          ? undefined
+          : { status: 2, frozenReason: request.body.reason },
       ),
     ),
 
-    handle(contract.unfreezeApplication, ({ caller, body, actor }) =>
-      changeState(caller, body.appId, actor, 'application.unfrozen', ({ status }) =>
+    handle(contract.unfreezeApplication, (request) =>
+      changeState(request, 'application.unfrozen', ({ status }) =>
         status === 1 ? undefined : { status: 1, frozenReason: null },
       ),
     ),
 
-    handle(contract.rotateApplicationSecret, async ({ caller, body, actor, idempotency, sourceAddress }) => {
+    handle(contract.rotateApplicationSecret, async ({ caller, body, actor, idempotency, sourceAddress, pending }) => {
       const appId = applicationOf(caller, body.appId)
-      const answer = await transaction(sql, async (tx) => {
+      const answer = await pending.transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
         return once(tx, idempotency, appId, async () => {
           const appSecret = newSecret()
@@ -153,9 +157,9 @@ export function applicationRoutes(parts: Parts): Handler[] {
       return answer
     }),
 
-    handle(contract.endPreviousApplicationSecret, async ({ caller, body, actor, header, sourceAddress }) => {
+    handle(contract.endPreviousApplicationSecret, async ({ caller, body, actor, header, sourceAddress, pending }) => {
       const appId = applicationOf(caller, body.appId)
-      const application = await transaction(sql, async (tx) => {
+      const application = await pending.transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
         const before = await store.requireApplication(tx, appId)
         requireMatch(header('if-match'), tagOf(before))

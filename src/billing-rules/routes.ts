@@ -1,11 +1,9 @@
-import type { Caller } from '../callers/caller.ts'
 import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, read } from '../http/handler.ts'
+import { type Handler, handle, type OperationRequest, read } from '../http/handler.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
@@ -26,7 +24,11 @@ interface RulePrices {
   /**
    * Runs a write under the application's lock. Before it, writes the price changes that are due at the moment `now`.
    */
-  write<Data>(caller: Caller, appId: string, write: (tx: Statements, now: Date) => Promise<Data>): Promise<Data>
+  write<Data>(
+    request: Pick<OperationRequest, 'caller' | 'pending'>,
+    appId: string,
+    write: (tx: Statements, now: Date) => Promise<Data>,
+  ): Promise<Data>
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<void>
 }
@@ -45,10 +47,10 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
   return [
     handle(
       saveBillingRule,
-      async ({ caller, actor, body, idempotency }) => {
+      async ({ caller, actor, body, idempotency, pending }) => {
         const { ruleName, ruleType } = body
         const appId = applicationOf(caller, body.appId)
-        const saved = await transaction(sql, async (tx) => {
+        const saved = await pending.transaction(sql, async (tx) => {
           await lockApplicationFor(tx, caller, appId)
           return once(tx, idempotency, appId, async () => {
             const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
@@ -63,9 +65,10 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
 
     handle(
       updateBillingRule,
-      async ({ caller, actor, body, header }) => {
+      async (request) => {
+        const { caller, actor, body, header } = request
         const appId = applicationOf(caller, body.appId)
-        const rule = await prices.write(caller, appId, async (tx, now) => {
+        const rule = await prices.write(request, appId, async (tx, now) => {
           const before = await requireBillingRule(tx, appId, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(before))
           const { changed, faults } = changeRule(before, body)
@@ -81,9 +84,10 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
       { check: updateFaults },
     ),
 
-    handle(deleteBillingRule, async ({ caller, actor, body, header, idempotency }) => {
+    handle(deleteBillingRule, async (request) => {
+      const { caller, actor, body, header, idempotency } = request
       const appId = applicationOf(caller, body.appId)
-      return prices.write(caller, appId, (tx, now) =>
+      return prices.write(request, appId, (tx, now) =>
         once(tx, idempotency, appId, async () => {
           const rule = await requireBillingRule(tx, appId, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(rule))

@@ -4,7 +4,6 @@ import { requireApplicationOf, requireApplicationsOf, requireStillStanding } fro
 import type { Config } from '../config.ts'
 import { findReplay, hasAnswer, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
-import { transaction } from '../database/transaction.ts'
 import { deliveryPages } from '../deliveries/pages.ts'
 import { deviceExportPages } from '../devices/pages.ts'
 import { placementPages } from '../devices/placement/pages.ts'
@@ -70,7 +69,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
   const requireRoom = roomFor(sql, config)
 
   return [
-    takeFile(createImport, async ({ caller, actor, query, file, idempotency, sourceAddress }) => {
+    takeFile(createImport, async ({ caller, actor, query, file, idempotency, sourceAddress, pending }) => {
       const { kind } = query
       const format = requireFormat(file.mediaType, given(query.format))
       const appId =
@@ -101,7 +100,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         await keepPieces(sql, draft, rows, () => requireRoom(appId))
         const { columns, ignoredColumns } = rows
         const taken = { columns, ignoredColumns, rows: rows.rows, bytes: file.size }
-        const submitted = await transaction(sql, (tx) =>
+        const submitted = await pending.transaction(sql, (tx) =>
           once(tx, idempotency, owner, async () => {
             const data = await store.submitDraft(tx, draft, taken, showMoment)
             // A dry run changes nothing that the log would have to tell, and its job goes before long.
@@ -138,9 +137,9 @@ export function bulkRoutes(parts: Parts): Handler[] {
       return jobs.pageOfJobs(sql, store.imports, filter, showMoment)
     }),
 
-    handle(cancelImport, async ({ caller, body, sourceAddress }) => {
+    handle(cancelImport, async ({ caller, body, sourceAddress, pending }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
-      return transaction(sql, async (tx) => {
+      return pending.transaction(sql, async (tx) => {
         await requireStillStanding(tx, caller)
         const data = await jobs.requireJob(tx, store.imports, appIds, body.id, showMoment)
         if (data.kind === 'inventory') requirePlatform(caller)

@@ -8,7 +8,7 @@ import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from '.
 import { findInventory, unknownModelNames, upsertInventory } from '../devices/inventory/store.ts'
 import { deviceBatches, type WriteBatch } from '../devices/lane.ts'
 import type { Catalogue } from '../devices/models/catalogue.ts'
-import { touchCatalogue } from '../devices/models/store.ts'
+import { holdCatalogue } from '../devices/models/store.ts'
 import type { RegistrationOutcome as Outcome } from '../devices/routine.ts'
 import { findDevices, findHolders } from '../devices/store.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -227,7 +227,7 @@ export async function decideInventory(
   rows: readonly InventoryEntry[],
   { isDryRun, isUpsert }: { isDryRun: boolean; isUpsert: boolean },
 ): Promise<RowOutcome[]> {
-  if (!isDryRun) await touchCatalogue(tx)
+  if (!isDryRun) await holdCatalogue(tx)
   const unknown = await unknownModelNames(tx, [...new Set(rows.map(({ modelName }) => modelName))])
   const models = await findInventory(
     tx,

@@ -2,6 +2,7 @@ import { lockApplication } from '../database/application-lock.ts'
 import { findKeptAnswers, type KeptAnswer, keepAnswers, keyName, type RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql, Statements } from '../database/open.ts'
+import type { Pending } from '../database/pending.ts'
 import { transaction } from '../database/transaction.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { CallerCache } from './cache.ts'
@@ -41,6 +42,7 @@ export interface Submission<Body> extends Change<Body> {
   caller: Caller
   appId: string
   idempotency: RequestKey | undefined
+  pending: Pending
 }
 
 type Outcome = LaneOutcome<Shown>
@@ -62,6 +64,7 @@ export function changeLane<Body, Item>(
   show: (item: Item) => Shown,
 ): (submission: Submission<Body>) => Promise<Shown> {
   const lane = openLane<Submission<Body>, Outcome>(name, {
+    ownerOf: ({ appId }) => appId,
     // Changes of one record may share a batch: they are applied in order.
     claims: (submission) => {
       const key = keyOf(submission)

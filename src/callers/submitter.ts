@@ -1,4 +1,5 @@
 import type { GroupCommit } from '../database/group-commit.ts'
+import type { LaneItem } from '../database/lanes.ts'
 import type { Refusal } from '../vocabulary/refusals.ts'
 import type { CallerCache } from './cache.ts'
 import type { Caller } from './caller.ts'
@@ -18,7 +19,7 @@ export type LaneOutcome<Written = string> =
  * record (JSON text unless its type says otherwise) and throws the refusal, or 10002 or 10005 when the caller lost its
  * access meanwhile.
  */
-export function submitter<Item extends { caller: Caller }, Written>(
+export function submitter<Item extends LaneItem & { caller: Caller }, Written>(
   lane: GroupCommit<Item, LaneOutcome<Written>>,
   callers: CallerCache,
 ): (item: Item) => Promise<Written> {

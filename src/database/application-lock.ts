@@ -9,6 +9,21 @@ export async function lockApplication(tx: Statements, appId: string): Promise<vo
   await tx`select 1 from application_lock where app_id = ${appId} for update`
 }
 
+/**
+ * Locks the application if its lock is free, or gets free within `waitMs`. Returns false, or throws a lock timeout, if
+ * it does not.
+ */
+export async function tryLockApplication(tx: Statements, appId: string, waitMs: number): Promise<boolean> {
+  if (waitMs === 0) {
+    const free = await tx`select 1 from application_lock where app_id = ${appId} for update skip locked`
+    return free.length > 0
+  }
+  await tx.unsafe(`set local lock_timeout = ${Math.floor(waitMs)}`)
+  await lockApplication(tx, appId)
+  await tx`set local lock_timeout = 0`
+  return true
+}
+
 export async function insertApplicationLock(tx: Statements, appId: string): Promise<void> {
   await tx`insert into application_lock (app_id) values (${appId})`
   await tx`insert into event_head (app_id) values (${appId})`

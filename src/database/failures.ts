@@ -76,3 +76,8 @@ export function isConnectionLost(error: unknown): boolean {
 function isOfConnection(error: object, code: string): boolean {
   return connectionCodes.test(code) || ('query' in error && driverCodes.test(code))
 }
+
+/** Whether a statement was ended because it waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '55P03'
+}

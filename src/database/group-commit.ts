@@ -1,14 +1,19 @@
 import { limits } from '../vocabulary/limits.ts'
-import { unavailable } from '../vocabulary/refusals.ts'
+import { tooManyRequests, unavailable } from '../vocabulary/refusals.ts'
 import { databaseRefusal, isRolledBack } from './failures.ts'
+import type { Pending } from './pending.ts'
 
 export interface GroupCommitOptions<Item, Outcome> {
   /** Writes a batch in one transaction and answers one outcome an item, in order, after the commit. */
   write(items: Item[]): Promise<Outcome[]>
   /** The values that the item needs for itself alone: two items with the same claim never share a batch. */
   claims(item: Item): string[]
+  /** The application that the item counts for; without it all items count for one. */
+  ownerOf?: (item: Item) => string
+  /** The request that the item is for, if it may end before. */
+  pendingOf?: (item: Item) => Pending
   maxBatch: number
-  /** The most items that may wait; further ones are refused with 50003. */
+  /** The most items that may wait; further ones are refused with 50003, or 10007 if half of them are the owner's. */
   maxWaiting: number
   /** An item that has waited longer is refused: its request was answered with 50003, so nothing may be written. */
   maxWaitMs: number
@@ -27,48 +32,87 @@ interface Waiting<Item, Outcome> {
   reject(error: unknown): void
 }
 
+/** A batch that is being filled, with the claims of its items. */
+interface Taking<Item, Outcome> {
+  batch: Waiting<Item, Outcome>[]
+  /** The most items of the batch. */
+  most: number
+  claimed: Set<string>
+  now: number
+}
+
+/** When all items have had one owner for this long, that owner counts as alone. */
+const companyMs = 1000
+/** After this, an item's caller may have gone: until then, asking would cost more than it saves. */
+const lookAfterMs = 50
+
 /**
  * One lane of group commit: the items that arrive while a batch is being written form the next batch (decision 0003).
  *
- * An item waits, then belongs to a batch under way, then has its outcome; or it is refused with 50003, because too many wait or
- * because it waited too long. There is no timer: a lone item is written at once, and the items of one turn of the event
- * loop share a batch. Under load a second batch is sent before the first is committed, so that neither the database nor this
- * process is idle.
+ * An item waits in its owner's queue, then belongs to a batch under way, then has its outcome; or it is refused, because
+ * too many wait, because it waited too long or because its request is over. There is no timer: a lone item is written at
+ * once, and the items of one turn of the event loop share a batch. Under load a second batch is sent before the first is
+ * committed, so that neither the database nor this process is idle. Owners share each batch, and while several use the
+ * lane, each has a small part of it, so that nobody waits long for the batch of another.
  *
  * Never: two items with one claim in one batch; an outcome before the commit; a write for an item that was refused.
  */
 export class GroupCommit<Item, Outcome> {
   private readonly options: GroupCommitOptions<Item, Outcome>
-  private waiting: Waiting<Item, Outcome>[] = []
+  /** The waiting items by owner; the first owner is the next to get a part of a batch. */
+  private readonly queues = new Map<string, Waiting<Item, Outcome>[]>()
+  private waiting = 0
   private running = 0
   private underWay = 0
+  private lastOwner = ''
+  private companyUntil = 0
 
   constructor(options: GroupCommitOptions<Item, Outcome>) {
     this.options = options
   }
 
   get queueLength(): number {
-    return this.waiting.length
+    return this.waiting
   }
 
   /** How long the oldest waiting item has waited. */
   get queueAgeMs(): number {
-    const [first] = this.waiting
-    return first === undefined ? 0 : Math.max(0, performance.now() - first.since)
+    const now = performance.now()
+    return [...this.queues.values()].reduce((age, [first]) => Math.max(age, now - (first?.since ?? now)), 0)
   }
 
   /**
-   * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the queue is full.
-   * `since` is when the item began to wait, if that was earlier: a resubmitted item keeps its place.
+   * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the lane is full, and
+   * with 10007 when its owner fills half of it. `since` is when the item began to wait, if that was earlier: a
+   * resubmitted item keeps its place.
    */
   submit(item: Item, since = performance.now()): Promise<Outcome> {
-    if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(unavailable())
+    const { maxWaiting, ownerOf } = this.options
+    if (this.waiting >= maxWaiting) return Promise.reject(unavailable())
+    const owner = ownerOf?.(item) ?? ''
+    const queue = this.queueOf(owner)
+    if (ownerOf !== undefined && queue.length > 0 && queue.length >= maxWaiting / 2)
+      return Promise.reject(tooManyRequests())
+    if (owner !== this.lastOwner) {
+      this.lastOwner = owner
+      this.companyUntil = performance.now() + companyMs
+    }
     return new Promise((resolve, reject) => {
-      let place = this.waiting.length
-      while (place > 0 && (this.waiting[place - 1] as Waiting<Item, Outcome>).since > since) place--
-      this.waiting.splice(place, 0, { item, since, resolve, reject })
+      let place = queue.length
+      while (place > 0 && (queue[place - 1] as Waiting<Item, Outcome>).since > since) place--
+      queue.splice(place, 0, { item, since, resolve, reject })
+      this.waiting++
       this.go()
     })
+  }
+
+  private queueOf(owner: string): Waiting<Item, Outcome>[] {
+    let queue = this.queues.get(owner)
+    if (queue === undefined) {
+      queue = []
+      this.queues.set(owner, queue)
+    }
+    return queue
   }
 
   /** Begins a batch, unless too many are under way or too few items wait. */
@@ -76,7 +120,7 @@ export class GroupCommit<Item, Outcome> {
     const { atOnce = 1 } = this.options
     const least =
       this.running === 0 ? 1 : Math.max(limits.batchLeastBeside, Math.min(limits.batchWellFilled, this.part))
-    if (this.running >= atOnce || this.waiting.length < least) return
+    if (this.running >= atOnce || this.waiting < least) return
     this.running++
     setImmediate(() => void this.run())
   }
@@ -93,38 +137,72 @@ export class GroupCommit<Item, Outcome> {
     this.go()
   }
 
-  /** Takes the items that have waited longest, except those whose claim an earlier item has; these keep their place. */
+  /**
+   * Takes the items of each owner that have waited longest, except those whose claim an earlier item has; these keep
+   * their place. What some owners leave of the batch others fill.
+   */
   private takeBatch(): Waiting<Item, Outcome>[] {
-    const { maxWaitMs, claims } = this.options
-    const maxBatch = Math.min(this.options.maxBatch, Math.max(limits.batchWellFilled, this.part))
-    const batch: Waiting<Item, Outcome>[] = []
-    const left: Waiting<Item, Outcome>[] = []
-    const claimed = new Set<string>()
-    const tooOld = performance.now() - maxWaitMs
-    for (const entry of this.waiting) {
-      if (batch.length === maxBatch) {
-        left.push(entry)
-        continue
-      }
-      if (entry.since < tooOld) {
+    const most = Math.min(this.options.maxBatch, Math.max(limits.batchWellFilled, this.part))
+    const taking: Taking<Item, Outcome> = { batch: [], most, claimed: new Set(), now: performance.now() }
+    const ofOne = this.companyUntil > taking.now ? Math.min(most, limits.batchItemsOfOneBeside) : most
+    const share = Math.min(ofOne, Math.max(1, Math.floor(most / this.queues.size)))
+    this.takeOfEach(share, taking)
+    if (share < ofOne) this.takeOfEach(ofOne - share, taking)
+    return taking.batch
+  }
+
+  /** Takes at most `share` items of each owner. Owners that got a share go to the end. */
+  private takeOfEach(share: number, taking: Taking<Item, Outcome>): void {
+    for (const [owner, queue] of [...this.queues]) {
+      const room = Math.min(share, taking.most - taking.batch.length)
+      if (room <= 0) return
+      const left = this.take(queue, room, taking)
+      this.queues.delete(owner)
+      if (left.length > 0) this.queues.set(owner, left)
+    }
+  }
+
+  /** Moves up to `room` items of a queue into a batch. Returns those that stay. */
+  private take(
+    queue: Waiting<Item, Outcome>[],
+    room: number,
+    { batch, claimed, now }: Taking<Item, Outcome>,
+  ): Waiting<Item, Outcome>[] {
+    const held: Waiting<Item, Outcome>[] = []
+    const full = batch.length + room
+    let next = 0
+    for (; next < queue.length && batch.length < full; next++) {
+      const entry = queue[next] as Waiting<Item, Outcome>
+      if (this.isDropped(entry, now)) {
+        this.waiting--
         entry.reject(unavailable())
         continue
       }
-      const wanted = claims(entry.item)
+      const wanted = this.options.claims(entry.item)
       // An item that must wait keeps its claims, so that a third one cannot overtake it.
       const free = wanted.every((claim) => !claimed.has(claim))
       for (const claim of wanted) claimed.add(claim)
-      if (free) batch.push(entry)
-      else left.push(entry)
+      if (free) {
+        this.waiting--
+        batch.push(entry)
+      } else held.push(entry)
     }
-    this.waiting = left
-    return batch
+    const rest = queue.slice(next)
+    return held.length === 0 ? rest : held.concat(rest)
+  }
+
+  /** Whether an item must not be written any more. */
+  private isDropped({ item, since }: Waiting<Item, Outcome>, now: number): boolean {
+    const waitedMs = now - since
+    if (waitedMs > this.options.maxWaitMs) return true
+    const pending = this.options.pendingOf?.(item)
+    return pending !== undefined && (pending.isAnswered || (waitedMs > lookAfterMs && pending.isOver))
   }
 
   /** A batch takes a part of all items, so that one is written while another is answered and the next is composed. */
   private get part(): number {
     const { atOnce = 1 } = this.options
-    return Math.ceil((this.waiting.length + this.underWay) / atOnce)
+    return Math.ceil((this.waiting + this.underWay) / atOnce)
   }
 
   private async writeBatch(batch: Waiting<Item, Outcome>[]): Promise<void> {
@@ -149,6 +227,9 @@ export class GroupCommit<Item, Outcome> {
       for (const entry of batch) entry.reject(error)
       return
     }
-    for (const entry of batch) await this.writeBatch([entry])
+    for (const entry of batch) {
+      if (this.isDropped(entry, performance.now())) entry.reject(unavailable())
+      else await this.writeBatch([entry])
+    }
   }
 }

@@ -1,11 +1,18 @@
 import type { Metrics } from '../runtime/metrics.ts'
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts'
+import type { Pending } from './pending.ts'
 
 /** Opens a write path's lane of group commit, under a name of its own. */
-export type OpenLane = <Item, Outcome>(
+export type OpenLane = <Item extends LaneItem, Outcome>(
   name: string,
-  work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims' | 'atOnce'>,
+  work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims' | 'atOnce'> &
+    Required<Pick<GroupCommitOptions<Item, Outcome>, 'ownerOf'>>,
 ) => GroupCommit<Item, Outcome>
+
+/** An item of a lane: a write that a request waits for. */
+export interface LaneItem {
+  pending: Pending
+}
 
 interface LaneLimits {
   maxWaiting: number
@@ -47,6 +54,7 @@ export function laneOpener(
     const lane = new GroupCommit({
       ...limits,
       ...work,
+      pendingOf: ({ pending }) => pending,
       ...(isOneByOne && { atOnce: 1 }),
       maxBatch: 512,
       onBatch(size) {

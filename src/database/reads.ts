@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '../vocabulary/limits.ts'
-import { Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { tooManyRequests, unavailable } from '../vocabulary/refusals.ts'
 import type { Database } from './database.ts'
 import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 
@@ -138,8 +138,7 @@ export class Reads {
   }
 
   private wait(owner: Owner, signal: AbortSignal): Promise<Slot> {
-    if (owner.waiting.size >= limits.readsWaitingOfOne)
-      throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
+    if (owner.waiting.size >= limits.readsWaitingOfOne) throw tooManyRequests()
     return new Promise((resolve, reject) => {
       const go = (slot: Slot) => {
         signal.removeEventListener('abort', leave)

@@ -1,9 +1,12 @@
+import { unavailable } from '../vocabulary/refusals.ts'
 import { collectEvents } from './commits.ts'
 import { isConnectionLost } from './failures.ts'
 import type { Sql, Statements } from './open.ts'
+import type { Pending } from './pending.ts'
 
 /**
- * Runs statements in one transaction, and rolls it back when they throw.
+ * Runs statements in one transaction, and rolls it back when they throw. For a request that is over once there is a
+ * connection nothing runs: throws 50003.
  *
  * When the connection is lost, the driver rejects by itself as soon as it notices, and the database has rolled the
  * transaction back. The error must not reach the driver earlier: the driver would write a rollback to the closed
@@ -13,9 +16,12 @@ export async function transaction<Answer>(
   sql: Sql,
   run: (tx: Statements) => Promise<Answer>,
   mode = '',
+  pending?: Pick<Pending, 'isOver'>,
 ): Promise<Answer> {
   let tellEvents = () => {}
   const answer = await sql.begin(mode, async (tx) => {
+    // The connection may have been waited for.
+    if (pending?.isOver) throw unavailable()
     tellEvents = collectEvents(tx)
     try {
       return await run(tx)

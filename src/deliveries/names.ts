@@ -2,7 +2,9 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
+import { Turns } from '../runtime/turns.ts'
 import { limits } from '../vocabulary/limits.ts'
+import { unavailable } from '../vocabulary/refusals.ts'
 
 export interface NamesOptions {
   /** Name servers to ask in the place of the system's. */
@@ -36,10 +38,9 @@ interface System {
 export class Names {
   private readonly options: NamesOptions
   private readonly failures = new Map<string, { error: NameFault; until: number }>()
-  /** The latest look-up of each asker (an application): an asker's look-ups run one by one. */
-  private readonly askers = new Map<string, Promise<unknown>>()
-  private readonly queue: (() => void)[] = []
-  private underWay = 0
+  /** The look-ups of an asker (an application) run one by one. */
+  private readonly askers = new Turns({ ofOne: 1, full: unavailable })
+  private readonly asks = new Turns({ atOnce: limits.namesAtOnce, full: unavailable })
   private system: Promise<System> | undefined
   private readAt = Number.NEGATIVE_INFINITY
 
@@ -49,14 +50,7 @@ export class Names {
 
   /** Finds all addresses of a name, after the asker's earlier look-ups have ended. Throws `NameFault`. */
   find(hostname: string, asker: string): Promise<LookupAddress[]> {
-    const name = hostname.toLowerCase()
-    const found = (this.askers.get(asker) ?? Promise.resolve()).then(() => this.findInTurn(name))
-    const over = found.catch(() => {})
-    this.askers.set(asker, over)
-    void over.then(() => {
-      if (this.askers.get(asker) === over) this.askers.delete(asker)
-    })
-    return found
+    return this.askers.run(asker, undefined, () => this.findInTurn(hostname.toLowerCase()))
   }
 
   private async findInTurn(name: string): Promise<LookupAddress[]> {
@@ -66,18 +60,13 @@ export class Names {
     if (known !== undefined) return known
     const failed = this.failures.get(name)
     if (failed !== undefined && failed.until > performance.now()) throw failed.error
-    if (this.underWay >= limits.namesAtOnce) await new Promise<void>((resolve) => this.queue.push(resolve))
-    this.underWay++
     try {
-      const addresses = await ask(resolver, name)
+      const addresses = await this.asks.run('', undefined, () => ask(resolver, name))
       this.failures.delete(name)
       return addresses
     } catch (error) {
       if (error instanceof NameFault) this.remember(name, error)
       throw error
-    } finally {
-      this.underWay--
-      this.queue.shift()?.()
     }
   }
 

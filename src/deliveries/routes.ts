@@ -3,9 +3,9 @@ import type { Config } from '../config.ts'
 import { drawEventIds, lowestEventId } from '../database/application-lock.ts'
 import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
-import { transaction } from '../database/transaction.ts'
+import type { Pending } from '../database/pending.ts'
 import { idAfterEventsBefore, insertPlatformEvent } from '../events/store.ts'
-import { type Handler, handle, read } from '../http/handler.ts'
+import { type Handler, handle, handleOutOfTurn, read } from '../http/handler.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
 import type { SecretBox } from '../secrets/box.ts'
@@ -74,6 +74,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     appId: string,
     by: ActorAndAddress,
     idempotency: RequestKey | undefined,
+    pending: Pending,
   ): Promise<DeliveryRecord> {
     const first = await findReplay<DeliveryRecord>(sql, idempotency, appId)
     if (first !== undefined) return first
@@ -104,7 +105,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     const times = { eventTime: createdAt, createdAt, finishedAt: new Date() }
     const made = { appId, id, type: testType, status, attempts: 1, ...times }
     const delivery = { ...made, ...shown, nextAttemptAt: null, attemptLog: [attempt] }
-    return transaction(sql, (tx) =>
+    return pending.transaction(sql, (tx) =>
       once(tx, idempotency, appId, async () => {
         await store.insertTest(tx, delivery, testData)
         const url = configured.url + (query === '' ? '' : hiddenQuery)
@@ -149,7 +150,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
 
     handle(
       replayDeliveries,
-      async ({ caller, actor, sourceAddress, body, idempotency }) => {
+      async ({ caller, actor, sourceAddress, body, idempotency, pending }) => {
         const gaps = replayGaps(body)
         if (gaps.length > 0) throw invalidRequest(gaps)
         const appId = await requireApplicationOf(sql, caller, body.appId)
@@ -158,16 +159,16 @@ export function deliveryRoutes(parts: Parts): Handler[] {
           // A request with an idempotency key may be a retry, which gets the stored response.
           if (idempotency === undefined) await requireNoReplay(sql, appId)
           const selection = await selectionOf(appId, body)
-          return transaction(sql, (tx) => replay(tx, caller, appId, selection, by, idempotency, showMoment))
+          return pending.transaction(sql, (tx) => replay(tx, caller, appId, selection, by, idempotency, showMoment))
         })
       },
       { check: (body) => replayConflicts(body, readTimeRange(body)) },
     ),
 
-    handle(testDelivery, async ({ caller, actor, sourceAddress, body, idempotency }) => {
+    handleOutOfTurn(testDelivery, async ({ caller, actor, sourceAddress, body, idempotency, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const by = { actor, address: sourceAddress() }
-      return runAlone('test', appId, () => sendTest(appId, by, idempotency))
+      return runAlone('test', appId, () => sendTest(appId, by, idempotency, pending))
     }),
   ]
 }

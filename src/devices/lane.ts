@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql, Statements } from '../database/open.ts'
+import type { Pending } from '../database/pending.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { DeviceRegistration } from './contract.ts'
@@ -22,6 +23,7 @@ export interface NewDevice {
 /** A registration together with its caller. */
 interface Submission extends NewDevice {
   caller: Caller
+  pending: Pending
 }
 
 export interface BatchParts {
@@ -68,6 +70,7 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
 
   const lane = openLane<Submission, RegistrationOutcome>('devices', {
     atOnce: 2,
+    ownerOf: ({ body }) => body.appId,
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
     write: async (submissions) => {

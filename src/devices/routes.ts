@@ -4,7 +4,7 @@ import type { Sql } from '../database/open.ts'
 import { JsonText } from '../http/answer.ts'
 import { type BatchParts, runBatch } from '../http/batch.ts'
 import { tagged } from '../http/etag.ts'
-import { type Handler, handle, read } from '../http/handler.ts'
+import { type Handler, handleOutOfTurn, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../vocabulary/moments.ts'
 import { changeDevices } from './changes.ts'
@@ -44,13 +44,13 @@ export function deviceRoutes(parts: Parts): Handler[] {
   const readPage = devicePages(parts)
 
   return [
-    handle(createDevice, async ({ caller, body, idempotency }) => {
+    handleOutOfTurn(createDevice, async ({ caller, body, idempotency, pending }) => {
       const actor = requireActingFor(caller, body.appId)
-      const { record, boundAt } = await register({ caller, body, actor, idempotency })
+      const { record, boundAt } = await register({ caller, body, actor, idempotency, pending })
       return new JsonText(record, { etag: deviceTag(membersOf(body, boundAt)) })
     }),
 
-    handle(createDevices, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(createDevices, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       return runBatch(parts, request, {
         owner: appId,
@@ -58,26 +58,27 @@ export function deviceRoutes(parts: Parts): Handler[] {
         name: 'deviceNo',
         readRow,
         write: async (row, key) =>
-          (await register({ caller, body: { ...row, appId }, actor, idempotency: key })).record,
+          (await register({ caller, body: { ...row, appId }, actor, idempotency: key, pending: request.pending }))
+            .record,
       })
     }),
 
-    handle(updateDevice, async ({ caller, actor, body, header }) => {
+    handleOutOfTurn(updateDevice, async ({ caller, actor, body, header, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      const change = { caller, actor, appId, body, ifMatch: header('if-match'), idempotency: undefined }
+      const change = { caller, actor, appId, body, ifMatch: header('if-match'), idempotency: undefined, pending }
       const { record, etag } = await update(change)
       return new JsonText(record, { etag })
     }),
 
-    handle(updateDevices, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(updateDevices, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
+      const change = { caller, actor, appId, ifMatch: null, pending: request.pending }
       return runBatch(parts, request, {
         owner: appId,
         rows: body.devices,
         name: 'deviceNo',
         readRow: readUpdate,
-        write: async (row, idempotency) =>
-          (await update({ caller, actor, appId, body: row, ifMatch: null, idempotency })).record,
+        write: async (row, idempotency) => (await update({ ...change, body: row, idempotency })).record,
       })
     }),
 

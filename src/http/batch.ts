@@ -2,6 +2,8 @@ import type { Logger } from 'pino'
 import { claimKey, type RequestKey, releaseKey, settleKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { yielder } from '../runtime/event-loop.ts'
+import { Turns } from '../runtime/turns.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../vocabulary/refusals.ts'
 import { JsonText } from './answer.ts'
 import type { OperationRequest } from './handler.ts'
@@ -20,7 +22,13 @@ interface Batch<Row> {
   write(row: Row, key: RequestKey | undefined): Promise<string>
 }
 
-type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefusedRow'>
+type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefusedRow' | 'pending'>
+
+/**
+ * The portions of an application's batches that wait in lanes at once: the lanes' queues stay short, and more would not
+ * make them faster.
+ */
+const portions = new Turns({ ofOne: limits.batchPortionsOfOne, full: unavailable })
 
 export interface BatchParts {
   log: Logger
@@ -41,8 +49,8 @@ interface RowOutcome {
 
 /** The refusals of a caller that has lost its access. */
 const losses: ReadonlySet<RefusalName | undefined> = new Set(['tokenInvalid', 'applicationFrozen'])
-const isUnknown = ({ refused }: RowOutcome) => refused === 'unavailable'
-/** Whether a retry may still decide the row: the service was unavailable for it, or the caller had lost its access. */
+const isUnknown = ({ refused }: RowOutcome) => refused === 'unavailable' || refused === 'tooManyRequests'
+/** Whether a retry may still decide the row: there was no room for it, or the caller had lost its access. */
 const isUndecided = (outcome: RowOutcome) => isUnknown(outcome) || losses.has(outcome.refused)
 
 /**
@@ -90,8 +98,8 @@ const keyOfRow = ({ key, attempt }: RequestKey, index: number) => `batch ${key} 
 
 async function writeRows<Row>(
   { log, rowsInLane }: Parts,
-  { idempotency, header, noteRefusedRow }: BatchRequest,
-  { rows, name, readRow, write }: Batch<Row>,
+  { idempotency, header, noteRefusedRow, pending }: BatchRequest,
+  { owner, rows, name, readRow, write }: Batch<Row>,
 ): Promise<RowOutcome[]> {
   const language = preferredLanguage(header('accept-language'))
   /** Set once the caller has lost its access: the remaining rows are refused without a try. */
@@ -120,7 +128,8 @@ async function writeRows<Row>(
     // Faulty rows wait for nothing by themselves.
     await pause()
     const portion = rows.slice(from, from + rowsInLane)
-    outcomes.push(...(await Promise.all(portion.map((row, index) => writeRow(row, from + index)))))
+    const writePortion = () => Promise.all(portion.map((row, index) => writeRow(row, from + index)))
+    outcomes.push(...(await portions.run(owner, pending.signal, writePortion)))
     // A row whose wait has timed out may have been written.
     if (from === 0 && outcomes.every(isUndecided)) throw outcomes.some(isUnknown) ? unavailable() : lost
   }

@@ -2,6 +2,7 @@ import type { Deadline } from '../runtime/deadlines.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import type { Owner } from './in-flight.ts'
 import { JsonFault, parseJson } from './json.ts'
 import { BodyTooLarge, type HttpRequest } from './message.ts'
 
@@ -11,6 +12,8 @@ const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
 /** How long a body may take to arrive, and the refusal of one that takes longer. */
 export interface RequestTimeout extends Deadline {
   late: () => Refusal
+  /** Whose request it is, once that is known. */
+  place?: Owner | undefined
 }
 
 /**
@@ -32,10 +35,24 @@ class BodyBudget {
     if (this.taken <= this.most) return
     for (const [oldest] of this.readers) {
       if (this.taken <= this.most || oldest === reader) return
-      this.leave(oldest)
-      oldest.late = evicted
-      oldest.expire()
+      this.evict(oldest)
     }
+  }
+
+  /** Refuses the owner's body that has been read for longest. Returns whether there is one. */
+  evictOf(owner: Owner): boolean {
+    for (const [reader] of this.readers) {
+      if (reader.place !== owner) continue
+      this.evict(reader)
+      return true
+    }
+    return false
+  }
+
+  private evict(reader: RequestTimeout): void {
+    this.leave(reader)
+    reader.late = evicted
+    reader.expire()
   }
 
   leave(reader: RequestTimeout): void {
@@ -55,6 +72,11 @@ export class BodyReader {
   /** A fifth of the requests that may be under way is kept free of requests that only wait for their bodies. */
   constructor(maxInFlight: number) {
     this.ofCallers = new BodyBudget(Math.ceil(maxInFlight * 0.8))
+  }
+
+  /** Makes room for a request of an owner, one of whose bodies is slow. */
+  evictOf(owner: Owner): boolean {
+    return this.ofCallers.evictOf(owner)
   }
 
   /** Reads the whole body. Throws 10001 when it is too large or breaks off; a slow one is ended by the timeout. */

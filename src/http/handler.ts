@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { Caller } from '../callers/caller.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
+import type { Pending } from '../database/pending.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import type { FieldFault, Refusal } from '../vocabulary/refusals.ts'
 import type { Admission } from '../vocabulary/roles.ts'
@@ -20,6 +21,8 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   /** The idempotency key of a write, with the SHA-256 of its body. */
   idempotency: RequestKey | undefined
   requestId: string
+  /** The request as long as its work may begin; writes run in its transactions. */
+  pending: Pending
   header(name: string): string | null
   /** The caller's address, behind trusted proxies as well. */
   sourceAddress(): string
@@ -55,6 +58,10 @@ export interface Handler {
   admission?: (query: unknown) => Admission
   /** Whether the handler gets a connection to read with. */
   reads?: boolean
+  /** Whether the handler of a write does not run in its owner's turn (`handleOutOfTurn`). */
+  isOutOfTurn?: boolean
+  /** Names the owner of a request that needs no token, by what it says of itself; otherwise its source is its owner. */
+  ownerOf?: (body: unknown, header: (name: string) => string | null) => string
   /**
    * Checks what a schema cannot express: members that depend on each other or on a setting. It gets the body without
    * its `faulty` members.
@@ -64,11 +71,14 @@ export interface Handler {
   refusalMembers?: (refusal: Refusal) => Record<string, unknown>
 }
 
-type HandlerExtras<Body> = Pick<Handler, 'refusalMembers'> & {
+type HandlerExtras<Body> = Pick<Handler, 'refusalMembers' | 'ownerOf'> & {
   check?: (body: Partial<Body>, faulty: readonly string[]) => FieldFault[]
 }
 
-/** Joins an operation and the function that carries it out; the contract's types reach the function. */
+/**
+ * Joins an operation and the function that carries it out; the contract's types reach the function. A write runs in the
+ * turn of its owner, so that it takes connections and locks only when the owner's writes before it have ended.
+ */
 export function handle<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
@@ -79,6 +89,18 @@ export function handle<Body extends TObject, Query extends TObject, Data extends
     run: run as Handler['run'],
     ...(extras as Partial<Handler>),
   }
+}
+
+/**
+ * Like `handle`, for a write that waits for something else than its owner's other writes: for its lane, which takes
+ * turns itself, or for a receiver of callbacks. Its other transactions take their turns by `pending`.
+ */
+export function handleOutOfTurn<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
+  extras: HandlerExtras<Static<Body>> = {},
+): Handler {
+  return { ...handle(operation, run, extras), isOutOfTurn: true }
 }
 
 /**

@@ -1,13 +1,66 @@
-/** How many requests are under way in this process, and how many may be. */
+import { tooManyRequests } from '../vocabulary/refusals.ts'
+
+/** What one owner holds: an application, an account, or a source of requests without a caller. */
+export interface Owner {
+  readonly name: string
+  count: number
+}
+
+/** The places of one owner, as a part of all. */
+const partOfOne = 1 / 5
+/** The places of all requests that have no known caller, as a part of all: strangers can invent any number of owners. */
+const partOfStrangers = 1 / 2
+
+/**
+ * The places of requests under way in this process (contract §4.4). A request holds one from its arrival until its work
+ * has ended or was dropped, also after a response with 50003: the limit is on work, not on waiting.
+ *
+ * A place counts for its owner once the owner is known, and until then for strangers.
+ */
 export class InFlight {
   count = 0
   readonly most: number
+  readonly mostOfOne: number
+  private readonly mostOfStrangers: number
+  private strangers = 0
+  private readonly owners = new Map<string, Owner>()
 
   constructor(most: number) {
     this.most = most
+    this.mostOfOne = Math.max(1, Math.floor(most * partOfOne))
+    this.mostOfStrangers = Math.max(1, Math.floor(most * partOfStrangers))
   }
 
   get isFull(): boolean {
     return this.count >= this.most
+  }
+
+  /** Counts a request of a caller who is not known, or not known yet. Throws 10007. */
+  enterStranger(): void {
+    if (this.strangers >= this.mostOfStrangers) throw tooManyRequests()
+    this.strangers++
+  }
+
+  leaveStranger(): void {
+    this.strangers--
+  }
+
+  /**
+   * Takes a place of an owner. Throws 10007 when the owner has all of its places, unless `makeRoom` ends one of its
+   * requests.
+   */
+  enter(name: string, makeRoom: (owner: Owner) => boolean): Owner {
+    let owner = this.owners.get(name)
+    if (owner === undefined) {
+      owner = { name, count: 0 }
+      this.owners.set(name, owner)
+    }
+    if (owner.count >= this.mostOfOne && !makeRoom(owner)) throw tooManyRequests()
+    owner.count++
+    return owner
+  }
+
+  leave(owner: Owner): void {
+    if (--owner.count === 0) this.owners.delete(owner.name)
   }
 }

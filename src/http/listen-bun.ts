@@ -107,6 +107,10 @@ class BunRequest implements HttpRequest {
     this.request.signal.addEventListener('abort', listener, { once: true })
   }
 
+  isGone(): boolean {
+    return this.request.signal.aborted
+  }
+
   body(limitBytes: number): Promise<Uint8Array> {
     // With a valid length the runtime reads the body in one step; without one, every piece is counted.
     if (this.request.headers.get('content-length') !== null) {

@@ -155,6 +155,10 @@ class NodeRequest implements HttpRequest {
     })
   }
 
+  isGone(): boolean {
+    return this.outgoing.destroyed && !this.outgoing.writableFinished
+  }
+
   body(limitBytes: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       let kept = new Pieces()

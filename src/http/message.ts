@@ -11,6 +11,8 @@ export interface HttpRequest {
   peerAddress(): string
   /** Calls back once, when the caller has closed the connection before the end of its answer. */
   onHangUp(listener: () => void): void
+  /** Whether the caller has closed the connection before the end of its answer. */
+  isGone(): boolean
   /** Reads the whole body. Throws `BodyTooLarge` past `limitBytes`, and when the request was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
   /** Yields the body as it arrives, no faster than it is read. Throws when it breaks off. */

@@ -5,8 +5,7 @@ import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.
 import { requireStillActingFor } from '../callers/permissions.ts'
 import { databaseRefusal, failureClass } from '../database/failures.ts'
 import type { RequestKey } from '../database/idempotency.ts'
-import type { Reads } from '../database/reads.ts'
-import { type KeyUsage, ownerOf } from '../database/usage.ts'
+import { type KeyUsage, ownerOf as usageOwnerOf } from '../database/usage.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Operation } from '../vocabulary/operation.ts'
@@ -14,12 +13,12 @@ import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from 
 import type { Admission } from '../vocabulary/roles.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { compress, isLarge, JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
-import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, requireMediaType } from './body.ts'
+import { BodyReader, bodyTooSlow, FileBody, requireMediaType } from './body.ts'
 import type { BoundedLines, LineKind } from './bounded-lines.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
-import type { InFlight } from './in-flight.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
+import { PendingRequest, type Shares } from './pending-request.ts'
 import { noteRefusedRequest } from './refusal-lines.ts'
 import { noteFaults, noting, readBody, readQuery, refusalOf, requestKeyOf } from './request-parts.ts'
 import { type Route, routeTable, unknownTarget } from './route-table.ts'
@@ -47,8 +46,7 @@ export interface RefusedWrite {
   subject?: string | null
 }
 
-export interface ServeOptions {
-  reads: Reads
+export interface ServeOptions extends Shares {
   /** Records a refused write. Must not throw, and the response does not wait for it. */
   noteRefusal(refused: RefusedWrite): void
   /** Returns the caller of an operation. Throws for one that may not call it. */
@@ -69,17 +67,6 @@ export interface ServeOptions {
   bodyTimeoutMs: number
   /** Counts the idempotency keys that are stored. */
   keyUsage: KeyUsage
-  /** Requests under way at once; past its limit, 50003. */
-  inFlight: InFlight
-}
-
-/** A request on its way to its answer. */
-interface Pending extends RequestTimeout {
-  requestId: string
-  /** Known once it is admitted. */
-  caller: Caller | undefined
-  /** The body as it was sent, once it is read. */
-  body: unknown
 }
 
 const tokenTrustedForMs = 50
@@ -99,20 +86,15 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 
     // One promise for each request: every further one would cost as much as the routing.
     return new Promise((resolve, reject) => {
-      let isAnswered = false
-      const pending: Pending = {
-        at: startedAt + (route?.handler.operation.answerTimeoutMs ?? options.answerTimeoutMs),
-        late: unavailable,
-        expire: () => refuse(pending.late()),
-        requestId,
-        caller: undefined,
-        body: undefined,
-        before: undefined,
-        after: undefined,
+      const at = startedAt + (route?.handler.operation.answerTimeoutMs ?? options.answerTimeoutMs)
+      const pending = new PendingRequest(request, requestId, at, options, bodies)
+      pending.expire = () => {
+        refuse(pending.late())
+        pending.abort()
       }
       function finish(answer: HttpAnswer, code: number): void {
-        if (isAnswered) return
-        isAnswered = true
+        if (pending.isAnswered) return
+        pending.isAnswered = true
         options.deadlines.leave(pending)
         answer.headers['x-request-id'] = requestId
         // A response can hold secrets, set-up links, and names and telephone numbers of people. Only its caller may
@@ -138,7 +120,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         try {
           const refusal = asRefusal(error, requestId, route, options)
           if (refusal.refusal === 'tooManyRequests' && refusal.appId) options.metrics.countRateLimited(refusal.appId)
-          if (!isAnswered) tell(refusal)
+          if (!pending.isAnswered) tell(refusal)
           const language = preferredLanguage(request.header('accept-language'))
           finish(
             renderRefusal(refusal, language, route?.handler.refusalMembers?.(refusal)),
@@ -156,11 +138,15 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       if (inFlight.isFull && !isProbe) return refuse(unavailable())
       const place = isProbe ? 0 : 1
       inFlight.count += place
-      options.deadlines.enter(pending)
       // A request that timed out with 503 counts until its work ends: the bound is on work, not on waiting.
+      const leave = () => {
+        inFlight.count -= place
+        pending.leave()
+      }
+      options.deadlines.enter(pending)
       answerFor(route, request, options, bodies, pending).then(
         (outcome) => {
-          inFlight.count -= place
+          leave()
           try {
             finish(render(outcome), 0)
           } catch (fault) {
@@ -168,7 +154,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
           }
         },
         (error: unknown) => {
-          inFlight.count -= place
+          leave()
           refuse(error)
         },
       )
@@ -213,14 +199,15 @@ async function answerFor(
   request: HttpRequest,
   options: ServeOptions,
   bodies: BodyReader,
-  pending: Pending,
+  pending: PendingRequest,
 ) {
-  const { operation, run } = route.handler
-  const admitted = options.admit(operation, request)
+  const { operation, ownerOf } = route.handler
+  const admitted = admit(route, request, options, pending)
   const caller = admitted instanceof Promise ? await admitted : admitted
   pending.caller = caller
   const head = {
     requestId: pending.requestId,
+    pending,
     header: (name: string) => request.header(name),
     sourceAddress: () => options.sourceOf(request),
     noteRefusedRow(refusal: Refusal, subject: string | null) {
@@ -251,9 +238,12 @@ async function answerFor(
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
   if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
-  if (idempotency === undefined) return run({ caller, actor, body, query, idempotency, ...head })
+  // A stranger owns what it asks for from the same address in the name that it gives.
+  if (ownerOf !== undefined) pending.own(`${options.sourceOf(request)} ${ownerOf(body, head.header)}`)
+  const asked = { caller, actor, body, query, idempotency, ...head }
+  if (idempotency === undefined) return runWrite(route, asked, request, options)
   idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
-  return keyed(options, actor, idempotency, () => run({ caller, actor, body, query, idempotency, ...head }))
+  return keyed(options, actor, idempotency, () => runWrite(route, asked, request, options))
 }
 
 /** What an answer takes that is an object, for which its length is not known here. */
@@ -266,7 +256,7 @@ async function keyed<Answer>(
   idempotency: RequestKey,
   run: () => Promise<Answer>,
 ): Promise<Answer | Replayed> {
-  const owner = ownerOf(actor)
+  const owner = usageOwnerOf(actor)
   if (owner !== undefined) await keyUsage.requireRoom(owner, idempotency)
   const outcome = await run()
   if (idempotency.isReplayed) return new Replayed(outcome)
@@ -277,12 +267,55 @@ async function keyed<Answer>(
   return outcome
 }
 
+/** Finds the caller, and counts the request for its owner. */
+function admit(route: Route, request: HttpRequest, options: ServeOptions, pending: PendingRequest) {
+  const { operation, ownerOf } = route.handler
+  const isProbe = !request.path.startsWith('/api/')
+  const known = (caller: Caller) => {
+    // A refusal of one who is known names its caller.
+    pending.caller = caller
+    if (!isProbe) pending.own(actorOf(caller))
+    return caller
+  }
+  if (operation.callers.length === 0 && !isProbe) {
+    pending.enterStrangers()
+    // A name that the body gives says more: a source may be a proxy with all clients behind it.
+    if (ownerOf === undefined) pending.own(options.sourceOf(request))
+  }
+  const admitted = options.admit(operation, request)
+  if (operation.callers.length === 0) return admitted
+  if (!(admitted instanceof Promise)) return known(admitted)
+  if (!isProbe) pending.enterStrangers()
+  return admitted.then(known).finally(() => pending.leaveStrangers())
+}
+
+/**
+ * Runs a write in the turn of its owner, before it takes a connection. One that is over by then is dropped. The turn may
+ * have been waited for, so the caller's access is checked again.
+ */
+function runWrite(
+  route: Route,
+  asked: OperationRequest & { pending: PendingRequest },
+  request: HttpRequest,
+  options: ServeOptions,
+) {
+  const { operation, run, isOutOfTurn } = route.handler
+  if (isOutOfTurn || operation.callers.length === 0) return run(asked)
+  const { caller, pending } = asked
+  const askedAt = performance.now()
+  return pending.inTurn(async () => {
+    await requireStill(operation, request, options, askedAt, caller, undefined)
+    if (pending.isOver) throw unavailable()
+    return run(asked)
+  })
+}
+
 /** Answers a GET. The caller's access is checked again before each read and while the answer is sent. Throws 10003. */
 async function answerRead(
   route: Route,
   request: HttpRequest,
   options: ServeOptions,
-  pending: Pending,
+  pending: PendingRequest,
   { caller, ...asked }: Omit<OperationRequest, 'idempotency'>,
 ): Promise<unknown> {
   const named = (asked.query as { appId?: string | null } | undefined)?.appId
@@ -291,17 +324,14 @@ async function answerRead(
   const narrower = admission?.(asked.query)
   if (narrower !== undefined) permitted(narrower, caller)
   const still = () => requireStill(narrower ?? operation, request, options, askedAt, caller, named)
-  let gone: AbortSignal | undefined
   const readNext: StreamRequest['readNext'] = async (read) => {
-    gone ??= abortedWith(request, pending)
     await still()
-    return options.reads.run(asked.actor, gone, read)
+    return options.reads.run(asked.actor, pending.signal, read)
   }
   const outcome = await answerGet(
     route.handler,
     { caller, idempotency: undefined, readNext, ...asked } as OperationRequest,
     options,
-    () => abortedWith(request, pending),
   )
   if (outcome instanceof Reply) endWithAccess(outcome, still)
   // A read may wait for seconds; writes look again under their locks.
@@ -314,7 +344,7 @@ async function answerFile(
   route: Route,
   request: HttpRequest,
   options: ServeOptions,
-  pending: Pending,
+  pending: PendingRequest,
   asked: Omit<OperationRequest, 'idempotency'>,
 ): Promise<unknown> {
   const { operation, run } = route.handler
@@ -350,25 +380,8 @@ async function answerFile(
 }
 
 /** Answers a GET; one that reads the database waits for a connection of its own. */
-function answerGet(
-  { run, reads }: Handler,
-  asked: OperationRequest,
-  options: ServeOptions,
-  signal: () => AbortSignal,
-): Promise<unknown> {
-  return reads ? options.reads.run(asked.actor, signal(), (sql) => run({ ...asked, sql })) : run(asked)
-}
-
-/** Aborted when the client disconnects or its request has timed out. */
-function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal {
-  const controller = new AbortController()
-  const { expire } = timeout
-  timeout.expire = () => {
-    expire()
-    controller.abort()
-  }
-  request.onHangUp(() => controller.abort())
-  return controller.signal
+function answerGet({ run, reads }: Handler, asked: OperationRequest, options: ServeOptions): Promise<unknown> {
+  return reads ? options.reads.run(asked.actor, asked.pending.signal, (sql) => run({ ...asked, sql })) : run(asked)
 }
 
 /**

@@ -1,25 +1,128 @@
+import { unavailable } from '../vocabulary/refusals.ts'
+
 export interface TurnLimits {
-  atOnce: number
-  waiting: number
+  /** Pieces of work at once; no limit when left out. */
+  atOnce?: number
+  /** Pieces of work of one key at once. */
+  ofOne?: number
+  /** The same while no other key has had work for a second. */
+  ofOneAlone?: number
+  /** Pieces of work that may wait. */
+  waiting?: number
+  /** Pieces of work of one key that may wait. */
+  waitingOfOne?: number
+  /** The error for work that finds too much waiting. */
+  full: () => Error
 }
 
-/** Runs at most `atOnce` pieces of work at once. The others wait in order, and past `waiting` of them `full` is thrown. */
-export function inTurns({ atOnce, waiting: most }: TurnLimits, full: () => Error) {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async <Answer>(run: () => Promise<Answer>): Promise<Answer> => {
-    if (running < atOnce) running++
-    else {
-      if (waiting.length >= most) throw full()
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    }
+interface Key {
+  running: number
+  waiting: Set<() => void>
+}
+
+/** When all work has had one key for this long, that key counts as alone. */
+const companyMs = 1000
+
+/**
+ * Takes turns: a bounded queue for each key (an application, an account, a source), and a bound on what runs at once in
+ * all and of one key. Keys take turns; the work of one key runs in its order.
+ *
+ * Work waits, runs and ends; or its signal is aborted while it waits: then it never begins.
+ */
+export class Turns {
+  private readonly limits: Required<TurnLimits>
+  private readonly keys = new Map<string, Key>()
+  /** The keys with waiting work; the first is the next to get a turn. */
+  private readonly queue = new Map<string, Key>()
+  private running = 0
+  private waiting = 0
+  private lastName = ''
+  private companyUntil = 0
+
+  constructor({ full, ...given }: TurnLimits) {
+    const most = Number.POSITIVE_INFINITY
+    const ofOne = given.ofOne ?? most
+    this.limits = { atOnce: most, ofOneAlone: ofOne, waiting: most, waitingOfOne: most, ...given, ofOne, full }
+  }
+
+  /** Runs work in its key's turn. Throws `full`, and 50003 when the signal is aborted before the work has begun. */
+  async run<Answer>(name: string, signal: AbortSignal | undefined, work: () => Promise<Answer>): Promise<Answer> {
+    if (signal?.aborted) throw unavailable()
+    this.noteCompany(name)
+    const key = this.keys.get(name) ?? { running: 0, waiting: new Set() }
+    this.keys.set(name, key)
+    if (key.waiting.size === 0 && this.mayRun(key)) this.begin(key)
+    else await this.wait(name, key, signal)
     try {
-      return await run()
+      return await work()
     } finally {
-      // The next in line takes over this place, so that a new one cannot overtake it.
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
+      key.running--
+      this.running--
+      this.forgetIdle(name, key)
+      this.letNextIn()
     }
+  }
+
+  private noteCompany(name: string): void {
+    if (name === this.lastName) return
+    this.lastName = name
+    this.companyUntil = performance.now() + companyMs
+  }
+
+  private mayRun({ running }: Key): boolean {
+    const { atOnce, ofOne, ofOneAlone } = this.limits
+    if (this.running >= atOnce) return false
+    return running < ofOne || (running < ofOneAlone && this.companyUntil <= performance.now())
+  }
+
+  private begin(key: Key): void {
+    key.running++
+    this.running++
+  }
+
+  private wait(name: string, key: Key, signal: AbortSignal | undefined): Promise<void> {
+    const { waiting, waitingOfOne, full } = this.limits
+    if (this.waiting >= waiting || key.waiting.size >= waitingOfOne) {
+      this.forgetIdle(name, key)
+      throw full()
+    }
+    return new Promise((resolve, reject) => {
+      const leaveQueue = () => {
+        key.waiting.delete(go)
+        this.waiting--
+        if (key.waiting.size === 0) this.queue.delete(name)
+        signal?.removeEventListener('abort', leave)
+      }
+      const go = () => {
+        leaveQueue()
+        this.begin(key)
+        resolve()
+      }
+      const leave = () => {
+        leaveQueue()
+        this.forgetIdle(name, key)
+        reject(unavailable())
+      }
+      key.waiting.add(go)
+      this.waiting++
+      this.queue.set(name, key)
+      signal?.addEventListener('abort', leave)
+    })
+  }
+
+  private letNextIn(): void {
+    for (const [name, key] of this.queue) {
+      if (this.running >= this.limits.atOnce) return
+      if (!this.mayRun(key)) continue
+      // The key goes to the end of the queue, so that each of the others gets a turn first.
+      this.queue.delete(name)
+      this.queue.set(name, key)
+      const [next] = key.waiting
+      next?.()
+    }
+  }
+
+  private forgetIdle(name: string, { running, waiting }: Key): void {
+    if (running === 0 && waiting.size === 0) this.keys.delete(name)
   }
 }

@@ -4,6 +4,7 @@ import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql, Statements } from '../database/open.ts'
+import type { Pending } from '../database/pending.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { SiteRegistration } from './contract.ts'
@@ -19,6 +20,7 @@ export interface NewSite {
 
 interface Submission extends NewSite {
   caller: Caller
+  pending: Pending
 }
 
 export interface SiteBatchParts {
@@ -56,6 +58,7 @@ export function siteLane(parts: SiteLaneParts): (submission: Submission) => Prom
   const { writer, openLane, callers } = parts
 
   const lane = openLane<Submission, LaneOutcome>('sites', {
+    ownerOf: ({ body }) => body.appId,
     claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
     write: (submissions) => {
       const callers = submissions.map(({ caller }) => caller)

@@ -2,13 +2,12 @@ import { type Change, changeLane } from '../callers/change-lane.ts'
 import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
-import { transaction } from '../database/transaction.ts'
 import { clearSites } from '../devices/placement/lane.ts'
 import { insertEvent } from '../events/store.ts'
 import { JsonText } from '../http/answer.ts'
 import { type BatchParts, runBatch } from '../http/batch.ts'
 import { etagOf, etagOfText, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, read } from '../http/handler.ts'
+import { type Handler, handle, handleOutOfTurn, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../vocabulary/moments.ts'
 import { changeSites } from './changes.ts'
@@ -54,45 +53,46 @@ export function siteRoutes(parts: Parts): Handler[] {
   const readPage = sitePages(parts)
 
   return [
-    handle(saveSite, async ({ caller, body, idempotency }) => {
+    handleOutOfTurn(saveSite, async ({ caller, body, idempotency, pending }) => {
       const actor = requireActingFor(caller, body.appId)
-      const record = await save({ caller, body, actor, idempotency })
+      const record = await save({ caller, body, actor, idempotency, pending })
       return new JsonText(record, { etag: etagOfText(record) })
     }),
 
-    handle(saveSites, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(saveSites, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       return runBatch(parts, request, {
         owner: appId,
         rows: body.sites,
         name: 'siteName',
         readRow,
-        write: (row, key) => save({ caller, body: { ...row, appId }, actor, idempotency: key }),
+        write: (row, key) =>
+          save({ caller, body: { ...row, appId }, actor, idempotency: key, pending: request.pending }),
       })
     }),
 
-    handle(updateSite, async ({ caller, actor, body, header }) => {
+    handleOutOfTurn(updateSite, async ({ caller, actor, body, header, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      const change = { caller, actor, appId, body, ifMatch: header('if-match'), idempotency: undefined }
+      const change = { caller, actor, appId, body, ifMatch: header('if-match'), idempotency: undefined, pending }
       const { record, etag } = await update(change)
       return new JsonText(record, { etag })
     }),
 
-    handle(updateSites, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(updateSites, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
+      const change = { caller, actor, appId, ifMatch: null, pending: request.pending }
       return runBatch(parts, request, {
         owner: appId,
         rows: body.sites,
         name: 'id',
         readRow: readUpdate,
-        write: async (row, idempotency) =>
-          (await update({ caller, actor, appId, body: row, ifMatch: null, idempotency })).record,
+        write: async (row, idempotency) => (await update({ ...change, body: row, idempotency })).record,
       })
     }),
 
-    handle(deleteSite, async ({ caller, actor, body, header, idempotency }) => {
+    handle(deleteSite, async ({ caller, actor, body, header, idempotency, pending }) => {
       const appId = applicationOf(caller, body.appId)
-      return transaction(sql, async (tx) => {
+      return pending.transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
         await writeDueBefore(tx, appId, [body.id], showMoment)
         return once(tx, idempotency, appId, async () => {

@@ -29,6 +29,11 @@ export const limits = {
    */
   batchRowsInLaneOnCluster: 256,
   /**
+   * Portions. The portions of `batchRowsInLane` rows, of all batches of one application, that wait in lanes at once;
+   * keeps room for others. Beyond it: the next portion waits. Tested by: test/faults/write-shares.test.ts.
+   */
+  batchPortionsOfOne: 16,
+  /**
    * Sites. The sites of one summary; protects the database. Beyond it: 400 10001. Tested by:
    * test/conformance/placement-pages.test.ts.
    */
@@ -295,6 +300,26 @@ export const limits = {
    */
   shortReadMs: 20,
   /**
+   * Acts. The acts of one application whose rows are counted at once. Beyond it: the next act waits. Tested by:
+   * test/faults/write-shares.test.ts.
+   */
+  actCountsOfOne: 1,
+  /**
+   * Acts. The acts of one application that wait for their count; protects its places. Beyond it: 429 10007. Tested by:
+   * test/faults/write-shares.test.ts.
+   */
+  actCountsWaitingOfOne: 8,
+  /**
+   * Writes. The writes of one application or account that run at once, lanes apart: the others wait without a connection.
+   * Beyond it: the write waits. Tested by: test/faults/write-shares.test.ts.
+   */
+  writesAtOnceOfOne: 1,
+  /**
+   * Writes. The same while nobody else writes: one waits for the lock while the other commits. Beyond it: the write waits.
+   * Tested by: test/faults/write-shares.test.ts.
+   */
+  writesAtOnceOfOneAlone: 2,
+  /**
    * Creates. The queued creates per attempt of a callback, while creates queue. Beyond it: the attempt waits. Tested
    * by: bench/callbacks.ts.
    */
@@ -309,6 +334,11 @@ export const limits = {
    * Tested by: bench/run.ts.
    */
   batchLeastBeside: 8,
+  /**
+   * Items. The items of one application in a batch while others use the lane too: they wait for no larger batch. Beyond
+   * it: its other items wait for the next batch. Tested by: test/faults/write-shares.test.ts.
+   */
+  batchItemsOfOneBeside: 128,
   /** Items. The size from which a batch waits for no more items; keeps responses fast. Tested by: bench/run.ts. */
   batchWellFilled: 32,
   /**

@@ -58,6 +58,11 @@ export function unavailable(retryAfterSeconds = 1): Refusal {
   return new Refusal('unavailable', { headers: { 'retry-after': String(retryAfterSeconds) } })
 }
 
+/** Refuses with 10007 and `Retry-After`: an owner has its share already. */
+export function tooManyRequests(): Refusal {
+  return new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
+}
+
 /** RFC 6750 §3.1: the answer to a request without a token has no error code, that to a wrong token has one. */
 export function tokenInvalid(error?: 'invalid_token'): Refusal {
   const challenge = error === undefined ? 'Bearer realm="forecourt"' : `Bearer realm="forecourt", error="${error}"`

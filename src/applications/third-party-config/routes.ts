@@ -2,7 +2,6 @@ import { applicationOf, lockApplicationFor, requireApplicationOf } from '../../c
 import type { Config } from '../../config.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
-import { transaction } from '../../database/transaction.ts'
 import { requireMatch, tagged } from '../../http/etag.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
@@ -29,11 +28,11 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
   return [
     handle(
       saveThirdPartyConfig,
-      async ({ caller, actor, body, header, idempotency }) => {
+      async ({ caller, actor, body, header, idempotency, pending }) => {
         const appId = applicationOf(caller, body.appId)
         const ifMatch = header('if-match')
         let saved: ThirdPartyConfig | undefined
-        const record = await transaction(sql, async (tx) => {
+        const record = await pending.transaction(sql, async (tx) => {
           await lockApplicationFor(tx, caller, appId)
           return once(tx, idempotency, appId, async () => {
             if (ifMatch !== null) {
@@ -52,9 +51,9 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
       { check: (body) => configFaults(body, parts.config) },
     ),
 
-    handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress, idempotency }) => {
+    handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress, idempotency, pending }) => {
       const appId = applicationOf(caller, body.appId)
-      const record = await transaction(sql, async (tx) => {
+      const record = await pending.transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
         const by = { actor, address: sourceAddress() }
         return once(tx, idempotency, appId, () => rotateSecret(parts, tx, appId, by))

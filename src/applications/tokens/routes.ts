@@ -4,6 +4,7 @@ import { hashSecret, newSecret } from '../../callers/credentials.ts'
 import type { RateLimiter } from '../../callers/rate-limit.ts'
 import type { OpenLane } from '../../database/lanes.ts'
 import type { Sql } from '../../database/open.ts'
+import type { Pending } from '../../database/pending.ts'
 import { Reply } from '../../http/answer.ts'
 import { type Handler, handle } from '../../http/handler.ts'
 import { invalidRequest, type Reason, Refusal, refusals } from '../../vocabulary/refusals.ts'
@@ -26,7 +27,8 @@ interface Parts {
 }
 
 export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publicUrl }: Parts): Handler[] {
-  const lane = openLane<TokenRequest, TokenOutcome>('tokens', {
+  const lane = openLane<TokenRequest & { pending: Pending }, TokenOutcome>('tokens', {
+    ownerOf: ({ appId }) => appId,
     claims: () => [],
     write: (requests) => issueTokens(writer, requests),
   })
@@ -53,14 +55,14 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
   return [
     handle(
       issueToken,
-      async ({ body, header }) => {
+      async ({ body, header, pending }) => {
         const authorization = authorizationOf(header('authorization'), body)
         requireTexts(body, authorization, 'grant_type')
         const { appId, isFrozen, secretHash } = await requireClient(authorization, body)
         if (body.grant_type !== 'client_credentials') throw unsupportedGrantType()
         if (isFrozen) throw new Refusal('applicationFrozen')
         const token = newSecret()
-        const issued = await lane.submit({ appId, secretHash, tokenHash: hashSecret(token) })
+        const issued = await lane.submit({ appId, secretHash, tokenHash: hashSecret(token), pending })
         if ('refusal' in issued) {
           throw issued.refusal === 'clientInvalid'
             ? clientInvalid(authorization !== null, appId)
@@ -76,7 +78,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
         }
         return new Reply({ status: 200, headers: { ...noStore }, body: JSON.stringify(answer) })
       },
-      { refusalMembers: oauthError },
+      { refusalMembers: oauthError, ownerOf: clientOf },
     ),
 
     handle(
@@ -89,7 +91,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
         await callers.noteChange(client.appId)
         return {}
       },
-      { refusalMembers: oauthError },
+      { refusalMembers: oauthError, ownerOf: clientOf },
     ),
 
     handle(getAuthorizationServer, async ({ header }) => {
@@ -130,8 +132,18 @@ function authorizationOf(authorization: string | null, body: Record<string, unkn
   return isToken && given(body.client_id) !== null && given(body.client_secret) !== null ? null : authorization
 }
 
+/** The client that a request names; its secret is not checked yet. */
+function clientOf(body: unknown, header: (name: string) => string | null): string {
+  const [, encoded] = basic.exec(header('authorization') ?? '') ?? []
+  const id = encoded === undefined ? (body as { client_id?: unknown }).client_id : beforeColon(encoded)
+  return typeof id === 'string' && storable(id) ? id : ''
+}
+
+const basic = /^basic +([A-Za-z0-9+/_-]+=*)$/i
+const beforeColon = (encoded: string) => Buffer.from(encoded, 'base64').toString().split(':', 1)[0]
+
 function basicCredentials(authorization: string, body: Record<string, unknown>): Credentials {
-  const encoded = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(authorization)?.[1]
+  const encoded = basic.exec(authorization)?.[1]
   if (encoded === undefined) throw clientInvalid(true)
   // RFC 6749 §3.2: a parameter without a value counts as omitted.
   if (given(body.client_secret) !== null) {

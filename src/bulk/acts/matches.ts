@@ -43,11 +43,16 @@ export function scanRows(
     : scanSites(sql, sitesOf(rows, readTimeRange), after, limits.actRowsScanned)
 }
 
-/** Counts the rows that match, all of them, in steps. */
-export async function countRows(sql: Sql, rows: ActRows, readTimeRange: ReadTimeRange): Promise<number> {
+/** Counts the rows that match, all of them, in steps; `read` runs each. */
+export async function countRows(
+  read: (step: (sql: Sql) => Promise<Matches>) => Promise<Matches>,
+  rows: ActRows,
+  readTimeRange: ReadTimeRange,
+): Promise<number> {
   let count = 0
   for (let after: RowKey | null = null; ; ) {
-    const { keys, last } = await scanRows(sql, rows, readTimeRange, after)
+    const from = after
+    const { keys, last } = await read((sql) => scanRows(sql, rows, readTimeRange, from))
     count += keys.length
     if (last === null) return count
     after = last

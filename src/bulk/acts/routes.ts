@@ -10,12 +10,14 @@ import { requireAccess, requireApplicationExists } from '../../callers/store.ts'
 import type { Config } from '../../config.ts'
 import { findReplay, once, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
-import { transaction } from '../../database/transaction.ts'
+import type { Pending } from '../../database/pending.ts'
 import { readActor } from '../../events/rules.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
-import { type Handler, handle, read, stream } from '../../http/handler.ts'
+import { type Handler, handle, handleOutOfTurn, read, stream } from '../../http/handler.ts'
+import { Turns } from '../../runtime/turns.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
+import { Refusal, tooManyRequests } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { jobStatus } from '../jobs/contract.ts'
 import { resultReply } from '../jobs/result.ts'
@@ -42,16 +44,27 @@ interface Asked {
   caller: Caller
   actor: string
   expectedRows: number | null
+  pending: Pending
 }
 
 export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted }: Parts): Handler[] {
   const requireRoom = roomFor(sql, config)
-  const inTurn = turns()
+  // Only one request of an application counts at a time: a second one then finds that the first has begun its act.
+  const counts = new Turns({
+    ofOne: limits.actCountsOfOne,
+    waitingOfOne: limits.actCountsWaitingOfOne,
+    full: tooManyRequests,
+  })
 
   /** Counts the rows that match. Throws 70004 when the caller has seen another number. */
-  async function countMatches({ act, appId, expectedRows }: Asked): Promise<{ rows: number; beganAfter: number }> {
+  async function countMatches({
+    act,
+    appId,
+    expectedRows,
+    pending,
+  }: Asked): Promise<{ rows: number; beganAfter: number }> {
     const beganAfter = await readNewestEventId(sql, appId)
-    const rows = await countRows(sql, { ...act, appId, beganAfter }, readTimeRange)
+    const rows = await countRows((step) => pending.read(step), { ...act, appId, beganAfter }, readTimeRange)
     if (expectedRows !== null && expectedRows !== rows) throw rowsChanged(rows)
     return { rows, beganAfter }
   }
@@ -68,7 +81,7 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
 
   /** Begins an act, or answers the one that the request's key has begun. Throws 70003, 70004 and 10007. */
   async function begin(asked: Asked, idempotency: RequestKey | undefined, address: string): Promise<BegunAct> {
-    const { act, appId, caller, actor } = asked
+    const { act, appId, caller, actor, pending } = asked
     // First, because the act under way may be this very request's, whose response is then stored.
     const isUnderWay = await jobs.isUnderWay(sql, appId)
     const first = await findReplay<ActRecord>(sql, idempotency, appId)
@@ -76,7 +89,7 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
     if (isUnderWay) throw new Refusal('importRunning')
     await requireRoom(appId)
     const matches = await countMatches(asked)
-    const begun = await transaction(sql, async (tx) => {
+    const begun = await pending.transaction(sql, async (tx) => {
       await lockApplicationFor(tx, caller, appId)
       return once(tx, idempotency, appId, async () => {
         const data = await insertAct(tx, { ...act, appId, ...matches, actor, caller }, showMoment)
@@ -90,9 +103,9 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
   }
 
   return [
-    handle(
+    handleOutOfTurn(
       createAct,
-      async ({ caller, actor, body, idempotency, sourceAddress }) => {
+      async ({ caller, actor, body, idempotency, sourceAddress, pending }) => {
         const act = readAct(body)
         // A fresh proof is needed, as for the operation on one device (contract §12.4), but not for a dry run, which
         // changes nothing.
@@ -101,10 +114,10 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
         const appId = await requireApplicationOf(sql, caller, body.appId)
         if (isOperators(act.kind, act.act)) requirePlatform(caller)
         if (act.targetAppId !== null) await requireApplicationExists(sql, act.targetAppId)
-        // Only one request of an application counts at a time; a second one then usually finds that the first has begun
-        // its act.
-        const asked = { act, appId, caller, actor, expectedRows: given(body.expectedRows) }
-        return inTurn(appId, () => (isDryRun ? tryOut(asked) : begin(asked, idempotency, sourceAddress())))
+        const asked = { act, appId, caller, actor, expectedRows: given(body.expectedRows), pending }
+        return counts.run(appId, pending.signal, () =>
+          isDryRun ? tryOut(asked) : begin(asked, idempotency, sourceAddress()),
+        )
       },
       { check: actFaults },
     ),
@@ -126,9 +139,9 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
       return { ...page, list: page.list.map((act) => shownTo(caller, act)) }
     }),
 
-    handle(cancelAct, async ({ caller, body, sourceAddress }) => {
+    handle(cancelAct, async ({ caller, body, sourceAddress, pending }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
-      return transaction(sql, async (tx) => {
+      return pending.transaction(sql, async (tx) => {
         await requireStillStanding(tx, caller)
         const data = await jobs.requireJob(tx, acts, appIds, body.id, showMoment)
         if (isOperators(data.kind, data.act)) requirePlatform(caller)
@@ -179,20 +192,4 @@ function rowsChanged(rows: number): Refusal {
     zh: `与现在符合条件的行数不符：${rows}`,
   }
   return new Refusal('rowsChanged', { errors: [{ field: 'expectedRows', reason }] })
-}
-
-/** Makes what runs the work of each application one after the other. */
-function turns() {
-  const last = new Map<string, Promise<unknown>>()
-  return async <Answer>(appId: string, work: () => Promise<Answer>): Promise<Answer> => {
-    const before = last.get(appId) ?? Promise.resolve()
-    const mine = before.then(work, work)
-    const settled = mine.catch(() => {})
-    last.set(appId, settled)
-    try {
-      return await mine
-    } finally {
-      if (last.get(appId) === settled) last.delete(appId)
-    }
-  }
 }

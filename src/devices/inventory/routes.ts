@@ -2,14 +2,13 @@ import { keyOwnerOf } from '../../callers/caller.ts'
 import { requireStillStanding } from '../../callers/permissions.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
-import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { yielder } from '../../runtime/event-loop.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
 import type { Catalogue } from '../models/catalogue.ts'
-import { touchCatalogue } from '../models/store.ts'
+import { holdCatalogue, touchCatalogue } from '../models/store.ts'
 import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
 import * as store from './store.ts'
 
@@ -21,12 +20,12 @@ interface Parts {
 
 export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
   return [
-    handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency }) => {
+    handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency, pending }) => {
       const faults = await repeatedSerialFaults(entries)
       if (faults.length > 0) throw invalidRequest(faults)
-      const imported = await transaction(sql, (tx) =>
+      const imported = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
-          await touchCatalogue(tx)
+          await holdCatalogue(tx)
           await requireStillStanding(tx, caller)
           const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
           if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
@@ -39,8 +38,8 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
       return imported
     }),
 
-    handle(deleteDeviceInventory, async ({ caller, body, actor, idempotency }) => {
-      const deleted = await transaction(sql, (tx) =>
+    handle(deleteDeviceInventory, async ({ caller, body, actor, idempotency, pending }) => {
+      const deleted = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await touchCatalogue(tx)
           await requireStillStanding(tx, caller)

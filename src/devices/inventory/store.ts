@@ -6,6 +6,7 @@ import { yielder } from '../../runtime/event-loop.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { touchCatalogue } from '../models/store.ts'
 import { compareSerials } from '../rules.ts'
 import { type InventoryEntry, pageDeviceInventory } from './contract.ts'
 
@@ -34,7 +35,10 @@ export async function findInventory(tx: Statements, serials: readonly string[]):
   return new Map(rows.map((row) => [row.device_no, row.model_name]))
 }
 
-/** Adds entries or changes their models. The serials must be distinct. */
+/**
+ * Adds entries or changes their models, and increments the catalogue's version if anything differs. The serials must be
+ * distinct, and the transaction must hold the catalogue.
+ */
 export async function upsertInventory(
   tx: Statements,
   entries: readonly NewInventoryEntry[],
@@ -51,11 +55,14 @@ export async function upsertInventory(
     `insert into device_inventory (device_no, model_name, created_at)
     select device_no, model_name, now() from unnest($1::text[], $2::text[]) as entry (device_no, model_name)
     on conflict (device_no) do update set model_name = excluded.model_name
+      where device_inventory.model_name <> excluded.model_name
     returning xmax = 0 as added`,
     [serials, models],
   )
   const added = rows.filter((row) => row.added).length
-  return { added, changed: rows.length - added }
+  if (rows.length > 0) await touchCatalogue(tx)
+  // An entry that is there already counts as changed.
+  return { added, changed: entries.length - added }
 }
 
 /** Throws 20022. */

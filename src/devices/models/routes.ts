@@ -2,7 +2,6 @@ import { keyOwnerOf } from '../../callers/caller.ts'
 import { requireStillStanding } from '../../callers/permissions.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
-import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
@@ -19,7 +18,7 @@ interface Parts {
 
 export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
   return [
-    handle(saveDeviceModel, async ({ caller, body, actor, idempotency }) => {
+    handle(saveDeviceModel, async ({ caller, body, actor, idempotency, pending }) => {
       const model = {
         serialPrefix: body.serialPrefix,
         modelName: body.modelName,
@@ -27,7 +26,7 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
         deviceType: given(body.deviceType),
         deviceTypeName: given(body.deviceTypeName),
       }
-      const saved = await transaction(sql, (tx) =>
+      const saved = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.touchCatalogue(tx)
           await requireStillStanding(tx, caller)
@@ -40,8 +39,8 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       return saved
     }),
 
-    handle(deleteDeviceModel, async ({ caller, body, actor, idempotency }) => {
-      const deleted = await transaction(sql, (tx) =>
+    handle(deleteDeviceModel, async ({ caller, body, actor, idempotency, pending }) => {
+      const deleted = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.touchCatalogue(tx)
           await requireStillStanding(tx, caller)

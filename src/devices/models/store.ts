@@ -32,6 +32,11 @@ function toRecord(row: Row, showMoment: ShowMoment): DeviceModelRecord {
   return { ...toModel(row), createTime: showMoment(row.created_at) }
 }
 
+/** Lets no other transaction change the catalogue until this one ends. */
+export async function holdCatalogue(tx: Statements): Promise<void> {
+  await tx`select 1 from device_catalogue for no key update`
+}
+
 /** Increments the catalogue's version, so that creates composed before are composed again. */
 export async function touchCatalogue(tx: Statements): Promise<void> {
   await tx`update device_catalogue set version = version + 1`

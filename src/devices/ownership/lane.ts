@@ -5,6 +5,7 @@ import { type LaneOutcome, submitter } from '../../callers/submitter.ts'
 import { findKeptAnswers, type KeptAnswer, keyName, type RequestKey } from '../../database/idempotency.ts'
 import type { OpenLane } from '../../database/lanes.ts'
 import type { Sql } from '../../database/open.ts'
+import type { Pending } from '../../database/pending.ts'
 import { requireMatch } from '../../http/etag.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
@@ -26,6 +27,7 @@ interface Submission {
   ifMatch: string | null
   keyOwner: string
   idempotency: RequestKey | undefined
+  pending: Pending
 }
 
 export interface OwnershipLaneParts {
@@ -47,6 +49,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
   const { sql, openLane, callers, showMoment } = parts
 
   const lane = openLane<Submission, LaneOutcome>('ownership', {
+    ownerOf: ({ appId, actor }) => appId ?? actor,
     claims: ({ deviceNo, keyOwner, idempotency }) =>
       idempotency === undefined ? [deviceNo] : [deviceNo, keyName({ owner: keyOwner, ...idempotency })],
     async write(submissions) {

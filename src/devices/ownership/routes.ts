@@ -3,7 +3,7 @@ import { keyOwnerOf } from '../../callers/caller.ts'
 import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import { JsonText } from '../../http/answer.ts'
 import { type BatchParts, runBatch } from '../../http/batch.ts'
-import { type Handler, handle, read } from '../../http/handler.ts'
+import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
@@ -30,13 +30,13 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
   const change = ownershipLane(parts)
 
   return [
-    handle(unbindDevice, async ({ caller, actor, body, header, idempotency }) => {
+    handleOutOfTurn(unbindDevice, async ({ caller, actor, body, header, idempotency, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const asked = { deviceNo: body.deviceNo, target: null, reason: given(body.reason), ifMatch: header('if-match') }
-      return new JsonText(await change({ caller, actor, appId, ...asked, keyOwner: appId, idempotency }))
+      return new JsonText(await change({ caller, actor, appId, ...asked, keyOwner: appId, idempotency, pending }))
     }),
 
-    handle(unbindDevices, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(unbindDevices, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const asked = { caller, actor, appId, target: null, reason: given(body.reason), ifMatch: null, keyOwner: appId }
       return runBatch(parts, request, {
@@ -44,7 +44,7 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
         rows: rowsOf(body.deviceNos),
         name: 'deviceNo',
         readRow,
-        write: ({ deviceNo }, idempotency) => change({ ...asked, deviceNo, idempotency }),
+        write: ({ deviceNo }, idempotency) => change({ ...asked, deviceNo, idempotency, pending: request.pending }),
       })
     }),
 
@@ -55,19 +55,19 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
       return { list }
     }),
 
-    handle(forceUnbindDevice, async ({ caller, actor, body, idempotency }) => {
+    handleOutOfTurn(forceUnbindDevice, async ({ caller, actor, body, idempotency, pending }) => {
       const asked = { ...body, appId: null, target: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
-      return new JsonText(await change({ caller, actor, ...asked, idempotency }))
+      return new JsonText(await change({ caller, actor, ...asked, idempotency, pending }))
     }),
 
-    handle(transferDevice, async ({ caller, actor, body, idempotency }) => {
+    handleOutOfTurn(transferDevice, async ({ caller, actor, body, idempotency, pending }) => {
       const { deviceNo, targetAppId: target, reason } = body
       await requireApplication(sql, target)
       const asked = { deviceNo, target, reason, appId: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
-      return new JsonText(await change({ caller, actor, ...asked, idempotency }))
+      return new JsonText(await change({ caller, actor, ...asked, idempotency, pending }))
     }),
 
-    handle(transferDevices, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(transferDevices, async ({ caller, actor, body, ...request }) => {
       const { deviceNos, targetAppId: target, reason } = body
       await requireApplication(sql, target)
       const asked = { caller, actor, target, reason, appId: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
@@ -76,7 +76,7 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
         rows: rowsOf(deviceNos),
         name: 'deviceNo',
         readRow,
-        write: ({ deviceNo }, idempotency) => change({ ...asked, deviceNo, idempotency }),
+        write: ({ deviceNo }, idempotency) => change({ ...asked, deviceNo, idempotency, pending: request.pending }),
       })
     }),
   ]

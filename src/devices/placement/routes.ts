@@ -3,7 +3,7 @@ import { requireApplicationOf } from '../../callers/permissions.ts'
 import { JsonText } from '../../http/answer.ts'
 import { type BatchParts, runBatch } from '../../http/batch.ts'
 import { tagged } from '../../http/etag.ts'
-import { type Handler, handle, read } from '../../http/handler.ts'
+import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest } from '../../vocabulary/refusals.ts'
@@ -43,43 +43,43 @@ export function placementRoutes(parts: Parts): Handler[] {
   const readPage = placementPages(parts)
 
   return [
-    handle(savePlacement, async ({ caller, actor, body, header }) => {
+    handleOutOfTurn(savePlacement, async ({ caller, actor, body, header, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      const asked = { caller, actor, appId, body: placing(body), ifMatch: header('if-match'), idempotency: undefined }
-      const { record, etag } = await change(asked)
+      const asked = { caller, actor, appId, ifMatch: header('if-match'), idempotency: undefined, pending }
+      const { record, etag } = await change({ ...asked, body: placing(body) })
       return new JsonText(record, { etag })
     }),
 
-    handle(savePlacements, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(savePlacements, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
+      const asked = { caller, actor, appId, ifMatch: null, pending: request.pending }
       return runBatch(parts, request, {
         owner: appId,
         rows: body.placements,
         name: 'deviceNo',
         readRow,
-        write: async (row, idempotency) =>
-          (await change({ caller, actor, appId, body: placing(row), ifMatch: null, idempotency })).record,
+        write: async (row, idempotency) => (await change({ ...asked, body: placing(row), idempotency })).record,
       })
     }),
 
-    handle(removePlacement, async ({ caller, actor, body, idempotency }) => {
+    handleOutOfTurn(removePlacement, async ({ caller, actor, body, idempotency, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      const asked = { deviceNo: body.deviceNo, to: null, reason: given(body.reason) }
-      return new JsonText((await change({ caller, actor, appId, body: asked, ifMatch: null, idempotency })).record)
+      const asked = { caller, actor, appId, ifMatch: null, idempotency, pending }
+      const removal = { deviceNo: body.deviceNo, to: null, reason: given(body.reason) }
+      return new JsonText((await change({ ...asked, body: removal })).record)
     }),
 
-    handle(removePlacements, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(removePlacements, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const reason = given(body.reason)
+      const asked = { caller, actor, appId, ifMatch: null, pending: request.pending }
       return runBatch(parts, request, {
         owner: appId,
         rows: body.deviceNos.map((deviceNo) => ({ deviceNo })),
         name: 'deviceNo',
         readRow: readNamed,
-        write: async ({ deviceNo }, idempotency) => {
-          const asked = { deviceNo, to: null, reason }
-          return (await change({ caller, actor, appId, body: asked, ifMatch: null, idempotency })).record
-        },
+        write: async ({ deviceNo }, idempotency) =>
+          (await change({ ...asked, body: { deviceNo, to: null, reason }, idempotency })).record,
       })
     }),
 

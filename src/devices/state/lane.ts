@@ -4,6 +4,7 @@ import { type LaneOutcome, submitter } from '../../callers/submitter.ts'
 import type { Config } from '../../config.ts'
 import type { OpenLane } from '../../database/lanes.ts'
 import type { Sql } from '../../database/open.ts'
+import type { Pending } from '../../database/pending.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type Device, deviceText, showDevice } from '../rules.ts'
@@ -11,7 +12,7 @@ import { noteRepeats } from './repeats/routine.ts'
 import { applyReports, type Report } from './routine.ts'
 import { isClearing, presenceTimes } from './rules.ts'
 
-type Submission = Report & { caller: Caller }
+type Submission = Report & { caller: Caller; pending: Pending }
 
 export interface StateLaneParts {
   /** A pool of its own for the lane's batches, so that creates never wait for them. */
@@ -42,6 +43,7 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
       : { record: deviceText(showDevice(device, showMoment)) }
 
   const lane = openLane<Submission, LaneOutcome>('states', {
+    ownerOf: ({ appId }) => appId,
     // No claims: one write may hold several reports of a device, which it applies in order.
     claims: () => [],
     atOnce: 2,

@@ -4,7 +4,7 @@ import type { RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { JsonText } from '../../http/answer.ts'
 import { type BatchParts, runBatch } from '../../http/batch.ts'
-import { type Handler, handle, read } from '../../http/handler.ts'
+import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
 import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest } from '../../vocabulary/refusals.ts'
@@ -32,19 +32,20 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
   }
 
   return [
-    handle(
+    handleOutOfTurn(
       reportDeviceState,
-      async ({ caller, actor, body }) => {
-        const { appId: named, deviceNo, reportTime, ...report } = body
+      async ({ caller, actor, body, pending }) => {
+        const { appId: named, deviceNo, reportTime, ...reported } = body
         const appId = await requireApplicationOf(sql, caller, named)
-        const time = timeOf(reportTime) ?? 'now'
-        const values = reportedValues(report)
-        return new JsonText(await submit({ caller, appId, deviceNo, actor, values, time, isCompared: time !== 'now' }))
+        const time: Report['time'] = timeOf(reportTime) ?? 'now'
+        const values = reportedValues(reported)
+        const report = { deviceNo, values, time, isCompared: time !== 'now' }
+        return new JsonText(await submit({ caller, appId, actor, ...report, pending }))
       },
       { check },
     ),
 
-    handle(reportDeviceStates, async ({ caller, actor, body, ...request }) => {
+    handleOutOfTurn(reportDeviceStates, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       /** How many rows so far name each device. */
       const counts = new Map<string, number>()
@@ -58,7 +59,8 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
           counts.set(deviceNo, count + 1)
           const time = timeOf(reportTime)
           const timed = time === null ? timeOfUntimedRow(key?.attempt, count) : { time, isCompared: true }
-          return submit({ caller, appId, deviceNo, actor, values: reportedValues(report), ...timed })
+          const values = reportedValues(report)
+          return submit({ caller, appId, deviceNo, actor, values, ...timed, pending: request.pending })
         },
       })
     }),

@@ -55,8 +55,13 @@ export function operatorRoutes(parts: Parts): Handler[] {
   }
 
   /** Changes an account under the lock of all accounts; the change applies to its sessions and keys at once. */
-  async function change(operation: Admission, caller: Caller, id: number, run: (tx: Statements) => Promise<void>) {
-    const operator = await transaction(sql, async (tx) => {
+  async function change(
+    operation: Admission,
+    { caller, pending }: Pick<OperationRequest, 'caller' | 'pending'>,
+    id: number,
+    run: (tx: Statements) => Promise<void>,
+  ) {
+    const operator = await pending.transaction(sql, async (tx) => {
       await lockFor(tx, operation, caller)
       await run(tx)
       return store.requireOperator(tx, id, showMoment)
@@ -104,12 +109,12 @@ export function operatorRoutes(parts: Parts): Handler[] {
   return [
     handle(
       contract.createOperator,
-      async ({ body, ...by }) => {
+      async ({ body, pending, ...by }) => {
         const { name, role } = body
         const appIds = membershipsOf(role, given(body.appIds))
         const password = given(body.password)
         const passwordHash = password === null ? null : await hashPassword(password)
-        const made = await transaction(sql, (tx) =>
+        const made = await pending.transaction(sql, (tx) =>
           once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
             await lockFor(tx, contract.createOperator, by.caller)
             const id = await store.insertOperator(tx, { name, role, passwordHash })
@@ -129,7 +134,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(
       contract.updateOperator,
       async ({ body, header, ...by }) => {
-        const operator = await change(contract.updateOperator, by.caller, body.id, async (tx) => {
+        const operator = await change(contract.updateOperator, by, body.id, async (tx) => {
           const before = await store.requireOperator(tx, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(before))
           const { id, appIds, name, role, status } = body
@@ -147,8 +152,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
       { check: ({ name }) => nameFaults(name) },
     ),
 
-    handle(contract.deleteOperator, async ({ body, ...by }) => {
-      const operator = await transaction(sql, (tx) =>
+    handle(contract.deleteOperator, async ({ body, pending, ...by }) => {
+      const operator = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await lockFor(tx, contract.deleteOperator, by.caller)
           const before = await store.requireOperator(tx, body.id, showMoment)
@@ -165,8 +170,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
       return operator
     }),
 
-    handle(contract.resetOperator, async ({ body, ...by }) => {
-      const reset = await transaction(sql, (tx) =>
+    handle(contract.resetOperator, async ({ body, pending, ...by }) => {
+      const reset = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await lockFor(tx, contract.resetOperator, by.caller)
           const before = await store.requireOperator(tx, body.id, showMoment)
@@ -188,7 +193,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
 
     handle(
       contract.setUpOperator,
-      async ({ body, header, sourceAddress }) => {
+      async ({ body, header, sourceAddress, pending }) => {
         const tokenHash = hashSecret(body.setUpToken)
         const account = await store.requireSetUp(sql, tokenHash)
         requireNone(passwordFaults('password', body.password, given(body.name) ?? account.name))
@@ -200,7 +205,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const holder = { operatorId: account.id, name: account.name, address: sourceAddress() }
         if (hasFactor && code !== null) await useCode(parts, holder, code)
         const name = given(body.name)
-        const id = await transaction(sql, async (tx) => {
+        const id = await pending.transaction(sql, async (tx) => {
           await store.lockOperators(tx)
           const { id } = await store.requireSetUp(tx, tokenHash)
           // If the account has got a factor meanwhile, the caller has not shown it.
@@ -222,7 +227,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
 
     handle(
       contract.changePassword,
-      async ({ body, caller, ...by }) => {
+      async ({ body, caller, pending, ...by }) => {
         const { operatorId, sessionId, name } = caller as OperatorCaller
         if (operatorId === null) throw new Refusal('operatorNotFound')
         if ((await store.requireOperator(sql, operatorId, showMoment)).source === 2)
@@ -230,7 +235,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         requireNone(passwordFaults('newPassword', body.newPassword, name))
         await checkPassword(parts, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
-        return change(contract.changePassword, caller, operatorId, async (tx) => {
+        return change(contract.changePassword, { caller, pending }, operatorId, async (tx) => {
           const before = await store.requireOperator(tx, operatorId, showMoment)
           await store.updateOperator(tx, operatorId, { passwordHash })
           await deleteSessionsOf(tx, operatorId, sessionId)
@@ -248,12 +253,12 @@ export function operatorRoutes(parts: Parts): Handler[] {
 
     handle(
       contract.createOperatorKey,
-      async ({ body, caller, idempotency, ...by }) => {
+      async ({ body, caller, idempotency, pending, ...by }) => {
         const operatorKey = newOperatorKey()
         const { operatorId, operatorKeyId } = caller as OperatorCaller
         const { name, role } = body
         const expiresAt = keyEnd(given(body.expireTime))
-        return transaction(sql, (tx) =>
+        return pending.transaction(sql, (tx) =>
           once(tx, idempotency, keyOwnerOf(caller), async () => {
             await lockFor(tx, contract.createOperatorKey, caller)
             const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
@@ -267,8 +272,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
       { check: ({ name }) => nameFaults(name) },
     ),
 
-    handle(contract.deleteOperatorKey, async ({ body, ...by }) => {
-      const deleted = await transaction(sql, (tx) =>
+    handle(contract.deleteOperatorKey, async ({ body, pending, ...by }) => {
+      const deleted = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await lockFor(tx, contract.deleteOperatorKey, by.caller)
           const data = await store.deleteOperatorKey(tx, body.id, showMoment)
@@ -280,8 +285,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
       return deleted
     }),
 
-    handle(contract.handOverOperatorKey, async ({ body, ...by }) => {
-      const handedOver = await transaction(sql, (tx) =>
+    handle(contract.handOverOperatorKey, async ({ body, pending, ...by }) => {
+      const handedOver = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await lockFor(tx, contract.handOverOperatorKey, by.caller)
           const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId, showMoment)

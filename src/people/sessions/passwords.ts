@@ -1,12 +1,12 @@
 import { hash, verify } from '@node-rs/argon2'
-import { inTurns } from '../../runtime/turns.ts'
+import { Turns } from '../../runtime/turns.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 
 /** argon2id with the parameters that OWASP recommends for interactive sign-in: 19 MiB, two passes. */
 const hashing = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-const hashes = inTurns({ atOnce: limits.hashesAtOnce, waiting: limits.hashesWaiting }, unavailable)
+const hashes = new Turns({ atOnce: limits.hashesAtOnce, waiting: limits.hashesWaiting, full: unavailable })
 
 /**
  * A password in the form in which it is hashed: keyboards and systems write the same letters composed or decomposed, and an
@@ -17,12 +17,12 @@ function normalPassword(password: string): string {
 }
 
 export function hashPassword(password: string): Promise<string> {
-  return hashes(() => hash(normalPassword(password), hashing))
+  return hashes.run('', undefined, () => hash(normalPassword(password), hashing))
 }
 
 /** Hashes of earlier versions are of a password as it was typed. */
 export async function isPasswordOf(passwordHash: string, password: string): Promise<boolean> {
   const normal = normalPassword(password)
-  const fits = (typed: string) => hashes(() => verify(passwordHash, typed))
+  const fits = (typed: string) => hashes.run('', undefined, () => verify(passwordHash, typed))
   return (await fits(normal)) || (normal !== password && (await fits(password)))
 }

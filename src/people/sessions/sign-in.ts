@@ -8,7 +8,7 @@ import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { JsonText } from '../../http/answer.ts'
 import type { OperationRequest } from '../../http/handler.ts'
-import { inTurns } from '../../runtime/turns.ts'
+import { Turns } from '../../runtime/turns.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
@@ -44,7 +44,7 @@ const rightPassword: readonly RefusalName[] = ['secondFactorRequired', 'password
  * A password costs two counting transactions and a hash. Past the bound none of this is begun, so that a crowd takes up
  * no connection of the database.
  */
-const checks = inTurns({ atOnce: limits.passwordsAtOnce, waiting: limits.passwordsWaiting }, unavailable)
+const checks = new Turns({ atOnce: limits.passwordsAtOnce, waiting: limits.passwordsWaiting, full: unavailable })
 
 /**
  * The account with this name and password, which also passes the further check. Throws 10031, 10007, and 50003 when too
@@ -56,7 +56,7 @@ export function checkPassword(
   source: Source,
   checkFurther: FurtherCheck = async () => {},
 ): Promise<store.Account> {
-  return checks(() => check(parts, shown, source, checkFurther))
+  return checks.run('', undefined, () => check(parts, shown, source, checkFurther))
 }
 
 async function check(

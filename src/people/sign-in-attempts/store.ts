@@ -2,7 +2,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { sourceNetwork } from '../../http/source-address.ts'
-import { inTurns } from '../../runtime/turns.ts'
+import { Turns } from '../../runtime/turns.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { Refusal, unavailable } from '../../vocabulary/refusals.ts'
@@ -27,8 +27,9 @@ export interface Attempt {
  * Attempts of one source, or with one name, wait for each other's rows. They wait here, in order, so that they do not
  * each hold a database connection.
  */
-const counts = inTurns({ atOnce: limits.attemptsAtOnce, waiting: limits.attemptsWaiting }, unavailable)
-const counting = <Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>) => counts(() => transaction(sql, run))
+const counts = new Turns({ atOnce: limits.attemptsAtOnce, waiting: limits.attemptsWaiting, full: unavailable })
+const counting = <Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>) =>
+  counts.run('', undefined, () => transaction(sql, run))
 
 interface Limit {
   key: string

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPrivateAddress } from '../../deliveries/callback-url.ts'
-import { inTurns } from '../../runtime/turns.ts'
+import { Turns } from '../../runtime/turns.ts'
 import { limits } from '../../vocabulary/limits.ts'
 
 // Requests to the provider of single sign-on (contract §12.2). An admin has chosen its host, which may have any
@@ -23,10 +23,11 @@ export type OutgoingFetch = (
 
 /** Makes the `fetch` for requests to a provider. */
 export function outgoingTo(issuer: URL): OutgoingFetch {
-  const ask = inTurns(
-    { atOnce: limits.providerRequests, waiting: limits.providerRequestsWaiting },
-    () => new OutgoingFault('too many requests wait'),
-  )
+  const turns = new Turns({
+    atOnce: limits.providerRequests,
+    waiting: limits.providerRequestsWaiting,
+    full: () => new OutgoingFault('too many requests wait'),
+  })
 
   return (address, init = {}) => {
     const url = new URL(address)
@@ -43,7 +44,7 @@ export function outgoingTo(issuer: URL): OutgoingFetch {
         new OutgoingFault(`${url.protocol} is not called: the provider’s addresses must be http or https`),
       )
     }
-    return ask(() => send(url, init, isIssuers))
+    return turns.run('', undefined, () => send(url, init, isIssuers))
   }
 }
 

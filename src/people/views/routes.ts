@@ -1,6 +1,5 @@
 import type { Caller, OperatorCaller } from '../../callers/caller.ts'
 import type { Sql } from '../../database/open.ts'
-import { transaction } from '../../database/transaction.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
@@ -25,10 +24,10 @@ function readableAccount(caller: Caller, asked: number | null): number {
 
 export function viewRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): Handler[] {
   return [
-    handle(saveView, async ({ caller, body }) => {
+    handle(saveView, async ({ caller, body, pending }) => {
       const operatorId = accountOf(caller)
       const view = { page: body.page, name: body.name, query: given(body.query), columns: given(body.columns) }
-      return transaction(sql, (tx) => store.saveView(tx, operatorId, given(body.id), view, showMoment))
+      return pending.transaction(sql, (tx) => store.saveView(tx, operatorId, given(body.id), view, showMoment))
     }),
 
     read(pageViews, async ({ sql, caller, query: { page, operatorId, ...query } }) =>

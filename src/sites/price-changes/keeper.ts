@@ -1,8 +1,7 @@
-import type { Caller } from '../../callers/caller.ts'
 import { lockApplicationFor } from '../../callers/permissions.ts'
 import type { Sql, Statements } from '../../database/open.ts'
-import { transaction } from '../../database/transaction.ts'
 import { insertEvents } from '../../events/store.ts'
+import type { OperationRequest } from '../../http/handler.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 import { writeDue } from './effect.ts'
@@ -11,6 +10,8 @@ import { cancelLocked, findWaitingOfRule, isGivenByWaiting, lockForCancel } from
 
 /** The longest that a write waits while price changes that are due are written down before it. */
 const waitMs = 3_000
+
+type PricedRequest = Pick<OperationRequest, 'caller' | 'pending'>
 
 /** A write within its transaction, and the moment of the database's clock as of which it counts. */
 type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
@@ -21,7 +22,7 @@ export interface PriceKeeper {
    * Runs a write in a transaction that holds the application's lock, once all price changes that are due for the
    * application are written down. Throws as `lockApplicationFor` does, and 50003 where that takes too long.
    */
-  write<Data>(caller: Caller, appId: string, write: PricedWrite<Data>): Promise<Data>
+  write<Data>(request: PricedRequest, appId: string, write: PricedWrite<Data>): Promise<Data>
   /** Whether a price change that waits gives the rule to sites. */
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
   /** Cancels the price changes that wait for a rule that is about to be deleted, with an event for each. */
@@ -33,12 +34,12 @@ class CameDue extends Error {}
 
 export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): PriceKeeper {
   async function attempt<Data>(
-    caller: Caller,
+    { caller, pending }: PricedRequest,
     appId: string,
     write: PricedWrite<Data>,
   ): Promise<{ data: Data } | undefined> {
     try {
-      return await transaction(sql, async (tx) => {
+      return await pending.transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
         const { now, isLeft } = await writeDue(tx, appId, showMoment)
         return isLeft ? undefined : { data: await write(tx, now) }
@@ -50,10 +51,10 @@ export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMom
   }
 
   return {
-    async write(caller, appId, write) {
+    async write(request, appId, write) {
       const until = performance.now() + waitMs
       for (;;) {
-        const done = await attempt(caller, appId, write)
+        const done = await attempt(request, appId, write)
         if (done !== undefined) return done.data
         if (performance.now() > until) throw unavailable()
       }

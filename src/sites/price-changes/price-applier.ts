@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 import { tryLock } from '../../database/advisory-lock.ts'
-import { lockApplication } from '../../database/application-lock.ts'
-import { databaseRefusal } from '../../database/failures.ts'
+import { tryLockApplication } from '../../database/application-lock.ts'
+import { databaseRefusal, isLockTimeout } from '../../database/failures.ts'
 import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
 import { Rests } from '../../runtime/rests.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { writeDue } from './effect.ts'
-import { findNextWaiting } from './store.ts'
+import { findDueApplications, findNextWaiting } from './store.ts'
 
 /** A change that another process has scheduled is found by the next look, so none is written down more than 2 s late. */
 const lookEveryMs = 1_000
@@ -20,8 +20,10 @@ const againAfterMs = 100
  */
 const restShare = 0.5
 const mostRestMs = 500
-/** How many waiting price changes one search returns at most. */
-const foundAtOnce = 200
+/** How long one application's lock is waited for: other applications' changes wait meanwhile. */
+const lockWaitMs = 500
+/** How many applications one search returns at most. */
+const foundAtOnce = 1_000
 
 interface Parts {
   sql: Sql
@@ -42,6 +44,7 @@ export class PriceApplier {
   private readonly outage: OutageLog
   private isStopping = false
   private isBehind = false
+  private rounds = 0
   private running: Promise<unknown> = Promise.resolve()
 
   constructor(parts: Parts) {
@@ -98,49 +101,59 @@ export class PriceApplier {
     return next === undefined ? lookEveryMs : Math.min(Math.max(next.inMs, 0), lookEveryMs)
   }
 
-  /** Writes down the due changes of every application. Returns one outcome for each. */
+  /**
+   * Writes down the due changes of every application, a portion of each in turn: no application waits for all changes of
+   * another. Returns one outcome for each.
+   */
   private async round({ givesWay }: { givesWay: boolean }): Promise<Outcome[]> {
     try {
-      const outcomes: Outcome[] = []
-      let found: string[]
-      do {
-        found = await this.findDue()
-        for (const appId of found) outcomes.push(await this.writeOf(appId, givesWay))
-        // The loop ends when changes that another process writes are all that is left: it would find them again.
-      } while (found.length === foundAtOnce && outcomes.every((outcome) => outcome === 'written') && !this.isStopping)
-      if (!outcomes.includes('failed')) this.outage.succeeded()
-      if (outcomes.every((outcome) => outcome === 'written')) this.isBehind = false
-      return outcomes
+      const outcomes = new Map<string, Outcome>()
+      for (;;) {
+        // Looked for before each portion, because changes of others become due meanwhile.
+        const found = await findDueApplications(this.parts.sql, foundAtOnce)
+        const due = found.filter((appId) => (outcomes.get(appId) ?? 'written') === 'written')
+        if (due.length === 0 || this.isStopping) break
+        for (const appId of due) outcomes.set(appId, await this.writePortion(appId, givesWay, 0))
+      }
+      await this.waitForOne(outcomes, givesWay)
+      const all = [...outcomes.values()]
+      if (!all.includes('failed')) this.outage.succeeded()
+      if (all.every((outcome) => outcome === 'written')) this.isBehind = false
+      return all
     } catch (error) {
       this.failed(error)
       return ['failed']
     }
   }
 
-  private async findDue(): Promise<string[]> {
-    const waiting = await findNextWaiting(this.parts.sql, foundAtOnce)
-    return [...new Set(waiting.filter(({ inMs }) => inMs <= 0).map(({ appId }) => appId))]
+  /**
+   * Waits for the lock of one application that was busy, another one in each round: where writes follow each other, the
+   * lock is never found free.
+   */
+  private async waitForOne(outcomes: Map<string, Outcome>, givesWay: boolean): Promise<void> {
+    const busy = [...outcomes].filter(([, outcome]) => outcome === 'busy')
+    const [appId] = busy[this.rounds++ % busy.length] ?? []
+    // Busy also when it is written: a portion may be left.
+    if (appId !== undefined && !this.isStopping) await this.writePortion(appId, givesWay, lockWaitMs)
   }
 
-  /**
-   * Writes down the due changes of an application, a portion in each transaction. A failure does not stop other
-   * applications.
-   */
-  private async writeOf(appId: string, givesWay: boolean): Promise<Outcome> {
+  /** Writes down a portion of an application's due changes. A failure does not stop other applications. */
+  private async writePortion(appId: string, givesWay: boolean, waitMs: number): Promise<Outcome> {
     const { sql, showMoment } = this.parts
+    const beganAt = performance.now()
     try {
-      let isLeft: boolean | undefined = true
-      while (isLeft && !this.isStopping) {
-        const beganAt = performance.now()
-        isLeft = await transaction(sql, async (tx) => {
-          if (!(await tryLock(tx, `prices ${appId}`))) return undefined
-          await lockApplication(tx, appId)
-          return (await writeDue(tx, appId, showMoment)).isLeft
-        })
-        if (givesWay) await this.rests.rest(Math.min((performance.now() - beganAt) * restShare, mostRestMs), false)
+      const isWritten = await transaction(sql, async (tx) => {
+        if (!(await tryLock(tx, `prices ${appId}`))) return false
+        if (!(await tryLockApplication(tx, appId, waitMs))) return false
+        await writeDue(tx, appId, showMoment)
+        return true
+      })
+      if (isWritten && givesWay) {
+        await this.rests.rest(Math.min((performance.now() - beganAt) * restShare, mostRestMs), false)
       }
-      return isLeft === undefined ? 'busy' : 'written'
+      return isWritten ? 'written' : 'busy'
     } catch (error) {
+      if (isLockTimeout(error)) return 'busy'
       this.failed(error)
       return 'failed'
     }

@@ -1,5 +1,8 @@
-import { applicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
+import type { Static } from 'typebox'
+import type { Caller } from '../../callers/caller.ts'
+import { applicationOf, requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import { once } from '../../database/idempotency.ts'
+import type { Sql } from '../../database/open.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import type { ReadMoment, ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
@@ -13,8 +16,8 @@ import {
 import { cancelWaiting, type PriceKeeper } from './keeper.ts'
 import { priceChangePages } from './pages.ts'
 import { scheduleFaults, showPriceChange } from './rules.ts'
-import { schedule } from './schedule.ts'
-import { requirePriceChange } from './store.ts'
+import { type Scheduling, schedule } from './schedule.ts'
+import { findFirstDue, requirePriceChange } from './store.ts'
 import { undo } from './undo.ts'
 
 interface Parts {
@@ -33,9 +36,14 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
   return [
     handle(
       schedulePriceChange,
-      async ({ caller, actor, body, idempotency }) => {
+      async (request) => {
+        const { caller, actor, body, idempotency, pending } = request
         const appId = applicationOf(caller, body.appId)
-        const scheduled = await prices.write(caller, appId, (tx, now) => {
+        if (body.dryRun === true) {
+          const draft = await pending.read((sql) => draftOf(sql, { caller, appId, actor, body }, parts))
+          if (draft !== undefined) return draft
+        }
+        const scheduled = await prices.write(request, appId, (tx, now) => {
           const run = () => schedule(tx, { appId, actor, body, now }, parts)
           // A dry run stores nothing, so its key stays free.
           return body.dryRun === true ? run() : once(tx, idempotency, appId, run)
@@ -46,9 +54,10 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
       { check: scheduleFaults },
     ),
 
-    handle(cancelPriceChange, async ({ caller, actor, body, idempotency }) => {
+    handle(cancelPriceChange, async (request) => {
+      const { caller, actor, body, idempotency } = request
       const appId = applicationOf(caller, body.appId)
-      return prices.write(caller, appId, (tx) =>
+      return prices.write(request, appId, (tx) =>
         once(tx, idempotency, appId, async () => {
           await requirePriceChange(tx, [appId], body.id, showMoment)
           const cancelled = await cancelWaiting(tx, appId, body.id, { actor, reason: body.reason }, showMoment)
@@ -58,9 +67,11 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
       )
     }),
 
-    handle(undoPriceChange, async ({ caller, actor, body: { id, reason, ...body }, idempotency }) => {
+    handle(undoPriceChange, async (request) => {
+      const { caller, actor, body, idempotency } = request
+      const { id, reason } = body
       const appId = applicationOf(caller, body.appId)
-      const undone = await prices.write(caller, appId, (tx, now) =>
+      const undone = await prices.write(request, appId, (tx, now) =>
         once(tx, idempotency, appId, () => undo(tx, { appId, id, actor, reason, now }, showMoment)),
       )
       onScheduled()
@@ -73,4 +84,18 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
 
     read(pagePriceChanges, ({ sql, caller, query }) => readPage(sql, caller, query)),
   ]
+}
+
+/**
+ * The price change that would be scheduled, read without the application's lock, so that other writes do not wait.
+ * Undefined while a price change is due that is not written down: then the application's rows are not what is in force.
+ */
+async function draftOf(
+  sql: Sql,
+  { caller, ...asked }: Omit<Scheduling, 'now'> & { caller: Caller },
+  parts: Parts,
+): Promise<Static<typeof schedulePriceChange.data> | undefined> {
+  await requireApplicationOf(sql, caller, asked.appId)
+  const { now, due } = await findFirstDue(sql, asked.appId)
+  return due === undefined ? schedule(sql, { ...asked, now }, parts) : undefined
 }

@@ -25,7 +25,7 @@ import { findFirstDue, findWaiting, insertPriceChange, isAnyIn, type NewPriceCha
 type Body = Static<NonNullable<typeof schedulePriceChange.body>>
 type Shown = Static<typeof schedulePriceChange.data>
 
-interface Scheduling {
+export interface Scheduling {
   appId: string
   actor: string
   body: Body
@@ -38,8 +38,8 @@ interface Parts {
 }
 
 /**
- * Schedules a price change in a transaction that holds the application's lock and has written down what was due. Throws
- * 10001, 30002, 40002, 40003 and 40007.
+ * Schedules a price change in a transaction that holds the application's lock and has written down what was due. A dry
+ * run only reads, and needs no lock. Throws 10001, 30002, 40002, 40003 and 40007.
  */
 export async function schedule(tx: Statements, { appId, actor, body, now }: Scheduling, parts: Parts): Promise<Shown> {
   const { showMoment } = parts

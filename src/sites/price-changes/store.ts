@@ -82,6 +82,17 @@ export async function findNextWaiting(sql: Statements, limit: number): Promise<W
   return rows.map((row) => ({ appId: row.app_id, inMs: row.in_ms }))
 }
 
+/** The applications with price changes that are to be written down, in the order of their first moments. */
+export async function findDueApplications(sql: Statements, limit: number): Promise<string[]> {
+  const rows = await sql.unsafe(
+    `select app_id from price_change where ${isOpenSql} and effective_at <= statement_timestamp()
+    group by app_id order by min(effective_at) limit $1`,
+    [limit],
+    { prepare: true },
+  )
+  return rows.map((row) => row.app_id)
+}
+
 /**
  * The price changes of an application that wait. The caller must hold the application's lock and must have written the
  * changes that were due.

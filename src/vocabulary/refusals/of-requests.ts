@@ -81,9 +81,9 @@ export const requestRefusals = {
     status: 429,
     en: 'There are more requests of this kind than the limit allows. Try again after the time that Retry-After says.',
     zh: '请求过于频繁，超出限额；请在 Retry-After 指定的时间后重试。',
-    when: 'One of the limits is reached: requests a second (`rateLimitPerSecond`), 128 waiting reads, four files at once, stored bytes of files and results (`data.errors` says so), one replay or test of callbacks at a time, with a pause after it, or attempts to sign in. `Retry-After` says when to try again.',
+    when: 'One of the limits is reached: requests a second (`rateLimitPerSecond`), a fifth of the requests under way, 128 waiting reads, 8 waiting bulk actions, four files at once, stored bytes of files and results (`data.errors` says so), one replay or test of callbacks at a time, with a pause after it, or attempts to sign in. `Retry-After` says when to try again.',
     whenZh:
-      '超过应用的 `rateLimitPerSecond`；已有 128 个查询在等待，或同时上传四个文件；其文件和结果已占满可用空间（见 `data.errors`）；上一次重放或测试尚未结束或刚刚结束就再次请求；或密码尝试过于频繁。何时再来见 `Retry-After`。',
+      '超过应用的 `rateLimitPerSecond`；处理中的请求已占总数的五分之一；已有 128 个查询或 8 个批量操作在等待，或同时上传四个文件；其文件和结果已占满可用空间（见 `data.errors`）；上一次重放或测试尚未结束或刚刚结束就再次请求；或密码尝试过于频繁。何时再来见 `Retry-After`。',
     todo: {
       en: 'Wait as many seconds as `Retry-After` says, then repeat the same request. Spread the load, or use batches.',
       zh: '等待 `Retry-After` 所示的秒数，再重发同一请求。平时请分散请求，或改用批量接口。',

@@ -1,0 +1,130 @@
+import type { Caller } from '../callers/caller.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import type { Pending } from '../database/pending.ts'
+import type { Reads } from '../database/reads.ts'
+import { transaction } from '../database/transaction.ts'
+import type { Turns } from '../runtime/turns.ts'
+import { type Refusal, unavailable } from '../vocabulary/refusals.ts'
+import type { BodyReader, RequestTimeout } from './body.ts'
+import type { InFlight, Owner } from './in-flight.ts'
+import type { HttpRequest } from './message.ts'
+
+/** What owners share. */
+export interface Shares {
+  /** The places of requests under way; past their number 50003, and past an owner's part 10007. */
+  inFlight: InFlight
+  reads: Reads
+  /** The turns of writes, by owner. */
+  writes: Turns
+}
+
+/** A request on its way to its answer. Its methods are shared: each request is one object. */
+export class PendingRequest implements RequestTimeout, Pending {
+  at: number
+  late: () => Refusal = unavailable
+  expire: () => void
+  before: RequestTimeout['before']
+  after: RequestTimeout['after']
+  isAnswered = false
+  /** Known once it is admitted. */
+  caller: Caller | undefined
+  /** The body as it was sent, once it is read. */
+  body: unknown
+  /** Whether its handler runs in the turn of its owner. */
+  hasTurn = false
+  readonly requestId: string
+  private readonly request: HttpRequest
+  private readonly shares: Shares
+  private readonly bodies: BodyReader
+  place: Owner | undefined
+  private isStranger = false
+  private isAborted = false
+  private controller: AbortController | undefined
+
+  constructor(request: HttpRequest, requestId: string, at: number, shares: Shares, bodies: BodyReader) {
+    this.request = request
+    this.requestId = requestId
+    this.at = at
+    this.shares = shares
+    this.bodies = bodies
+    this.expire = neverExpires
+    this.before = undefined
+    this.after = undefined
+    this.caller = undefined
+    this.body = undefined
+    this.place = undefined
+    this.controller = undefined
+  }
+
+  get isOver(): boolean {
+    return this.isAnswered || this.request.isGone()
+  }
+
+  /** Made when it is first asked for: a listener for the end of a connection costs a tenth of a create. */
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      const controller = new AbortController()
+      this.controller = controller
+      if (this.isAborted || this.request.isGone()) controller.abort()
+      else this.request.onHangUp(() => controller.abort())
+    }
+    return this.controller.signal
+  }
+
+  /** Ends what still waits for its turn: the request has timed out. */
+  abort(): void {
+    this.isAborted = true
+    this.controller?.abort()
+  }
+
+  /** Counts the request for its owner; a slow body of the owner makes room for it. Throws 10007. */
+  own(name: string): void {
+    const place = this.shares.inFlight.enter(name, (owner) => this.bodies.evictOf(owner))
+    this.leaveOwner()
+    this.place = place
+  }
+
+  /** Counts the request as that of a caller who is not known, until `leaveStrangers`. Throws 10007. */
+  enterStrangers(): void {
+    this.shares.inFlight.enterStranger()
+    this.isStranger = true
+  }
+
+  leaveStrangers(): void {
+    if (this.isStranger) this.shares.inFlight.leaveStranger()
+    this.isStranger = false
+  }
+
+  /** Gives its place back: its work has ended. */
+  leave(): void {
+    this.leaveOwner()
+    this.leaveStrangers()
+  }
+
+  private leaveOwner(): void {
+    if (this.place !== undefined) this.shares.inFlight.leave(this.place)
+    this.place = undefined
+  }
+
+  read<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+    return this.shares.reads.run(this.place?.name ?? '', this.signal, read)
+  }
+
+  transaction<Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>): Promise<Answer> {
+    const write = () => transaction(sql, run, '', this)
+    return this.hasTurn || this.place === undefined
+      ? write()
+      : this.shares.writes.run(this.place.name, this.signal, write)
+  }
+
+  /** Runs the whole handler in the turn of its owner. */
+  inTurn<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+    if (this.place === undefined) return run()
+    return this.shares.writes.run(this.place.name, this.signal, () => {
+      this.hasTurn = true
+      return run()
+    })
+  }
+}
+
+const neverExpires = () => {}
