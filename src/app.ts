@@ -36,6 +36,7 @@ import { changeOwnersRoutine, readOwnedRoutine } from './devices/ownership/routi
 import { placementRoutes } from './devices/placement/routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
+import { startHearing } from './devices/state/hearing.ts'
 import { startPresence } from './devices/state/presence-watcher.ts'
 import { noteRepeatsRoutine } from './devices/state/repeats/routine.ts'
 import { deviceStateRoutes } from './devices/state/routes.ts'
@@ -44,6 +45,7 @@ import { RefusalRecorder } from './events/refusal-log/recorder.ts'
 import { refusalRoutes } from './events/refusal-log/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { withConsole } from './http/console-pages.ts'
+import { farewellMs } from './http/drain.ts'
 import type { Handler } from './http/handler.ts'
 import { InFlight } from './http/in-flight.ts'
 import { listen } from './http/listen.ts'
@@ -331,7 +333,8 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
     trustedProxies,
     isShared: config.workers > 1,
   })
-  // Both stop at the same time: a request that tests a callback ends only when its attempt has ended.
-  life.onStop(() => Promise.all([app.stopCallbacks(), listener.stop()]))
+  const hearing = startHearing({ sql: parts.pools.control, log, config })
+  // All stop at the same time: a request that tests a callback ends only when its attempt has ended.
+  life.onStop(() => Promise.all([app.stopCallbacks(), listener.stop(), hearing.stop(farewellMs)]))
   return listener.url
 }

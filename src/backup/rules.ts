@@ -31,6 +31,8 @@ const leftOut = new Set([
   'platform_count',
   // The backups of another place.
   'backup_record',
+  // What another place could hear.
+  'service_hearing',
 ])
 
 /** Tables whose rows a restore leaves as they are. */
@@ -53,6 +55,7 @@ const writtenByItself = new Set([
   'operator',
   'operator_browser',
   'refusal',
+  'region_version',
   'third_party_config',
 ])
 

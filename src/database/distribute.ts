@@ -64,10 +64,13 @@ export const localTables = [
   'operator_totp',
   'operator_totp_draft',
   'platform_count',
+  'region',
+  'region_version',
   'routine',
   'saved_view',
   'schema_migration',
   'secrets_key',
+  'service_hearing',
   'sign_in_attempt',
   'used_ticket',
 ]
