@@ -63,6 +63,7 @@ import { openApiDocument } from './reference/openapi.ts'
 import { refusalsOf } from './reference/operation-refusals.ts'
 import { operations } from './reference/operations.ts'
 import { regionRoutes } from './regions/routes.ts'
+import { SavedRegions } from './regions/saved-regions.ts'
 import { Deadlines } from './runtime/deadlines.ts'
 import type { Lifetime } from './runtime/lifetime.ts'
 import { Metrics } from './runtime/metrics.ts'
@@ -139,6 +140,8 @@ export const routines: Routine[] = [
 
 interface App {
   handler: HttpHandler
+  /** Reads the regions that operators have saved, and follows their changes. */
+  startRegions(): Promise<void>
   /** Writes the price changes that took effect while no process ran, and starts the worker that writes later ones. */
   startPrices(): Promise<void>
   /** Ends the callbacks that are under way, within 2 seconds; requests are still served. */
@@ -176,6 +179,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const client = openCallbackClient(config)
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
+  const regions = new SavedRegions(pools.control, peers)
   const showMoment = momentFormat(config.timeZone)
   const readMoment = momentReader(config.timeZone)
   const { isDistributed } = database
@@ -224,7 +228,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...refusalRoutes(moments),
     ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
     ...actRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
-    ...regionRoutes(),
+    ...regionRoutes({ sql: control, regions, showMoment }),
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
     ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
@@ -305,6 +309,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const presence = startPresence({ sql: background, log, config })
   return {
     handler: withConsole(handler, config.mapTileUrl),
+    startRegions: () => regions.start(),
     async startPrices() {
       await applier.catchUp()
       applier.start()
@@ -315,6 +320,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       upkeep.stop()
       await Promise.all([recorder.stop(), refusalRecorder.stop()])
       presence.stop()
+      regions.stop()
       deadlines.stop()
       unwatch()
     },
@@ -326,6 +332,7 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
   const { config, log } = parts
   const app = createApp(parts)
   life.onStop(() => app.stop())
+  await app.startRegions()
   await app.startPrices()
   const trustedProxies = config.trustedProxies && listOf(config.trustedProxies)
   const listener = await listen(config.host, config.port, app.handler, {
