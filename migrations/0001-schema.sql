@@ -354,6 +354,14 @@ create table device_presence (
 -- Finds the silent ones without a look at the others.
 create index device_presence_by_sign on device_presence (seen_at) where seen_at is not null;
 
+-- Since when, and until when, some process of the service has taken reports without a break. A break is nobody's silence:
+-- presence judges devices only by the time in which the service could hear them.
+create table service_hearing (
+  only_row boolean primary key default true check (only_row),
+  since timestamptz not null,
+  heard_at timestamptz not null
+) with (fillfactor = 10);
+
 -- Which device stands at which site (decision 0023). A row for each stay: those that last have no removed_at, and those that
 -- have ended stay as the history, as long as past_binding. Both kinds lie in one table, so that a stay keeps its id.
 create sequence placement_id;
@@ -389,6 +397,22 @@ create index placement_by_site on placement (site_id, id) where lasts;
 -- The history of a device and of a site.
 create index placement_of_device on placement (app_id, device_no, id);
 create index placement_of_site on placement (app_id, site_id, id);
+
+-- Regions that operators have added or changed. Where both have a code, these count and not the built-in table.
+create table region (
+  code text collate "C" primary key,
+  name text not null,
+  parent_code text,
+  -- Whether the region has ended: it is no longer in the tree, but keeps its name.
+  is_ended boolean not null,
+  created_at timestamptz not null
+);
+-- Changes with every change of the regions, so that each process reads them again only then.
+create table region_version (
+  only_row boolean primary key default true check (only_row),
+  version uuid not null
+);
+insert into region_version (version) values (gen_random_uuid());
 
 create table device_model (
   serial_prefix text collate "C" primary key,

@@ -38,6 +38,7 @@ import { changeOwnersRoutine, readOwnedRoutine } from './devices/ownership/routi
 import { placementRoutes } from './devices/placement/routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
+import { startHearing } from './devices/state/hearing.ts'
 import { startPresence } from './devices/state/presence-watcher.ts'
 import { noteRepeatsRoutine } from './devices/state/repeats/routine.ts'
 import { deviceStateRoutes } from './devices/state/routes.ts'
@@ -47,6 +48,7 @@ import { refusalRoutes } from './events/refusal-log/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { BoundedLines } from './http/bounded-lines.ts'
 import { withConsole } from './http/console-pages.ts'
+import { farewellMs } from './http/drain.ts'
 import type { Handler } from './http/handler.ts'
 import { InFlight } from './http/in-flight.ts'
 import { listen } from './http/listen.ts'
@@ -64,6 +66,7 @@ import { openApiDocument } from './reference/openapi.ts'
 import { refusalsOf } from './reference/operation-refusals.ts'
 import { operations } from './reference/operations.ts'
 import { regionRoutes } from './regions/routes.ts'
+import { SavedRegions } from './regions/saved-regions.ts'
 import { Deadlines } from './runtime/deadlines.ts'
 import type { Lifetime } from './runtime/lifetime.ts'
 import { Metrics } from './runtime/metrics.ts'
@@ -141,6 +144,8 @@ export const routines: Routine[] = [
 
 interface App {
   handler: HttpHandler
+  /** Reads the regions that operators have saved, and follows their changes. */
+  startRegions(): Promise<void>
   /** Writes the price changes that took effect while no process ran, and starts the worker that writes later ones. */
   startPrices(): Promise<void>
   /** Ends the callbacks that are under way, within 2 seconds; requests are still served. */
@@ -186,6 +191,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const client = openCallbackClient(config)
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
+  const regions = new SavedRegions(pools.control, peers)
   const showMoment = momentFormat(config.timeZone)
   const readMoment = momentReader(config.timeZone)
   const { isDistributed } = database
@@ -234,7 +240,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...refusalRoutes(moments),
     ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
     ...actRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
-    ...regionRoutes(),
+    ...regionRoutes({ sql: control, regions, showMoment }),
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
     ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
@@ -320,6 +326,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const presence = startPresence({ sql: background, log, config })
   return {
     handler: withConsole(handler, config.mapTileUrl),
+    startRegions: () => regions.start(),
     async startPrices() {
       await applier.catchUp()
       applier.start()
@@ -330,6 +337,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       upkeep.stop()
       await Promise.all([recorder.stop(), refusalRecorder.stop(), keyUsage.stop()])
       presence.stop()
+      regions.stop()
       deadlines.stop()
       unwatch()
     },
@@ -341,6 +349,7 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
   const { config, log } = parts
   const app = createApp(parts)
   life.onStop(() => app.stop())
+  await app.startRegions()
   await app.startPrices()
   const trustedProxies = config.trustedProxies && listOf(config.trustedProxies)
   const listener = await listen(config.host, config.port, app.handler, {
@@ -348,7 +357,8 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
     trustedProxies,
     isShared: config.workers > 1,
   })
-  // Both stop at the same time: a request that tests a callback ends only when its attempt has ended.
-  life.onStop(() => Promise.all([app.stopCallbacks(), listener.stop()]))
+  const hearing = startHearing({ sql: parts.pools.control, log, config })
+  // All stop at the same time: a request that tests a callback ends only when its attempt has ended.
+  life.onStop(() => Promise.all([app.stopCallbacks(), listener.stop(), hearing.stop(farewellMs)]))
   return listener.url
 }

@@ -20,6 +20,7 @@ import {
 import { reportDeviceState, reportDeviceStates } from '../src/devices/state/contract.ts'
 import { createOperator, createOperatorKey, updateOperator } from '../src/people/operators/contract.ts'
 import { operations } from '../src/reference/operations.ts'
+import { saveRegion } from '../src/regions/contract.ts'
 import { saveSite, saveSites, updateSite, updateSites } from '../src/sites/contract.ts'
 import { schedulePriceChange } from '../src/sites/price-changes/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
@@ -140,6 +141,7 @@ const writes: [Operation, Body][] = [
     })),
   ],
   [saveDeviceModel, ({ serial, name }) => ({ serialPrefix: serial, modelName: name })],
+  [saveRegion, ({ name }) => ({ code: '360196', name })],
   [
     importDeviceInventory,
     async ({ serial, name }) => {

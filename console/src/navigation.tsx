@@ -6,6 +6,7 @@ import {
   DashboardOutlined,
   DatabaseOutlined,
   EnvironmentOutlined,
+  GlobalOutlined,
   InboxOutlined,
   PayCircleOutlined,
   SendOutlined,
@@ -16,6 +17,7 @@ import {
 import type { ReactNode } from 'react'
 import { pageDeviceModels } from '../../src/devices/models/contract.ts'
 import { pageOperators } from '../../src/people/operators/contract.ts'
+import { pageRegions } from '../../src/regions/contract.ts'
 import { getServiceDetail } from '../../src/service/detail/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { defineTexts } from './language/index.ts'
@@ -30,6 +32,7 @@ const useTexts = defineTexts(
     devices: 'Devices',
     billingRules: 'Billing rules',
     models: 'Models and inventory',
+    regions: 'Regions',
     imports: 'Imports',
     acts: 'Bulk acts',
     events: 'Events',
@@ -45,6 +48,7 @@ const useTexts = defineTexts(
     devices: '设备',
     billingRules: '计费规则',
     models: '型号与库存',
+    regions: '行政区划',
     imports: '导入',
     acts: '批量操作',
     events: '事件',
@@ -81,6 +85,7 @@ export function useEntries(): Entry[] {
     entry('devices', paths.devices(), <ControlOutlined />, 'devices'),
     entry('billing-rules', paths.billingRules(), <PayCircleOutlined />, 'billingRules'),
     ...(may(pageDeviceModels) ? [entry('models', paths.models(), <InboxOutlined />, 'models')] : []),
+    ...(may(pageRegions) ? [entry('regions', paths.regions(), <GlobalOutlined />, 'regions')] : []),
     entry('imports', paths.imports(), <CloudUploadOutlined />, 'imports'),
     entry('acts', paths.acts(), <ThunderboltOutlined />, 'acts'),
     entry('events', paths.events(), <AuditOutlined />, 'events'),

@@ -26,6 +26,7 @@ export const paths = {
   newPrices: (appId: string, id: number) => `/console/billing-rules/${encodeURIComponent(appId)}/${id}/prices`,
   priceChanges: (query: Query = {}) => withQuery('/console/price-changes', query),
   models: (query: Query = {}) => withQuery('/console/models', query),
+  regions: (query: Query = {}) => withQuery('/console/regions', query),
   imports: (query: Query = {}) => withQuery('/console/imports', query),
   newImport: (query: Query = {}) => withQuery('/console/imports/new', query),
   import: (id: number, query: Query = {}) => withQuery(`/console/imports/${id}`, query),

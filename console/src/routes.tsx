@@ -54,6 +54,7 @@ const routes: RouteObject[] = [
           page('billing-rules/:appId/:id/prices', () => import('./prices/new-terms.tsx')),
           page('price-changes', () => import('./prices/list.tsx')),
           page('models', () => import('./models/models.tsx')),
+          page('regions', () => import('./regions/region-list.tsx')),
           page('imports', () => import('./imports/list.tsx')),
           page('imports/new', () => import('./imports/new.tsx')),
           page('imports/:id', () => import('./imports/import.tsx')),

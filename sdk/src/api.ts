@@ -628,6 +628,11 @@ export interface DeletePasskeyRequest {
   id: number
 }
 
+export interface DeleteRegionRequest {
+  /** Six digits, as in GB/T 2260: provinces end in 0000, cities in 00. */
+  code: string
+}
+
 export interface DeleteSessionRequest {
   /** The id of the record. */
   id?: number | null | undefined
@@ -1235,6 +1240,8 @@ export interface GetRegionTreeResult {
       }>
     }>
   }>
+  /** The day up to which the built-in table has the ministry’s changes; operators can add later ones. */
+  tableDate: string
 }
 
 export interface GetServiceDetailResult {
@@ -1473,7 +1480,7 @@ export interface LogOutByProviderRequest {
 
 export type LogOutByProviderResult = Record<never, never>
 
-export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'application.previousSecretEnded' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'view.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'application.previousSecretEnded' | 'deviceModel.saved' | 'deviceModel.deleted' | 'region.saved' | 'region.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'view.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'secondFactor.added' | 'secondFactor.removed' | 'secondFactor.reset' | 'secondFactor.recoveryCodeUsed' | 'secondFactor.suspected' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled' | 'act.created' | 'act.cancelled'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -1945,6 +1952,19 @@ export interface PageRefusalsQuery {
   requestId?: string | undefined
 }
 
+export interface PageRegionsQuery {
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  pageNo?: number | undefined
+  /** The number of rows on a page; 10 by default. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  cursor?: string | undefined
+  /** The beginning of the codes. */
+  code?: string | undefined
+  /** A part of the name, upper or lower case. */
+  name?: string | undefined
+}
+
 export interface PageSessionsQuery {
   /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
@@ -1993,7 +2013,7 @@ export interface PageSitesQuery {
 
 export interface PageViewsQuery {
   /** The list of the console that it is a view of. */
-  page?: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators' | undefined
+  page?: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'regions' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators' | undefined
   /** The account; without it one’s own. */
   operatorId?: number | undefined
   /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
@@ -2281,7 +2301,7 @@ export interface PriceInForce {
 }
 
 /** The code of a refusal. */
-export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 10070 | 10071 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 49999 | 50003 | 60002 | 60003 | 70002 | 70003 | 70004
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10040 | 10041 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 10070 | 10071 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 49999 | 50003 | 60002 | 60003 | 70002 | 70003 | 70004
 
 export interface RefusedWrite {
   time: string
@@ -2294,7 +2314,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the name of the refusal’s code */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'secondFactorRequired' | 'codeInvalid' | 'secondFactorSetUpRequired' | 'confirmationRequired' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'secondFactorNotFound' | 'lastSecondFactor' | 'signOnOff' | 'signOnFailed' | 'signOnRefused' | 'signOnUnavailable' | 'signOnLinked' | 'managedBySignOn' | 'passwordSignInOff' | 'viewNotFound' | 'viewNameTaken' | 'regionNotFound' | 'callbackMissing' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'secondFactorRequired' | 'codeInvalid' | 'secondFactorSetUpRequired' | 'confirmationRequired' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'secondFactorNotFound' | 'lastSecondFactor' | 'signOnOff' | 'signOnFailed' | 'signOnRefused' | 'signOnUnavailable' | 'signOnLinked' | 'managedBySignOn' | 'passwordSignInOff' | 'viewNotFound' | 'viewNameTaken' | 'regionNotFound' | 'regionInUse' | 'callbackMissing' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
@@ -2464,6 +2484,16 @@ export interface SavePlacementsRequest {
   placements: Array<PlacementBatchRow>
 }
 
+export interface SaveRegionRequest {
+  /** Six digits, as in GB/T 2260: provinces end in 0000, cities in 00. */
+  code: string
+  name: string
+  /** The region above; if not given, the nearest one by code. Null for a province. */
+  parentCode?: string | null | undefined
+  /** true: the region has ended. It keeps its name, but the tree leaves it out. */
+  isEnded?: boolean | null | undefined
+}
+
 export interface SaveSitesRequest {
   appId?: string | null | undefined
   /** sites, each as `saveSite` takes it but without `appId` */
@@ -2491,12 +2521,32 @@ export interface SaveViewRequest {
   /** The view to change; without it the name decides. */
   id?: number | null | undefined
   /** The list of the console that it is a view of. */
-  page: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators'
+  page: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'regions' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators'
   name: string
   /** Filters, order and page size, as in the address of the list. */
   query?: string | null | undefined
   /** The chosen columns, in the list’s own format. */
   columns?: string | null | undefined
+}
+
+export interface SavedRegion {
+  /** The code of a region. */
+  code: string
+  /** The name of the account, key, region or check. */
+  name: string
+  /** The code of the region above; null for a province. */
+  parentCode: string | null
+  /** Whether the region has ended: its name is shown, but the tree leaves it out. */
+  isEnded: boolean
+  /** The name in the built-in table; null for a region that it does not have. */
+  builtInName: string | null
+  /** When the record was created. */
+  createTime: string
+}
+
+export type SavedRegionPage = Page & {
+  /** The rows of this page. */
+  list: Array<SavedRegion>
 }
 
 export interface SchedulePriceChangeRequest {
@@ -3278,7 +3328,7 @@ export interface View {
   /** The id of the record. */
   id: number
   /** The list of the console that it is a view of. */
-  page: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators'
+  page: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'regions' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators'
   /** The name that its owner gave the view. */
   name: string
   /** Filters, order and page size, as in the address of the list. */
@@ -3437,10 +3487,16 @@ export interface Methods {
   cancelAct: Method<CancelActRequest, Act>
   /** Answers one line of NDJSON for each row that has an outcome: `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getActResult: ExportMethod<GetActResultQuery>
-  /** Answers the national divisions as a tree: all divisions or those below `code`, in all levels or in `depth` levels. */
+  /** Returns the regions as a tree: all of them or those below `code`, in all levels or in `depth` levels. Regions that have ended are not in it. */
   getRegionTree: Method<GetRegionTreeQuery, GetRegionTreeResult>
-  /** Answers one national division. */
+  /** Returns one region, also one that has ended. */
   getRegion: Method<GetRegionQuery, Region>
+  /** Creates or replaces a region that the built-in table lacks or names otherwise. It counts in every record that shows the name of its code. */
+  saveRegion: Method<SaveRegionRequest, SavedRegion>
+  /** Deletes a saved region: the built-in table applies to its code again. */
+  deleteRegion: Method<DeleteRegionRequest, SavedRegion>
+  /** Lists the saved regions by code. */
+  pageRegions: PageMethod<PageRegionsQuery, SavedRegionPage>
   /** Creates an application, online and normal, and shows its secret once. */
   createApplication: Method<CreateApplicationRequest, CreateApplicationResult>
   /** Changes the given members of an application. */
@@ -3638,6 +3694,9 @@ export const operations = {
   getActResult: { method: 'GET', path: '/api/bulk/v1/act/result', answers: ['application/x-ndjson'] },
   getRegionTree: { method: 'GET', path: '/api/region/v1/region/tree' },
   getRegion: { method: 'GET', path: '/api/region/v1/region/detail' },
+  saveRegion: { method: 'POST', path: '/api/platform/v1/region/save', isIdempotent: true },
+  deleteRegion: { method: 'POST', path: '/api/platform/v1/region/delete', isIdempotent: true },
+  pageRegions: { method: 'GET', path: '/api/platform/v1/region/page', isPage: true },
   createApplication: { method: 'POST', path: '/api/platform/v1/application/create', isIdempotent: true },
   updateApplication: { method: 'POST', path: '/api/platform/v1/application/update' },
   takeApplicationOnline: { method: 'POST', path: '/api/platform/v1/application/online' },
@@ -3739,6 +3798,7 @@ export const codeNames = {
   10034: 'secondFactorSetUpRequired',
   10035: 'confirmationRequired',
   10040: 'regionNotFound',
+  10041: 'regionInUse',
   10042: 'callbackMissing',
   10050: 'operatorNotFound',
   10051: 'operatorNameTaken',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { CallerCache } from '../callers/cache.ts'
-import { type Caller, keyOwnerOf } from '../callers/caller.ts'
+import { keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
 import { applicationOf, lockApplicationFor, requireStillStanding, visibleApplications } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'

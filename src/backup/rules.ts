@@ -32,6 +32,8 @@ const leftOut = new Set([
   'usage_hour',
   // The backups of another place.
   'backup_record',
+  // What another place could hear.
+  'service_hearing',
 ])
 
 /** Tables whose rows a restore leaves as they are. */
@@ -54,6 +56,7 @@ const writtenByItself = new Set([
   'operator',
   'operator_browser',
   'refusal',
+  'region_version',
   'third_party_config',
 ])
 

@@ -1,6 +1,7 @@
 import gcoordModule from 'gcoord'
 import type { Config } from '../config.ts'
 import { readCoordinates } from '../vocabulary/coordinates.ts'
+import { isShifted } from '../vocabulary/shifted-area.ts'
 import { type ExportFormat, type ExportKind, exportColumns } from './contract.ts'
 import { byteOrderMark, csvLine } from './csv.ts'
 
@@ -53,8 +54,9 @@ function featureOf(record: Record, system: Config['coordinates']) {
   const { coordinates } = ((record.deviceBattery as Record | undefined) ?? record) as { coordinates: string | null }
   const { longitude, latitude } = readCoordinates(coordinates)
   const rounded = (degrees: number) => Math.round(degrees * decimals) / decimals
+  const isConverted = (at: [number, number]) => system !== 'wgs84' && isShifted(...at)
   const point = (at: [number, number]) =>
-    (system === 'wgs84' ? at : gcoord.transform(at, systems[system], gcoord.WGS84)).map(rounded)
+    (isConverted(at) ? gcoord.transform(at, systems[system], gcoord.WGS84) : at).map(rounded)
   const geometry =
     longitude === null || latitude === null ? null : { type: 'Point', coordinates: point([longitude, latitude]) }
   return { type: 'Feature', geometry, properties: { ...record, coordinates } }

@@ -8,7 +8,7 @@ import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type S
  * A server that stops listening closes kept-alive connections at once, even while a request arrives on one. So for this
  * long, while the server still listens, the responses ask clients to close their connections.
  */
-const farewellMs = 400
+export const farewellMs = 400
 /** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
 const lastWordsMs = 50
 const drainMs = 5_500

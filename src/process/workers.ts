@@ -7,7 +7,7 @@ import { UserError } from '../runtime/user-error.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 
 /** How long to wait for an answer of a process; a stopped process gives none. */
-const answerWithinMs: Record<Topic, number> = { rate: 250, access: 900, metrics: 3_000 }
+const answerWithinMs: Record<Topic, number> = { rate: 250, access: 900, regions: 900, metrics: 3_000 }
 /** A worker that lived this long was healthy; after a shorter life its replacement waits, longer each time. */
 const inOrderMs = 10_000
 const longestPauseMs = 10_000

@@ -131,6 +131,8 @@ export const glossary: Glossary = {
   error: { means: 'Why the attempt failed; null when it did not.' },
   failure: { means: '`error` as data; null if the job did not fail.' },
 
+  builtInName: { means: 'The region’s name in the built-in table; null for a region that it does not have.' },
+  isEnded: { means: 'Whether the region has ended.', example: false },
   code: { means: 'The code of a region.', value: divisionCode, example: '360102' },
   parentCode: { means: 'The code of the region above; null for a province.', value: divisionCode },
   children: { means: 'The regions directly below this one.' },

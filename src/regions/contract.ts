@@ -1,8 +1,24 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { operation } from '../vocabulary/operation.ts'
-import { described, divisionCode, integer, named, nullable, oneOf, optional, shownKey } from '../vocabulary/values.ts'
+import { pageOf, pageQuery } from '../vocabulary/pages.ts'
+import type { Reason } from '../vocabulary/refusals.ts'
+import {
+  described,
+  divisionCode,
+  integer,
+  moment,
+  name,
+  named,
+  nullable,
+  oneOf,
+  optional,
+  reasonKey,
+  shownKey,
+  withExample,
+} from '../vocabulary/values.ts'
 
 const folder = '/api/region/v1/region'
+const platformFolder = '/api/platform/v1/region'
 const level = Type.Integer({
   [shownKey]: named('RegionLevel', described(oneOf(1, 2, 3), '1 province, 2 city, 3 district.')),
 })
@@ -20,7 +36,7 @@ export const getRegionTree = operation({
   id: 'getRegionTree',
   group: 'regions',
   summary:
-    'Answers the national divisions as a tree: all divisions or those below `code`, in all levels or in `depth` levels.',
+    'Returns the regions as a tree: all of them or those below `code`, in all levels or in `depth` levels. Regions that have ended are not in it.',
   method: 'GET',
   path: `${folder}/tree`,
   callers: ['application', 'operator'],
@@ -28,7 +44,13 @@ export const getRegionTree = operation({
     code: optional(divisionCode),
     depth: optional(integer(1, 3)),
   }),
-  data: Type.Object({ list: Type.Array(node(node(node(Type.Unknown(), 0)))) }),
+  data: Type.Object({
+    list: Type.Array(node(node(node(Type.Unknown(), 0)))),
+    tableDate: Type.String({
+      description: 'The day up to which the built-in table has the ministry’s changes; operators can add later ones.',
+      examples: ['2025-12-31'],
+    }),
+  }),
   refusals: ['regionNotFound'],
   cached: true,
 })
@@ -48,11 +70,93 @@ export type RegionRecord = Static<typeof RegionRecord>
 export const getRegion = operation({
   id: 'getRegion',
   group: 'regions',
-  summary: 'Answers one national division.',
+  summary: 'Returns one region, also one that has ended.',
   method: 'GET',
   path: `${folder}/detail`,
   callers: ['application', 'operator'],
   query: Type.Object({ code: divisionCode }),
   data: RegionRecord,
   refusals: ['regionNotFound'],
+})
+
+const regionCode = withExample(
+  Type.String({
+    pattern: String.raw`^[1-9]\d{5}$`,
+    description: 'Six digits, as in GB/T 2260: provinces end in 0000, cities in 00.',
+    [reasonKey]: {
+      en: 'must be a region code of six digits, not beginning with 0',
+      zh: '必须是六位数字的行政区划代码，且不以 0 开头',
+    } satisfies Reason,
+  }),
+  '500157',
+)
+
+export const SavedRegionRecord = named(
+  'SavedRegion',
+  Type.Object({
+    code: Type.String(),
+    name: Type.String({ examples: ['两江新区'] }),
+    parentCode: nullable(Type.String()),
+    isEnded: Type.Boolean({
+      description: 'Whether the region has ended: its name is shown, but the tree leaves it out.',
+    }),
+    builtInName: nullable(
+      Type.String({ description: 'The name in the built-in table; null for a region that it does not have.' }),
+    ),
+    createTime: moment,
+  }),
+)
+export type SavedRegionRecord = Static<typeof SavedRegionRecord>
+
+export const saveRegion = operation({
+  id: 'saveRegion',
+  group: 'regions',
+  summary:
+    'Creates or replaces a region that the built-in table lacks or names otherwise. It counts in every record that shows the name of its code.',
+  method: 'POST',
+  path: `${platformFolder}/save`,
+  callers: ['operator'],
+  body: Type.Object({
+    code: regionCode,
+    name,
+    parentCode: optional(
+      described(regionCode, 'The region above; if not given, the nearest one by code. Null for a province.'),
+    ),
+    isEnded: optional(
+      Type.Boolean({ description: 'true: the region has ended. It keeps its name, but the tree leaves it out.' }),
+    ),
+  }),
+  example: { parentCode: '500100' },
+  data: SavedRegionRecord,
+  refusals: [],
+  idempotent: true,
+})
+
+export const deleteRegion = operation({
+  id: 'deleteRegion',
+  group: 'regions',
+  summary: 'Deletes a saved region: the built-in table applies to its code again.',
+  method: 'POST',
+  path: `${platformFolder}/delete`,
+  callers: ['operator'],
+  body: Type.Object({ code: regionCode }),
+  data: SavedRegionRecord,
+  refusals: ['regionNotFound', 'regionInUse'],
+  idempotent: true,
+})
+
+export const pageRegions = operation({
+  id: 'pageRegions',
+  group: 'regions',
+  summary: 'Lists the saved regions by code.',
+  method: 'GET',
+  path: `${platformFolder}/page`,
+  callers: ['operator'],
+  query: Type.Object({
+    ...pageQuery,
+    code: optional(described(divisionCode, 'The beginning of the codes.')),
+    name: optional(described(name, 'A part of the name, upper or lower case.')),
+  }),
+  data: pageOf(SavedRegionRecord),
+  refusals: [],
 })

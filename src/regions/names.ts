@@ -1,11 +1,16 @@
-import { createRequire } from 'node:module'
+import { RegionTable, type SavedRegion } from './table.ts'
 
-/** The national division table: 6-digit codes in ascending order, from provinces to districts. */
-// The package's own entry point loads helpers and a second copy of the table, which are not needed here.
-export const divisions: readonly { code: string; name: string }[] = createRequire(import.meta.url)('lcn/data/data.json')
-const namesByCode = new Map(divisions.map(({ code, name }) => [code, name]))
+// A process has one table of regions: every record that shows the name of a code reads it, and nothing waits for it.
+let table = new RegionTable([])
 
-/** The name of a 6-digit national division code; null for a code that the table does not have. */
+export const regionTable = () => table
+
+/** Puts what operators have saved in the place of what they had saved before. */
+export function replaceSavedRegions(saved: readonly SavedRegion[]): void {
+  table = new RegionTable(saved)
+}
+
+/** The name of a 6-digit division code; null for a code that the table does not have. */
 export function divisionName(code: string): string | null {
-  return namesByCode.get(code) ?? null
+  return table.nameOf(code)
 }

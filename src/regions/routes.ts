@@ -1,38 +1,92 @@
+import { keyOwnerOf } from '../callers/caller.ts'
+import { once } from '../database/idempotency.ts'
+import type { Sql } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
+import { insertPlatformEvent } from '../events/store.ts'
 import { Reply } from '../http/answer.ts'
-import { type Handler, handle } from '../http/handler.ts'
+import { type Handler, handle, read } from '../http/handler.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
-import { Refusal } from '../vocabulary/refusals.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
+import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { getRegion, getRegionTree } from './contract.ts'
-import { findRegion, regionTree } from './tree.ts'
+import { deleteRegion, getRegion, getRegionTree, pageRegions, saveRegion } from './contract.ts'
+import { regionTable } from './names.ts'
+import { parentReason } from './rules.ts'
+import type { SavedRegions } from './saved-regions.ts'
+import * as store from './store.ts'
+import { RegionTable } from './table.ts'
 
 const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-cache' }
 
-/** Throws 10040 for a code that the table does not have. */
-function treeAnswer(code: string | null, depth: number): string {
-  const tree = regionTree(code, depth)
-  if (tree === undefined) throw new Refusal('regionNotFound')
-  return `{"code":0,"msg":"success","data":${tree}}`
+interface Parts {
+  sql: Sql
+  regions: SavedRegions
+  showMoment: ShowMoment
 }
 
-export function regionRoutes(): Handler[] {
-  /** Answers by code and depth; there are as many as the table has regions. */
-  const trees = new Map<string, StaticAnswer>()
+export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
+  /** Answers by code and depth, of one table; there are as many as it has regions. */
+  let trees = new Map<string, StaticAnswer>()
+  let treesOf = regionTable()
+
+  /** Throws 10040 for a code that the table does not have. */
+  function treeAnswer(code: string | null, depth: number): StaticAnswer {
+    const table = regionTable()
+    if (treesOf !== table) trees = new Map()
+    treesOf = table
+    const key = `${code ?? ''}/${depth}`
+    const known = trees.get(key)
+    if (known !== undefined) return known
+    const tree = table.tree(code, depth)
+    if (tree === undefined) throw new Refusal('regionNotFound')
+    const answer = new StaticAnswer(`{"code":0,"msg":"success","data":${tree}}`, headers)
+    trees.set(key, answer)
+    return answer
+  }
 
   return [
-    handle(getRegionTree, async ({ query, header }) => {
-      const code = given(query.code)
-      const depth = given(query.depth) ?? 3
-      const key = `${code ?? ''}/${depth}`
-      const tree = trees.get(key) ?? new StaticAnswer(treeAnswer(code, depth), headers)
-      trees.set(key, tree)
-      return new Reply(tree.answerTo({ header }))
-    }),
+    handle(
+      getRegionTree,
+      async ({ query, header }) =>
+        new Reply(treeAnswer(given(query.code), given(query.depth) ?? 3).answerTo({ header })),
+    ),
 
     handle(getRegion, async ({ query }) => {
-      const region = findRegion(query.code)
+      const region = regionTable().find(query.code)
       if (region === undefined) throw new Refusal('regionNotFound')
       return region
     }),
+
+    handle(saveRegion, async ({ caller, body, actor, idempotency }) => {
+      const { code, name } = body
+      const region = { code, name, parentCode: given(body.parentCode), isEnded: given(body.isEnded) ?? false }
+      const saved = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await store.beginChange(tx)
+          const reason = parentReason(region, new RegionTable(await store.savedRegions(tx)))
+          if (reason !== undefined) throw invalidRequest([{ field: 'parentCode', reason }])
+          const data = await store.upsertRegion(tx, region, showMoment)
+          await insertPlatformEvent(tx, { type: 'region.saved', actor, subject: code, data })
+          return data
+        }),
+      )
+      await regions.noteChange()
+      return saved
+    }),
+
+    handle(deleteRegion, async ({ caller, body, actor, idempotency }) => {
+      const deleted = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await store.beginChange(tx)
+          const data = await store.deleteSavedRegion(tx, body.code, showMoment)
+          await insertPlatformEvent(tx, { type: 'region.deleted', actor, subject: data.code, data })
+          return data
+        }),
+      )
+      await regions.noteChange()
+      return deleted
+    }),
+
+    read(pageRegions, ({ sql, query }) => store.pageOfRegions(sql, query, showMoment)),
   ]
 }

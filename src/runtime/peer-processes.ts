@@ -6,6 +6,8 @@ export interface Topics {
   rate: { question: { appId: string; limitPerSecond: number; want: number }; answer: number }
   /** Reports that an application's or the operators' access has changed (`CallerCache`). */
   access: { question: string; answer: null }
+  /** Reports that operators have changed the regions (`SavedRegions`). */
+  regions: { question: null; answer: null }
   metrics: { question: null; answer: MetricsSnapshot }
 }
 

@@ -175,6 +175,8 @@ export const platformEventWords = {
   },
   'deviceModel.saved': { en: 'Device model saved', zh: '保存设备型号' },
   'deviceModel.deleted': { en: 'Device model deleted', zh: '删除设备型号' },
+  'region.saved': { en: 'Region saved', zh: '保存行政区划' },
+  'region.deleted': { en: 'Saved region deleted', zh: '删除已保存的行政区划' },
   'deviceInventory.imported': { en: 'Inventory imported', zh: '导入库存' },
   'deviceInventory.deleted': { en: 'Inventory entry deleted', zh: '删除库存条目' },
   'operator.created': { en: 'Account created', zh: '新建账号' },

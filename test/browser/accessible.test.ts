@@ -14,6 +14,7 @@ import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { createOperatorKey } from '../../src/people/operators/contract.ts'
 import { saveView } from '../../src/people/views/contract.ts'
+import { saveRegion } from '../../src/regions/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
@@ -80,6 +81,7 @@ async function prepare() {
   const serialPrefix = newSerial('MODEL')
   await client.operate(saveDeviceModel, { serialPrefix, modelName: 'Lift gate 2' })
   await client.operate(importDeviceInventory, { entries: [{ deviceNo: newSerial('STOCK'), modelName: 'Lift gate 2' }] })
+  await client.operate(saveRegion, { code: '360192', name: '新区' })
   const person = await newPerson(client, 'viewer')
   const key = newSerial('key')
   await client.operate(createOperatorKey, { name: key, role: 'viewer' })
@@ -126,6 +128,7 @@ async function prepare() {
       page('price-changes', 'Fast by day', `price-changes?appId=${appId}`),
       page('models', serialPrefix),
       page('models', /STOCK-/, 'models?tab=inventory'),
+      page('regions', '360192'),
     ],
     platform: [
       page('', /ECONNREFUSED/),

@@ -10,6 +10,7 @@ import { pageDeviceModels, saveDeviceModel } from '../../src/devices/models/cont
 import { pageEvents } from '../../src/events/contract.ts'
 import { pageRefusals } from '../../src/events/refusal-log/contract.ts'
 import { createOperator, pageOperators } from '../../src/people/operators/contract.ts'
+import { pageRegions, saveRegion } from '../../src/regions/contract.ts'
 import { getServiceDetail } from '../../src/service/detail/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
@@ -64,6 +65,12 @@ const pages: PageOfConsole[] = [
     path: 'models',
     reads: pageDeviceModels,
     makes: { button: 'New model', by: saveDeviceModel },
+  },
+  {
+    title: 'Regions',
+    path: 'regions',
+    reads: pageRegions,
+    makes: { button: 'Add region', by: saveRegion },
   },
   {
     title: 'Imports',

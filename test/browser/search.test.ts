@@ -236,6 +236,7 @@ describe('views', () => {
       priceChanges: 'price-changes',
       models: 'models',
       inventory: 'models?tab=inventory',
+      regions: 'regions',
       imports: 'imports',
       acts: 'acts',
       events: `events?tab=feed&appId=${appId}`,

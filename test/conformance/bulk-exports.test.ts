@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createExport, type ExportKind } from '../../src/bulk/contract.ts'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
-import { createDevices, pageDevices } from '../../src/devices/contract.ts'
+import { createDevice, createDevices, pageDevices } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial } from '../harness.ts'
@@ -104,6 +104,27 @@ test('it begins with a byte-order mark', async () => {
   const headers = { authorization: `Bearer ${token}` }
   const response = await fetch(`${client.url}${createExport.path}?kind=deliveries`, { headers })
   expect([...new Uint8Array(await response.arrayBuffer()).slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
+})
+
+test('GeoJSON leaves coordinates of neighbouring countries as they are', async () => {
+  const at = {
+    Seoul: '126.978,37.5665',
+    Hanoi: '105.8342,21.0278',
+    Ulaanbaatar: '106.9057,47.8864',
+    Taipei: '121.5654,25.033',
+  }
+  const app = await newApplication(client)
+  for (const [deviceName, coordinates] of Object.entries(at)) {
+    expectSuccess(
+      await client.call(createDevice, deviceBody(app.appId, { deviceName, coordinates }), { token: app.token }),
+    )
+  }
+  const headers = { authorization: `Bearer ${app.token}` }
+  const answer = await fetch(`${client.url}${createExport.path}?kind=devices&format=geojson`, { headers })
+  const { features } = (await answer.json()) as { features: { geometry: { coordinates: number[] } }[] }
+  expect(features.map(({ geometry }) => geometry.coordinates.join(',')).toSorted()).toEqual(
+    Object.values(at).toSorted(),
+  )
 })
 
 test('GeoJSON is in WGS 84, with the coordinates as they were sent beside it', async () => {

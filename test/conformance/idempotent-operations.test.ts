@@ -32,6 +32,7 @@ import {
 import { resetSecondFactors } from '../../src/people/second-factor/contract.ts'
 import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
+import { deleteRegion, saveRegion } from '../../src/regions/contract.ts'
 import { deleteSite, saveSite, saveSites, updateSites } from '../../src/sites/contract.ts'
 import { cancelPriceChange, schedulePriceChange, undoPriceChange } from '../../src/sites/price-changes/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
@@ -73,6 +74,12 @@ async function newModel() {
   const model = { serialPrefix: newSerial('PRE'), modelName: newSerial('Model') }
   expectSuccess(await client.operate(saveDeviceModel, model))
   return model
+}
+
+async function newRegion() {
+  const region = { code: '360197', name: newSerial('Region') }
+  expectSuccess(await client.operate(saveRegion, region))
+  return region
 }
 
 async function newEntries() {
@@ -203,6 +210,8 @@ const cases: Case[] = [
   },
   { operation: saveDeviceModel, prepare: newModel },
   { operation: deleteDeviceModel, prepare: newModel },
+  { operation: saveRegion, prepare: newRegion },
+  { operation: deleteRegion, prepare: newRegion },
   { operation: importDeviceInventory, prepare: newEntries },
   {
     operation: deleteDeviceInventory,

@@ -10,6 +10,7 @@ import {
 } from '../../src/devices/inventory/contract.ts'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
+import { deleteRegion, pageRegions, saveRegion } from '../../src/regions/contract.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
@@ -143,6 +144,27 @@ const paged: Paged[] = [
       return { names: await times(count, add), filter: { serialPrefix: base }, add, clear }
     },
     ask: (query) => client.operate(pageDeviceModels, query),
+  },
+  {
+    id: 'pageRegions',
+    name: 'code',
+    newestFirst: false,
+    other: { name: 'p' },
+    async make(count) {
+      const names: string[] = []
+      const add = async () => {
+        const code = String(980101 + names.length)
+        expectSuccess(await client.operate(saveRegion, { code, name: 'paged', parentCode: '980000' }))
+        names.push(code)
+        return code
+      }
+      const clear = async () => {
+        for (const code of [...names, '980000']) await client.operate(deleteRegion, { code })
+      }
+      expectSuccess(await client.operate(saveRegion, { code: '980000', name: 'province' }))
+      return { names: await times(count, add), filter: { code: '9801' }, add, clear }
+    },
+    ask: (query) => client.operate(pageRegions, query),
   },
   {
     id: 'pageDeviceInventory',

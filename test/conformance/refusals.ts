@@ -16,6 +16,7 @@ export const contractRefusals = {
   secondFactorSetUpRequired: { code: 10034, status: 403 },
   confirmationRequired: { code: 10035, status: 403 },
   regionNotFound: { code: 10040, status: 404 },
+  regionInUse: { code: 10041, status: 409 },
   operatorNotFound: { code: 10050, status: 404 },
   operatorNameTaken: { code: 10051, status: 409 },
   setUpLinkInvalid: { code: 10052, status: 409 },

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { createDevice } from '../../src/devices/contract.ts'
-import { getRegion, getRegionTree } from '../../src/regions/contract.ts'
+import { createExport } from '../../src/bulk/contract.ts'
+import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
+import { deleteRegion, getRegion, getRegionTree, pageRegions, saveRegion } from '../../src/regions/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import { client, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 
@@ -15,7 +17,7 @@ const { appId, token } = await newApplication(client)
 
 async function tree(query: Record<string, unknown> = {}): Promise<Region[]> {
   const data = expectSuccess(await client.call(getRegionTree, query, { token }))
-  expect(Object.keys(data)).toEqual(['list'])
+  expect(Object.keys(data)).toEqual(['list', 'tableDate'])
   return data.list as unknown as Region[]
 }
 
@@ -135,3 +137,116 @@ describe('getRegion', () => {
     expect((await client.call(getRegion, { code: '360199' }, { token, headers })).msg).toBe('行政区划不存在。')
   })
 })
+
+describe('the table', () => {
+  test('has the ministry’s changes up to its date, and tells the date', async () => {
+    const { data } = await client.call(getRegionTree, { depth: 1 }, { token })
+    expect(data.tableDate).toBe('2025-12-31')
+    const districts = (await tree({ code: '500100' })).map(({ code }) => code)
+    expect(districts).toContain('500157')
+    expect((await detail('500157')).fullName).toBe('重庆市两江新区')
+  })
+
+  test('keeps the names of codes that have ended, and offers none of them', async () => {
+    const ended = { 500105: '江北区', 500112: '渝北区', 330104: '江干区', 540422: '米林县', 652200: '哈密地区' }
+    const offered = new Set(flat(await tree()).map(({ code }) => code))
+    for (const [code, name] of Object.entries(ended)) {
+      expect(await detail(code)).toMatchObject({ code, name })
+      expect(offered).not.toContain(code)
+    }
+    expect((await detail('330104')).fullName).toBe('浙江省杭州市江干区')
+    const body = deviceBody(appId, { provinceCode: '330000', cityCode: '330100', districtCode: '330104' })
+    const { deviceBattery } = expectSuccess(await client.call(createDevice, body, { token }))
+    expect(deviceBattery).toMatchObject({ districtName: '江干区', cityName: '杭州市' })
+  })
+})
+
+describe('saveRegion', () => {
+  const save = (body: object) => client.operate(saveRegion, body)
+  const remove = (code: string) => client.operate(deleteRegion, { code })
+  const etag = async () => (await client.call(getRegionTree, {}, { token })).headers.get('etag')
+
+  test('adds a region to every answer that names codes, and deletion takes it away', async () => {
+    const code = '360194'
+    const device = expectSuccess(await client.call(createDevice, deviceBody(appId, { districtCode: code }), { token }))
+    expect(device.deviceBattery.districtName).toBeNull()
+    const before = await etag()
+    const saved = expectSuccess(await save({ code, name: '新城区', parentCode: '360100' }))
+    expect(saved).toEqual({
+      ...{ code, name: '新城区', parentCode: '360100', isEnded: false, builtInName: null },
+      createTime: expect.any(String),
+    })
+    const read = async () => {
+      const { deviceNo } = device
+      const answer = await client.call(getDevice, { deviceNo }, { token })
+      return [answer.data.deviceBattery.districtName, (await exported(deviceNo)).includes('新城区')]
+    }
+    expect(await read()).toEqual(['新城区', true])
+    expect(await detail(code)).toMatchObject({ name: '新城区', parentCode: '360100', fullName: '江西省南昌市新城区' })
+    expect(await tree({ code: '360100' })).toContainEqual({ code, name: '新城区', level: 3, children: [] })
+    expect(await etag()).not.toBe(before)
+    expect((await client.operate(pageRegions, { code })).data.list).toEqual([saved])
+    expect((await client.operate(pageRegions, { name: '新城' })).data.list).toEqual([saved])
+
+    expect(expectSuccess(await remove(code))).toEqual(saved)
+    expect(await read()).toEqual([null, false])
+    expectRefusal(await client.call(getRegion, { code }, { token }), 'regionNotFound')
+    expectRefusal(await remove(code), 'regionNotFound')
+    expect(await etag()).toBe(before)
+    const { list } = (await client.operate(pageAudit, { type: 'region.saved,region.deleted', pageSize: 2 })).data
+    expect(list.map(({ type, data }) => [type, (data as { code: string }).code])).toEqual([
+      ['region.deleted', code],
+      ['region.saved', code],
+    ])
+  })
+
+  test('names a region otherwise, and ends it: it keeps its name', async () => {
+    const code = '360103'
+    const built = await detail(code)
+    const renamed = expectSuccess(await save({ code, name: '西湖新区' }))
+    expect(renamed).toMatchObject({ parentCode: null, builtInName: built.name })
+    expect(await detail(code)).toMatchObject({ name: '西湖新区', parentCode: '360100' })
+    expectSuccess(await save({ code, name: '西湖新区', isEnded: true }))
+    expect((await detail(code)).name).toBe('西湖新区')
+    expect((await tree({ code: '360100' })).map((region) => region.code)).not.toContain(code)
+    expectSuccess(await remove(code))
+    expect(await detail(code)).toEqual(built)
+    expect((await tree({ code: '360100' })).map((region) => region.code)).toContain(code)
+  })
+
+  test('adds regions of every level, each below one that exists, and deletes none from under another', async () => {
+    expectFaults(await save({ code: '970100', name: 'city' }), ['parentCode'])
+    expectSuccess(await save({ code: '970000', name: 'province', parentCode: null }))
+    expectSuccess(await save({ code: '970100', name: 'city', parentCode: '970000' }))
+    expectSuccess(await save({ code: '970101', name: 'district', parentCode: '970100' }))
+    // As a district that a province governs directly.
+    expectSuccess(await save({ code: '979001', name: 'county', parentCode: '970000' }))
+    const [province] = (await tree()).filter(({ code }) => code === '970000')
+    expect(province?.children.map(({ code, level, children }) => [code, level, children.length])).toEqual([
+      ['970100', 2, 1],
+      ['979001', 3, 0],
+    ])
+    expectRefusal(await remove('970000'), 'regionInUse')
+    for (const code of ['979001', '970101', '970100', '970000']) expectSuccess(await remove(code))
+  })
+
+  test('refuses what cannot be a region', async () => {
+    for (const code of ['', '36', '0360101', '036010', '36010x', 360199, null]) {
+      expectFaults(await save({ code, name: 'x' }), ['code'])
+    }
+    expectFaults(await save({ code: '360199', name: ' ' }), ['name'])
+    expectFaults(await save({ code: '360199', name: 'x', isEnded: 'yes' }), ['isEnded'])
+    for (const parentCode of ['360200', '110000', '360102', '360199', '36']) {
+      expectFaults(await save({ code: '360199', name: 'x', parentCode }), ['parentCode'])
+    }
+    expectFaults(await save({ code: '960000', name: 'x', parentCode: '360000' }), ['parentCode'])
+    expectFaults(await save({ code: '960101', name: 'x', parentCode: '960000' }), ['parentCode'])
+    expect((await client.operate(pageRegions, { code: '96' })).data.list).toEqual([])
+  })
+})
+
+async function exported(deviceNo: string): Promise<string> {
+  const query = new URLSearchParams({ kind: 'devices', format: 'csv', deviceNo })
+  const headers = { authorization: `Bearer ${token}` }
+  return (await fetch(`${client.url}${createExport.path}?${query}`, { headers })).text()
+}

@@ -92,6 +92,7 @@ const records: Record<string, object[]> = {
   application: of('Application'),
   thirdPartyConfig: of('ThirdPartyConfig'),
   deviceModel: of('DeviceModel'),
+  region: of('SavedRegion'),
   operator: account,
   operatorKey: key,
   session,

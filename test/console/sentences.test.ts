@@ -106,7 +106,7 @@ test('every member of the records that events hold has words', () => {
   const records = [
     ...['Site', 'BillingRule', 'Period', 'PriceChange', 'GivenRules', 'UnownedDevice', 'DeviceAddress', 'DeviceState'],
     ...['Placement', 'Application', 'ThirdPartyConfig', 'Operator', 'OperatorKey', 'Session', 'DeviceModel'],
-    ...['InventoryEntry', 'Import', 'Act'],
+    ...['InventoryEntry', 'Import', 'Act', 'SavedRegion'],
   ]
   const members = records.flatMap((name) => Object.keys(schemas[name].properties))
   expect(members.length).toBeGreaterThan(100)

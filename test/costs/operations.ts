@@ -6,6 +6,7 @@ import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
 import { savePasskey } from '../../src/people/second-factor/contract.ts'
 import { saveView } from '../../src/people/views/contract.ts'
+import { saveRegion } from '../../src/regions/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import { codeOf, newGenerator, newPassword, newPerson, signIn, startedSecret } from '../people.ts'
@@ -190,6 +191,12 @@ export const measured: Record<string, Measured> = {
   getTemplate: { call: () => ({ input: { kind: 'sites' } }) },
   getRegionTree: { call: () => ({ input: {} }) },
   getRegion: { call: () => ({ input: { code: '360000' } }) },
+  saveRegion: asOperator(() => ({ code: '360199', name: 'Region' })),
+  deleteRegion: asOperator(async ({ client }) => {
+    await made(client.operate(saveRegion, { code: '360198', name: 'Region' }))
+    return { code: '360198' }
+  }),
+  pageRegions: counting(asOperator(none)),
   createApplication: asOperator(() => ({ appName: 'test' })),
   updateApplication: ofSpare({ appName: 'renamed' }),
   takeApplicationOnline: ofSpare(),

@@ -7,10 +7,11 @@ import {
 } from '../../src/applications/contract.ts'
 import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { revokeToken } from '../../src/applications/tokens/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
+import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
+import { deleteRegion, saveRegion } from '../../src/regions/contract.ts'
 import {
   Client,
   deviceBody,
@@ -29,6 +30,7 @@ import {
   load,
   type OwnDatabase,
   randomNumbers,
+  rememberedMs,
   seed,
   tell,
   Workplace,
@@ -196,6 +198,27 @@ test('a device model that one process saves, replaces or deletes is what a creat
     expect(await Promise.all([modelOf(other), modelOf(one)]), said).toEqual([`second ${round}`, `second ${round}`])
     await one.operate(deleteDeviceModel, { serialPrefix })
     expect(await modelOf(other), said).toBeNull()
+  }
+})
+
+test('a region that one process saves or deletes is in the records of the other within a second', async () => {
+  const app = await newApplication(a)
+  const code = '360191'
+  const deviceNo = newSerial()
+  const body = deviceBody(app.appId, { deviceNo, districtCode: code })
+  expect((await a.call(createDevice, body, { token: app.token })).code).toBe(0)
+  const nameAt = async (client: Client) =>
+    (await client.call(getDevice, { deviceNo }, { token: app.token })).data.deviceBattery.districtName
+  for (const [one, other] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    expect((await one.operate(saveRegion, { code, name: '新区' })).code).toBe(0)
+    expect(await nameAt(one), 'at once where it was saved').toBe('新区')
+    expect(await becomesTrue(async () => (await nameAt(other)) === '新区', rememberedMs)).toBe(true)
+    expect((await one.operate(deleteRegion, { code })).code).toBe(0)
+    expect(await nameAt(one)).toBeNull()
+    expect(await becomesTrue(async () => (await nameAt(other)) === null, rememberedMs)).toBe(true)
   }
 })
 

@@ -20,7 +20,7 @@ export const eventInAddress = ({ id, type, appId }: EventName) => ({
   eventAppId: appId ?? undefined,
 })
 
-type IdMember = 'id' | 'appId' | 'deviceNo' | 'serialPrefix' | 'billingRuleId'
+type IdMember = 'id' | 'code' | 'appId' | 'deviceNo' | 'serialPrefix' | 'billingRuleId'
 type Member = IdMember | 'effectiveTime' | 'siteName' | 'ruleName' | 'deviceName' | 'appName' | 'name'
 
 function member(event: AnyEvent, name: Member): string {
@@ -42,6 +42,7 @@ const goneTypes = [
   'device.unbound',
   'billingRule.deleted',
   'deviceModel.deleted',
+  'region.deleted',
   'deviceInventory.deleted',
   'operator.deleted',
   'operatorKey.deleted',
@@ -100,6 +101,7 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
   thirdPartyConfig: ofApplication,
   delivery: ofApplication,
   deviceModel: (event) => ({ name: '', id: member(event, 'serialPrefix'), path: paths.models() }),
+  region: (event) => ({ name: member(event, 'name'), id: member(event, 'code'), path: paths.regions() }),
   deviceInventory: (event) => ({ name: '', id: member(event, 'deviceNo'), path: paths.models() }),
   operator: ofAccount,
   view: ofAccount,

@@ -29,6 +29,7 @@ const lists = {
   priceChanges: w('price changes', '调价'),
   models: w('models', '型号'),
   inventory: w('inventory', '库存'),
+  regions: w('regions', '行政区划'),
   imports: w('imports', '导入'),
   acts: w('bulk acts', '批量操作'),
   events: w('events', '事件'),

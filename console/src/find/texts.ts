@@ -69,6 +69,7 @@ export const otherWords: Record<string, string> = {
   devices: 'gates barriers serial numbers 道闸 序列号',
   'billing-rules': 'prices tariffs 价格 费率 电价',
   models: 'stock serial numbers 库存 序列号',
+  regions: 'divisions provinces cities districts 行政区划 地区 省市区',
   imports: 'upload csv excel 上传',
   acts: 'batch jobs 任务 批处理',
   events: 'audit trail log history 审计 日志 历史 操作记录',

@@ -49,6 +49,8 @@ export const operationWords: Record<string, Words> = {
   endPreviousApplicationSecret: { en: 'End the old application secret', zh: '停用应用旧密钥' },
   saveDeviceModel: { en: 'Save a device model', zh: '保存设备型号' },
   deleteDeviceModel: { en: 'Delete a device model', zh: '删除设备型号' },
+  saveRegion: { en: 'Save a region', zh: '保存行政区划' },
+  deleteRegion: { en: 'Delete a saved region', zh: '删除已保存的行政区划' },
   importDeviceInventory: { en: 'Import inventory', zh: '导入库存' },
   deleteDeviceInventory: { en: 'Delete an inventory entry', zh: '删除库存条目' },
   confirmSession: { en: 'Confirm who one is', zh: '确认身份' },

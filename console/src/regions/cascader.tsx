@@ -11,16 +11,18 @@ import { useTexts } from './texts.ts'
 export interface Region {
   code: string
   name: string
+  /** 1 province, 2 city, 3 district. */
+  level: number
   children: Region[]
 }
 
-/** The table of divisions, which does not change while the service runs. */
+/** The regions, which operators change rarely. */
 export function useRegions(enabled = true) {
   return useQuery<Region[], ForecourtError>({
     enabled,
     queryKey: [getRegionTree.id, {}],
     queryFn: async () => (await call(getRegionTree, {})).data.list as Region[],
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: 60_000,
   })
 }
 
@@ -29,6 +31,15 @@ export function regionPath(tree: readonly Region[], codes: readonly string[]): R
   const [code, ...below] = codes
   const region = tree.find((known) => known.code === code)
   return region === undefined ? [] : [region, ...regionPath(region.children, below)]
+}
+
+/** The region of each level, from the province down: a province can govern a district directly. */
+export const byLevel = (regions: readonly Region[]) => [1, 2, 3].map((at) => regions.find(({ level }) => level === at))
+
+/** The codes of these regions; empty where there is none. */
+export function codesOf(regions: readonly Region[]): RegionCodes {
+  const [provinceCode = '', cityCode = '', districtCode = ''] = byLevel(regions).map((region) => region?.code ?? '')
+  return { provinceCode, cityCode, districtCode }
 }
 
 interface RegionCascaderProps {
@@ -94,9 +105,7 @@ export function RegionFilter({ values, onChange }: RegionFilterProps) {
         isAnyLevel
         width={240}
         value={codes}
-        onChange={([provinceCode = '', cityCode = '', districtCode = '']) =>
-          onChange({ provinceCode, cityCode, districtCode })
-        }
+        onChange={(_, regions) => onChange(codesOf(regions))}
       />
     </label>
   )

@@ -1,5 +1,5 @@
 import { Form } from 'antd'
-import { RegionCascader, type RegionCodes, regionPath, useRegions } from './cascader.tsx'
+import { codesOf, RegionCascader, type RegionCodes, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
 
 interface RegionByNameProps {
@@ -30,12 +30,6 @@ export function RegionByName({ codes, onChange, ...field }: RegionByNameProps) {
   const { data = [] } = useRegions(isWhole)
   const isKnown = isWhole && regionPath(data, given).length === given.length
   return (
-    <RegionCascader
-      {...field}
-      value={isKnown ? given : []}
-      onChange={([provinceCode = '', cityCode = '', districtCode = '']) =>
-        onChange({ provinceCode, cityCode, districtCode })
-      }
-    />
+    <RegionCascader {...field} value={isKnown ? given : []} onChange={(_, regions) => onChange(codesOf(regions))} />
   )
 }

@@ -1,7 +1,7 @@
 import { Alert, Button, Form, type FormInstance, Input } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useCommon } from '../ui/texts.ts'
-import { type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
+import { byLevel, type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
 
 const levels = [
@@ -33,8 +33,9 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
   const isTyped = tree.isError || (isByHand ?? (tree.data !== undefined && isGiven && !isKnown))
 
   function take(regions: Region[]): void {
+    const chosen = byLevel(regions)
     levels.forEach(([code, name], index) => {
-      const region = regions[index]
+      const region = chosen[index]
       form.setFields([
         { name: code, value: region?.code ?? '', errors: [] },
         { name, value: region?.name ?? '', errors: [] },

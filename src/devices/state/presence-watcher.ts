@@ -7,7 +7,7 @@ import { transaction } from '../../database/transaction.ts'
 import { startRounds } from '../../runtime/actor.ts'
 import { applyReports, type Report } from './routine.ts'
 import { presenceTimes, reportedValues } from './rules.ts'
-import { findSilentDevices, lockSilentDevices, type SilentDevice } from './store.ts'
+import { findSilentDevices, hasHeardLongEnough, lockSilentDevices, type SilentDevice } from './store.ts'
 
 /** The batch size of one transaction: small, so that it does not hold an application's lock for long. */
 const stepDevices = 500
@@ -29,9 +29,13 @@ const toOffline = ({ appId, deviceNo }: SilentDevice): Report => ({
   values: reportedValues({ onlineStatus: 2 }),
 })
 
-/** Starts the worker that marks a device offline when its last report is older than the timeout (contract §5). */
+/**
+ * Starts the worker that marks a device offline when its last report is older than the timeout, and the service could hear
+ * it all that time (contract §5).
+ */
 export function startPresence({ config, sql, log }: Parts): { stop(): void } {
-  const { refreshMs, silenceMs, tickMs } = presenceTimes(config.presenceSeconds)
+  const times = presenceTimes(config.presenceSeconds)
+  const { refreshMs, silenceMs, tickMs } = times
   const outage = new OutageLog(log, {
     failing: 'the search for silent devices failed: it will be retried',
     succeeding: 'the search for silent devices succeeds again',
@@ -40,11 +44,12 @@ export function startPresence({ config, sql, log }: Parts): { stop(): void } {
 
   /**
    * Marks found devices offline in one transaction, under a lock that one process at a time holds. Returns how many it
-   * changed, or undefined if another process holds the lock.
+   * changed, or undefined if another process holds the lock. Changes none while the silence may be the service's own.
    */
   function step(found: SilentDevice[]): Promise<number | undefined> {
     return transaction(sql, async (tx) => {
       if (!(await tryLock(tx, 'presence'))) return undefined
+      if (!(await hasHeardLongEnough(tx, times))) return 0
       const silent = await lockSilentDevices(tx, found, silenceMs)
       if (silent.length === 0) return 0
       const { changes } = await applyReports(tx, silent.map(toOffline), [], refreshMs)

@@ -47,13 +47,24 @@ export function reportTimeFaults({ reportTime }: { reportTime?: string | null },
  */
 const refreshPart = 0.2
 
+/** A break of this part of the presence timeout, or longer, is one in which devices could not be heard (contract §5). */
+const breakPart = 0.1
+/** With a short timeout, a busy machine delays statements for longer than that part. */
+const leastBreakMs = 500
+
 /** The intervals of presence in milliseconds, for a timeout in seconds. */
 export function presenceTimes(timeoutSeconds: number) {
-  const refreshMs = timeoutSeconds * 1000 * refreshPart
+  const timeoutMs = timeoutSeconds * 1000
+  const refreshMs = timeoutMs * refreshPart
+  const breakMs = Math.max(leastBreakMs, timeoutMs * breakPart)
   return {
+    timeoutMs,
     refreshMs,
     /** The age of a stored sign of life at which the device has been silent for at least the timeout. */
-    silenceMs: timeoutSeconds * 1000 + refreshMs,
+    silenceMs: timeoutMs + refreshMs,
     tickMs: Math.min(10_000, Math.max(200, refreshMs)),
+    breakMs,
+    /** How often a serving process notes that it can hear devices; the length of a break is known no more exactly. */
+    noteMs: Math.max(100, breakMs / 10),
   }
 }

@@ -6,7 +6,8 @@ import { findDevices, findHolders, requireDeviceOf } from '../store.ts'
 
 /** Whether the last sign of life is older than this, by the database's clock, as everywhere in presence. */
 const isOlderSql = (milliseconds: string) => `p.seen_at <= ${agoSql(milliseconds)}`
-const agoSql = (milliseconds: string) => `now() - ${milliseconds}::integer * interval '1 millisecond'`
+const agoSql = (milliseconds: string) => `now() - ${millisecondsSql(milliseconds)}`
+const millisecondsSql = (milliseconds: string) => `${milliseconds}::integer * interval '1 millisecond'`
 
 /** A device and the time of its newest report. */
 export interface ReportedDevice {
@@ -116,4 +117,37 @@ export async function lockSilentDevices(
     silent.push(...rows.map((row) => ({ deviceNo: row.device_no, appId })))
   }
   return silent
+}
+
+/**
+ * Notes that the service can hear devices now, by the database's clock. After a break of more than `breakMs`, also one in
+ * which the clock was set back, it hears them only since now. Writes at most once in `noteMs`, however many processes note.
+ */
+export async function noteHearing(sql: Statements, { breakMs, noteMs }: { breakMs: number; noteMs: number }) {
+  const distance = `greatest(excluded.heard_at - h.heard_at, h.heard_at - excluded.heard_at)`
+  await sql.unsafe(
+    `insert into service_hearing as h (since, heard_at) select now, now from clock_timestamp() as now
+    on conflict (only_row) do update set heard_at = excluded.heard_at,
+      since = case when ${distance} > ${millisecondsSql('$1')} then excluded.heard_at else h.since end
+    where ${distance} > ${millisecondsSql('$2')}`,
+    [breakMs, noteMs / 2],
+    { prepare: true },
+  )
+}
+
+/**
+ * Whether the service has heard devices for a whole timeout until now, without a break. In a transaction, now is its
+ * beginning, as for `lockSilentDevices`: so a process that is paused between the two judges nothing by what is past.
+ */
+export async function hasHeardLongEnough(
+  sql: Statements,
+  { breakMs, timeoutMs }: { breakMs: number; timeoutMs: number },
+): Promise<boolean> {
+  const rows = await sql.unsafe(
+    `select from service_hearing where since <= ${agoSql('$1')}
+      and heard_at between now() - ${millisecondsSql('$2')} and now() + ${millisecondsSql('$2')}`,
+    [timeoutMs, breakMs],
+    { prepare: true },
+  )
+  return rows.length > 0
 }

@@ -26,6 +26,7 @@ const viewedPages = [
   'priceChanges',
   'models',
   'inventory',
+  'regions',
   'imports',
   'acts',
   'events',

@@ -7,11 +7,23 @@ export const recordRefusals = {
     status: 404,
     en: 'There is no such region.',
     zh: '行政区划不存在。',
-    when: 'The national division table has no region with this code.',
-    whenZh: '全国行政区划表中没有此代码。',
+    when: 'Neither the built-in table nor an operator has a region with this code; at `delete`: no operator has saved it.',
+    whenZh: '内置行政区划表和运营方保存的行政区划中都没有此代码；删除时：运营方未保存过此代码。',
     todo: {
       en: 'Take the code from `region/tree`.',
       zh: '从 `region/tree` 中取代码。',
+    },
+  },
+  regionInUse: {
+    code: 10041,
+    status: 409,
+    en: 'Other saved regions lie below this one.',
+    zh: '还有已保存的下级行政区划。',
+    when: 'Operators only: the region is not in the built-in table, and saved regions have it as `parentCode`.',
+    whenZh: '仅限运营方：内置行政区划表中没有该代码，且有已保存的行政区划以其为 `parentCode`。',
+    todo: {
+      en: 'Delete or move the regions below it first: `region/page` lists them.',
+      zh: '请先删除或移动其下级，可用 `region/page` 查询。',
     },
   },
   callbackMissing: {

@@ -1,0 +1,230 @@
+import { Button, Checkbox, Empty, Form, Input, Tag } from 'antd'
+import { useState } from 'react'
+import { deleteRegion, pageRegions, type SavedRegionRecord, saveRegion } from '../../../src/regions/contract.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
+import { useWrite } from '../api.ts'
+import { defineTexts } from '../language/index.ts'
+import { useMay } from '../session.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
+import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { FormDrawer } from '../ui/form-drawer.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RecordForm } from '../ui/record-form.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { useCommon } from '../ui/texts.ts'
+
+const useTexts = defineTexts(
+  {
+    title: 'Regions',
+    explanation:
+      'Regions that the built-in table lacks, or that have another name there. Devices show these names immediately.',
+    code: 'Code',
+    name: 'Name',
+    parentCode: 'Parent code',
+    builtInName: 'Built-in name',
+    status: 'Status',
+    current: 'Current',
+    ended: 'Ended',
+    isEnded: 'This region has ended',
+    endedHint: 'Devices still show its name, but you can’t choose it any longer.',
+    add: 'Add region',
+    editTitle: 'Region {{code}}',
+    empty: 'No saved regions yet. Add a region that is newer than the built-in table.',
+    deleteTitle: 'Delete {{name}}?',
+    deleteWords: 'Devices with this code show the built-in name again, or none.',
+    deleted: 'Region deleted.',
+    codeHint: 'Six digits. Provinces end in 0000, cities in 00.',
+    parentHint: 'Leave empty for the nearest region above.',
+    sixDigits: 'Must be six digits, not beginning with 0.',
+    tooLong: 'Up to {{max}} characters.',
+  },
+  {
+    title: '行政区划',
+    explanation: '内置行政区划表中没有的，或名称不同的行政区划。设备立即显示这里的名称。',
+    code: '代码',
+    name: '名称',
+    parentCode: '上级代码',
+    builtInName: '内置名称',
+    status: '状态',
+    current: '有效',
+    ended: '已撤销',
+    isEnded: '此行政区划已撤销',
+    endedHint: '设备仍显示其名称，但不再可选。',
+    add: '添加行政区划',
+    editTitle: '行政区划 {{code}}',
+    empty: '还没有保存的行政区划。可添加比内置表更新的行政区划。',
+    deleteTitle: '删除“{{name}}”？',
+    deleteWords: '使用此代码的设备将重新显示内置名称；内置表中没有时不显示名称。',
+    deleted: '已删除行政区划。',
+    codeHint: '六位数字。省级以 0000 结尾，市级以 00 结尾。',
+    parentHint: '留空则取最近的上级。',
+    sixDigits: '必须是六位数字，且不以 0 开头。',
+    tooLong: '最多 {{max}} 个字符。',
+  },
+)
+
+const filters = ['code', 'name'] as const
+
+/** The regions that operators have saved. */
+export function Page() {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const [edited, setEdited] = useState<SavedRegionRecord | 'new'>()
+  const [deleted, setDeleted] = useState<SavedRegionRecord>()
+  const remove = useWrite(deleteRegion)
+  const columns = useColumns(setEdited, setDeleted)
+  return (
+    <PageFrame title={t('title')} operation={pageRegions}>
+      <section className="card">
+        <p className="faint" style={{ marginTop: 0 }}>
+          {t('explanation')}
+        </p>
+        <FilterBar
+          views="regions"
+          values={values}
+          beside={
+            may(saveRegion) && (
+              <Button type="primary" onClick={() => setEdited('new')}>
+                {t('add')}
+              </Button>
+            )
+          }
+        >
+          <TextFilter label={t('code')} value={values.code} onChange={(value) => set({ code: value.trim() })} />
+          <TextFilter label={t('name')} value={values.name} onChange={(value) => set({ name: value.trim() })} />
+        </FilterBar>
+        <Records
+          name="regions"
+          operation={pageRegions}
+          input={values}
+          columns={columns}
+          rowKey={({ code }) => code}
+          isNarrowed={isNarrowed()}
+          clear={() => clear()}
+          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+        />
+      </section>
+      <FormDrawer
+        isOpen={edited !== undefined}
+        title={edited === undefined || edited === 'new' ? t('add') : t('editTitle', { code: edited.code })}
+        onClose={() => setEdited(undefined)}
+      >
+        {edited !== undefined && (
+          <RegionForm region={edited === 'new' ? undefined : edited} close={() => setEdited(undefined)} />
+        )}
+      </FormDrawer>
+      <Confirm
+        isOpen={deleted !== undefined}
+        title={t('deleteTitle', { name: deleted?.name ?? '' })}
+        verb={common('delete')}
+        isDangerous
+        run={async () => {
+          await remove.mutateAsync({ input: { code: deleted?.code ?? '' } })
+          showSuccess(t('deleted'))
+        }}
+        onClose={() => setDeleted(undefined)}
+      >
+        <p>{t('deleteWords')}</p>
+      </Confirm>
+    </PageFrame>
+  )
+}
+
+function useColumns(
+  edit: (region: SavedRegionRecord) => void,
+  remove: (region: SavedRegionRecord) => void,
+): Column<SavedRegionRecord>[] {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const columns: Column<SavedRegionRecord>[] = [
+    { key: 'code', title: t('code'), dataIndex: 'code', className: 'mono', isFixed: true },
+    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200 },
+    { key: 'builtInName', title: t('builtInName'), most: 200, render: (_, region) => region.builtInName ?? '–' },
+    { key: 'parentCode', title: t('parentCode'), className: 'mono', render: (_, region) => region.parentCode ?? '–' },
+    {
+      key: 'status',
+      title: t('status'),
+      render: (_, { isEnded }) => <Tag>{isEnded ? t('ended') : t('current')}</Tag>,
+    },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+  ]
+  if (!may(saveRegion)) return columns
+  return [
+    ...columns,
+    {
+      key: 'actions',
+      title: common('actions'),
+      isFixed: true,
+      render: (_, region) => (
+        <span style={{ display: 'inline-flex', gap: 8 }}>
+          <Button size="small" aria-label={`${common('edit')} ${region.code}`} onClick={() => edit(region)}>
+            {common('edit')}
+          </Button>
+          <Button size="small" aria-label={`${common('delete')} ${region.code}`} onClick={() => remove(region)}>
+            {common('delete')}
+          </Button>
+        </span>
+      ),
+    },
+  ]
+}
+
+const valuesOf = (region: SavedRegionRecord | undefined) => ({
+  code: region?.code ?? '',
+  name: region?.name ?? '',
+  parentCode: region?.parentCode ?? '',
+  isEnded: region?.isEnded ?? false,
+})
+type Entered = ReturnType<typeof valuesOf>
+
+function RegionForm({ region, close }: { region: SavedRegionRecord | undefined; close: () => void }) {
+  const t = useTexts()
+  const common = useCommon()
+  const [form] = Form.useForm<Entered>()
+  const save = useWrite(saveRegion)
+  const needed = { required: true, whitespace: true, message: common('required') }
+  const sixDigits = { pattern: /^\s*[1-9]\d{5}\s*$/, message: t('sixDigits') }
+  const labels = { code: t('code'), name: t('name'), parentCode: t('parentCode'), isEnded: t('isEnded') }
+  return (
+    <RecordForm
+      form={form}
+      valuesOf={() => valuesOf(region)}
+      send={({ values, headers }) => {
+        const { code, name, parentCode, isEnded } = values
+        const input = { code: code.trim(), name: name.trim(), parentCode: parentCode.trim(), isEnded }
+        return save.mutateAsync({ input, headers })
+      }}
+      onSaved={close}
+      verb={common('save')}
+      back={close}
+      fieldNames={labels}
+    >
+      <Form.Item name="code" label={labels.code} extra={t('codeHint')} rules={[needed, sixDigits]}>
+        <Input
+          autoComplete="off"
+          inputMode="numeric"
+          className="mono"
+          disabled={region !== undefined}
+          autoFocus={region === undefined}
+        />
+      </Form.Item>
+      <Form.Item
+        name="name"
+        label={labels.name}
+        rules={[needed, { max: lengths.name, message: t('tooLong', { max: lengths.name }) }]}
+      >
+        <Input autoComplete="off" autoFocus={region !== undefined} />
+      </Form.Item>
+      <Form.Item name="parentCode" label={labels.parentCode} extra={t('parentHint')} rules={[sixDigits]}>
+        <Input autoComplete="off" inputMode="numeric" className="mono" />
+      </Form.Item>
+      <Form.Item name="isEnded" valuePropName="checked" extra={t('endedHint')}>
+        <Checkbox>{labels.isEnded}</Checkbox>
+      </Form.Item>
+    </RecordForm>
+  )
+}

@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Config } from '../../config.ts'
+import type { Sql } from '../../database/open.ts'
+import { OutageLog } from '../../database/outage-log.ts'
+import { startRounds } from '../../runtime/actor.ts'
+import { presenceTimes } from './rules.ts'
+import { noteHearing } from './store.ts'
+
+interface Parts {
+  sql: Sql
+  log: Logger
+  config: Pick<Config, 'presenceSeconds'>
+}
+
+/**
+ * Notes in the database, from now on, that this process serves and so can hear devices. What none of the processes could
+ * note was a time without a serving process, with a paused one, or an outage of the database.
+ */
+export function startHearing({ sql, log, config }: Parts): { stop(lastMs: number): Promise<void> } {
+  const times = presenceTimes(config.presenceSeconds)
+  const outage = new OutageLog(log, {
+    failing: 'the service could not note that it serves: devices are not taken offline until it can',
+    succeeding: 'the service notes again that it serves',
+  })
+  let last = Promise.resolve()
+  const note = () => {
+    last = noteHearing(sql, times).then(
+      () => outage.succeeded(),
+      (error: unknown) => outage.failed(error),
+    )
+    return last
+  }
+  const rounds = startRounds(note, times.noteMs)
+  void note()
+  return {
+    /** For so long, the process that stops still takes requests. */
+    async stop(lastMs) {
+      await pause(lastMs)
+      rounds.stop()
+      await last
+      await note()
+    },
+  }
+}

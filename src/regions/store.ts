@@ -1,0 +1,98 @@
+import type { Row } from 'postgres'
+import { takeLock } from '../database/advisory-lock.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import { type PageQuery, readPage } from '../database/page.ts'
+import { transaction } from '../database/transaction.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
+import { builtInRegions } from './built-in.ts'
+import { pageRegions, type SavedRegionRecord } from './contract.ts'
+import type { SavedRegion } from './table.ts'
+
+const columnsSql = 'code, name, parent_code, is_ended, created_at'
+
+function toRegion(row: Row): SavedRegion {
+  return { code: row.code, name: row.name, parentCode: row.parent_code, isEnded: row.is_ended }
+}
+
+function toRecord(row: Row, showMoment: ShowMoment): SavedRegionRecord {
+  return {
+    ...toRegion(row),
+    builtInName: builtInRegions.get(row.code)?.name ?? null,
+    createTime: showMoment(row.created_at),
+  }
+}
+
+export async function regionsVersion(sql: Statements): Promise<string> {
+  const [row] = await sql<[{ version: string }]>`select version from region_version`
+  return row.version
+}
+
+/** Reads what operators have saved, and the version that it is of. */
+export async function readRegions(sql: Sql): Promise<{ version: string; saved: SavedRegion[] }> {
+  return transaction(
+    sql,
+    async (tx) => ({ version: await regionsVersion(tx), saved: await savedRegions(tx) }),
+    'isolation level repeatable read read only',
+  )
+}
+
+export async function savedRegions(tx: Statements): Promise<SavedRegion[]> {
+  const rows = await tx`select ${tx.unsafe(columnsSql)} from region order by code`
+  return rows.map(toRegion)
+}
+
+/**
+ * Begins a change of the regions: changes are made one after the other, because each is checked against all regions. Lets
+ * every process read them again.
+ */
+export async function beginChange(tx: Statements): Promise<void> {
+  await takeLock(tx, 'regions')
+  await tx`update region_version set version = gen_random_uuid()`
+}
+
+export async function upsertRegion(
+  tx: Statements,
+  { code, name, parentCode, isEnded }: SavedRegion,
+  showMoment: ShowMoment,
+): Promise<SavedRegionRecord> {
+  const [row] = await tx`
+    insert into region (code, name, parent_code, is_ended, created_at)
+    values (${code}, ${name}, ${parentCode}, ${isEnded}, now())
+    on conflict (code) do update set name = excluded.name, parent_code = excluded.parent_code,
+      is_ended = excluded.is_ended
+    returning ${tx.unsafe(columnsSql)}`
+  return toRecord(row as Row, showMoment)
+}
+
+/** Throws 10040 for a code that no operator has saved, 10041 while a saved region needs this one above it. */
+export async function deleteSavedRegion(
+  tx: Statements,
+  code: string,
+  showMoment: ShowMoment,
+): Promise<SavedRegionRecord> {
+  const [row] = await tx`delete from region where code = ${code} returning ${tx.unsafe(columnsSql)}`
+  if (row === undefined) throw new Refusal('regionNotFound')
+  const [below] = await tx`select from region where parent_code = ${code} limit 1`
+  if (below !== undefined && !builtInRegions.has(code)) throw new Refusal('regionInUse')
+  return toRecord(row, showMoment)
+}
+
+export interface RegionFilter extends PageQuery {
+  code?: string | null
+  name?: string | null
+}
+
+export function pageOfRegions(sql: Sql, filter: RegionFilter, showMoment: ShowMoment) {
+  const code = given(filter.code)
+  const name = given(filter.name)
+  const rows = sql`
+    select ${sql.unsafe(columnsSql)} from region
+    where (${code}::text is null or starts_with(code, ${code}))
+      and (${name}::text is null or strpos(lower(name), lower(${name})) > 0)`
+  const key = [{ column: 'code', type: 'text' as const }]
+  return readPage(sql, { operation: pageRegions.id, rows, key, newestFirst: false }, filter, (row) =>
+    toRecord(row, showMoment),
+  )
+}
