@@ -307,6 +307,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       await applier.catchUp()
       applier.start()
     },
+    giveUp: () => deadlines.expireAll(),
     stopCallbacks: () => worker.stop(),
     async stop() {
       await Promise.all([worker.stop(), jobs.stop(), applier.stop()])
@@ -329,6 +330,7 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
   const listener = await listen(config.host, config.port, app.handler, {
     log,
     trustedProxies,
+    giveUp: app.giveUp,
     isShared: config.workers > 1,
   })
   // Both stop at the same time: a request that tests a callback ends only when its attempt has ended.

@@ -1,41 +1,24 @@
-import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { BlockList } from 'node:net'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { BlockList, Socket } from 'node:net'
 import { limits } from '../vocabulary/limits.ts'
-import { refusals } from '../vocabulary/refusals.ts'
-import { type Drain, nothingLoaded } from './drain.ts'
-import { boundConnections } from './idle-connections.ts'
-import { forwardedScheme, type Listener, splitTarget, trustedHeader, urlOf } from './listener.ts'
+import type { Drain } from './drain.ts'
+import { boundConnections, mostConnections } from './idle-connections.ts'
+import { forwardedScheme, type Listener, splitTarget, trustedScheme, urlOf } from './listener.ts'
+import { lateHead, longHead, type Malformed, malformed } from './malformed.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import { Pieces } from './pieces.ts'
 
-/**
- * The response to a request that Node cannot parse, or whose head does not arrive in time. It never reaches a handler.
- */
-function malformed(status: string, reason: string): string {
-  const { code, en } = refusals.invalidRequest
-  const body = JSON.stringify({ code, msg: en, data: { errors: [{ field: 'request', reason }] } })
-  return [
-    `HTTP/1.1 ${status}`,
-    'content-type: application/json',
-    'cache-control: no-store',
-    'x-content-type-options: nosniff',
-    `content-security-policy: ${nothingLoaded}`,
-    `x-request-id: ${randomUUID()}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-    '',
-    body,
-  ].join('\r\n')
-}
-
 const nodeOptions = {
-  keepAliveTimeout: 60_000,
+  keepAliveTimeout: limits.idleConnectionSeconds * 1000,
+  // Node adds this to the time that it tells clients.
+  keepAliveTimeoutBuffer: 0,
   // The handler limits the time of a body, and responds with the envelope; Node limits only the time of a head.
   requestTimeout: 0,
-  headersTimeout: 15_000,
+  headersTimeout: limits.headSeconds * 1000,
   connectionsCheckingInterval: 5_000,
+  maxHeaderSize: limits.headBytes,
+  // The handler refuses a request without a host, with the envelope.
+  requireHostHeader: false,
   // As on Bun: if a header that is allowed once is sent twice, this shows it.
   joinDuplicateHeaders: true,
 }
@@ -46,23 +29,29 @@ export async function listenOnNode(
   drain: Drain,
   proxies: BlockList | undefined,
 ): Promise<Listener> {
-  const server = createServer(nodeOptions, (incoming, outgoing) => {
+  const respond = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const request = new NodeRequest(incoming, outgoing, proxies)
     void drain.answer(request, (answer) => {
       if (outgoing.headersSent) return
       sendAnswer(incoming, outgoing, answer)
       request.giveUpBody()
     })
-  })
+  }
+  const server: Server & { httpAllowHalfOpen?: boolean } = createServer(nodeOptions, respond)
+  // A client that closes its half still waits for its answer.
+  server.httpAllowHalfOpen = true
   boundConnections(server, mostConnections())
+  // Node would answer these itself, without the envelope; the handler refuses them.
+  server.on('checkExpectation', respond)
+  server.on('connect', (incoming, socket) => {
+    const outgoing = new ServerResponse(incoming)
+    outgoing.shouldKeepAlive = false
+    outgoing.assignSocket(socket as Socket)
+    outgoing.once('finish', () => socket.end())
+    respond(incoming, outgoing)
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable) return
-    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    socket.end(
-      isLate
-        ? malformed('408 Request Timeout', 'did not arrive in time')
-        : malformed('400 Bad Request', 'is not well-formed HTTP'),
-    )
+    if (socket.writable) socket.end(malformed(faultOf(error.code)))
   })
   await startListening(server, host, port)
   return {
@@ -74,6 +63,11 @@ export async function listenOnNode(
       server.closeAllConnections()
     },
   }
+}
+
+function faultOf(code: string | undefined): Malformed {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return lateHead
+  return code === 'HPE_HEADER_OVERFLOW' ? longHead : {}
 }
 
 function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpAnswer): void {
@@ -123,6 +117,7 @@ class NodeRequest implements HttpRequest {
   readonly method: string
   readonly path: string
   readonly query: string
+  readonly version: string
   private readonly incoming: IncomingMessage
   private readonly outgoing: ServerResponse
   private readonly proxies: BlockList | undefined
@@ -134,6 +129,7 @@ class NodeRequest implements HttpRequest {
     this.incoming = incoming
     this.outgoing = outgoing
     this.method = incoming.method ?? 'GET'
+    this.version = incoming.httpVersion
     this.path = target.path
     this.query = target.query
   }
@@ -142,7 +138,7 @@ class NodeRequest implements HttpRequest {
     const value = this.incoming.headers[name]
     if (value === undefined) return null
     const text = Array.isArray(value) ? value.join(', ') : value
-    return name === forwardedScheme ? trustedHeader(text, this.peerAddress(), this.proxies) : text
+    return name === forwardedScheme ? trustedScheme(text, this.peerAddress(), this.proxies) : text
   }
 
   peerAddress(): string {
@@ -150,9 +146,27 @@ class NodeRequest implements HttpRequest {
   }
 
   onHangUp(listener: () => void): void {
-    this.outgoing.once('close', () => {
-      if (!this.outgoing.writableFinished) listener()
-    })
+    let isTold = false
+    const tell = () => {
+      if (!isTold && !this.outgoing.writableFinished) listener()
+      isTold = true
+    }
+    this.outgoing.once('close', tell)
+    // A client that closed its half may be gone, or wait for its answer: nothing tells which before something is sent.
+    const { socket } = this.incoming
+    const look = (sent: number) => {
+      setTimeout(() => {
+        if (this.outgoing.closed || this.outgoing.writableFinished) return
+        if (socket.bytesWritten === sent) tell()
+        else look(socket.bytesWritten)
+      }, limits.halfClosedMs)
+    }
+    if (socket.readableEnded) look(socket.bytesWritten)
+    else {
+      const begin = () => look(socket.bytesWritten)
+      socket.once('end', begin)
+      this.outgoing.once('close', () => socket.off('end', begin))
+    }
   }
 
   body(limitBytes: number): Promise<Uint8Array> {
@@ -181,18 +195,6 @@ class NodeRequest implements HttpRequest {
   giveUpBody(): void {
     if (!this.incoming.complete) this.rejectBody?.(new Error('the body was answered before its end'))
   }
-}
-
-/** Bounded by the process's limit of open files, of which some must stay free. */
-function mostConnections(): number {
-  let allowed = ''
-  try {
-    allowed = readFileSync('/proc/self/limits', 'utf8')
-  } catch {
-    // Only Linux has that file; elsewhere the number below must do.
-  }
-  const files = Number(/^Max open files\s+(\d+)/m.exec(allowed)?.[1] ?? Number.POSITIVE_INFINITY)
-  return Math.max(64, Math.min(16_384, files - limits.openFilesKept))
 }
 
 export function startListening(server: Server, host: string, port: number): Promise<void> {
