@@ -139,6 +139,8 @@ interface App {
   handler: HttpHandler
   /** Writes the price changes that took effect while no process ran, and starts the worker that writes later ones. */
   startPrices(): Promise<void>
+  /** Answers all requests under way with 50003. */
+  giveUp(): void
   /** Ends the callbacks that are under way, within 2 seconds; requests are still served. */
   stopCallbacks(): Promise<void>
   /** Stops what runs beside requests. */
