@@ -29,7 +29,9 @@ export async function listenOnNode(
   drain: Drain,
   proxies: BlockList | undefined,
 ): Promise<Listener> {
+  const exchanges = new Exchanges()
   const respond = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    exchanges.add(incoming, outgoing)
     const request = new NodeRequest(incoming, outgoing, proxies)
     void drain.answer(request, (answer) => {
       if (outgoing.headersSent) return
@@ -51,7 +53,10 @@ export async function listenOnNode(
     respond(incoming, outgoing)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (socket.writable) socket.end(malformed(faultOf(error.code)))
+    const isBehindLast = error.code === 'HPE_CLOSED_CONNECTION'
+    exchanges.afterAnswers(socket as Socket, () => {
+      if (socket.writable) socket.end(isBehindLast ? undefined : malformed(faultOf(error.code)))
+    })
   })
   await startListening(server, host, port)
   return {
@@ -62,6 +67,33 @@ export async function listenOnNode(
       await drain.end()
       server.closeAllConnections()
     },
+  }
+}
+
+/** The requests of each connection that have no answer yet. */
+class Exchanges {
+  private readonly open = new WeakMap<Socket, Set<{ incoming: IncomingMessage; outgoing: ServerResponse }>>()
+
+  add(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { socket } = incoming
+    let of = this.open.get(socket)
+    if (of === undefined) {
+      of = new Set()
+      this.open.set(socket, of)
+    }
+    const exchange = { incoming, outgoing }
+    of.add(exchange)
+    outgoing.once('close', () => of.delete(exchange))
+  }
+
+  /**
+   * Calls back once the requests of a connection that arrived whole are answered: an answer to what came behind them
+   * must not take the place of theirs.
+   */
+  afterAnswers(socket: Socket, then: () => void): void {
+    const last = [...(this.open.get(socket) ?? [])].findLast(({ incoming }) => incoming.complete)
+    if (last === undefined) then()
+    else last.outgoing.once('close', then)
   }
 }
 

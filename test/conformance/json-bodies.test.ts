@@ -325,7 +325,7 @@ const mark = '\ufeff'
 test('a byte-order mark before a body is no part of it, and only one, and only there', async () => {
   const { appId, token } = await newApplication(client)
   const body = deviceBody(appId)
-  const send = (text: string) => client.call(createDevice, text, { token })
+  const send = (text: string) => post(path, text, bearer(token))
   expect(expectSuccess(await send(mark + JSON.stringify(body)))).toMatchObject({ deviceNo: body.deviceNo })
   // A large body is read in slices.
   const large = JSON.stringify({ ...deviceBody(appId), unknown: 'x'.repeat(40_000) })
