@@ -112,7 +112,7 @@ export const limits = {
   joinedDevicesLookedAt: 20_000,
   /**
    * Bytes. The head of a request: a query that names 100 serial numbers, each character percent-encoded, fits. Protects
-   * memory. Beyond it: 431 10001. Tested by: test/faults/wire.test.ts.
+   * memory. Beyond it: 431 10001. Tested by: test/conformance/wire.test.ts.
    */
   headBytes: 32 * 1024,
   /**
@@ -123,23 +123,23 @@ export const limits = {
   /**
    * Requests. The requests that wait behind another one in a connection of the service on Bun; protects memory. Beyond
    * it: the last of them closes the connection, and those behind it are not carried out. Tested by:
-   * test/faults/wire.test.ts.
+   * test/conformance/wire.test.ts.
    */
   pipelinedRequests: 64,
   /**
    * Seconds. How long a connection is kept without a request, longer than the 60 seconds of most load balancers.
-   * Protects connections. Beyond it: the connection is closed. Tested by: test/faults/wire.test.ts.
+   * Protects connections. Beyond it: the connection is closed. Tested by: test/faults/edge-connections.test.ts.
    */
   idleConnectionSeconds: 75,
   /**
    * Milliseconds. How long a client that has closed its half of the connection may take nothing before it counts as
    * gone; protects the database from reads for nobody. Beyond it: what waits is dropped with 50003, a write under way
-   * goes on and is answered. Tested by: test/faults/wire.test.ts.
+   * goes on and is answered. Tested by: test/conformance/wire.test.ts.
    */
   halfClosedMs: 1000,
   /**
    * Milliseconds. How long the service on Bun waits for its client to close a connection that it closes itself;
-   * protects connections. Beyond it: the connection is cut. Tested by: test/faults/wire.test.ts.
+   * protects connections. Beyond it: the connection is cut. Tested by: test/faults/edge-connections.test.ts.
    */
   lingeringMs: 2000,
   /**
