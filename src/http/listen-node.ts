@@ -65,6 +65,7 @@ export async function listenOnNode(
       await drain.begin()
       server.close()
       await drain.end()
+      for (const outgoing of streaming) cutOff(outgoing)
       server.closeAllConnections()
     },
   }
@@ -112,7 +113,9 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
   outgoing.writeHead(answer.status, headers)
   if (incoming.method === 'HEAD') outgoing.end()
   else if (isStreamed(body)) {
-    answer.cut?.addEventListener('abort', () => outgoing.destroy())
+    answer.cut?.addEventListener('abort', () => cutOff(outgoing))
+    streaming.add(outgoing)
+    outgoing.once('close', () => streaming.delete(outgoing))
     void send(outgoing, body)
   } else outgoing.end(body)
 }
@@ -126,14 +129,23 @@ async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
     }
     outgoing.end()
   } catch {
-    outgoing.destroy()
+    cutOff(outgoing)
   }
+}
+
+/** The streamed answers that are being sent. */
+const streaming = new Set<ServerResponse>()
+
+/** Without chunks, the end of the connection would be the end of the answer: a reset cannot be taken for it. */
+function cutOff(outgoing: ServerResponse): void {
+  outgoing.socket?.resetAndDestroy()
+  outgoing.destroy()
 }
 
 /** Resolves when more can be sent, or the client has gone. */
 function roomIn(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const late = setTimeout(() => outgoing.destroy(), limits.readerIdleSeconds * 1000)
+    const late = setTimeout(() => cutOff(outgoing), limits.readerIdleSeconds * 1000)
     const go = () => {
       clearTimeout(late)
       outgoing.off('drain', go)
