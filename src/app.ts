@@ -148,6 +148,8 @@ interface App {
   startRegions(): Promise<void>
   /** Writes the price changes that took effect while no process ran, and starts the worker that writes later ones. */
   startPrices(): Promise<void>
+  /** Answers all requests under way with 50003. */
+  giveUp(): void
   /** Ends the callbacks that are under way, within 2 seconds; requests are still served. */
   stopCallbacks(): Promise<void>
   /** Stops what runs beside requests. */
@@ -331,6 +333,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       await applier.catchUp()
       applier.start()
     },
+    giveUp: () => deadlines.expireAll(),
     stopCallbacks: () => worker.stop(),
     async stop() {
       await Promise.all([worker.stop(), jobs.stop(), applier.stop()])
@@ -355,6 +358,7 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
   const listener = await listen(config.host, config.port, app.handler, {
     log,
     trustedProxies,
+    giveUp: app.giveUp,
     isShared: config.workers > 1,
   })
   const hearing = startHearing({ sql: parts.pools.control, log, config })

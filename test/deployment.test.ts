@@ -13,9 +13,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { freePort } from './faults/replicated.ts'
 import { becomesTrue } from './faults/support.ts'
-import { projectFolder, target } from './harness.ts'
+import { newApplication, projectFolder, target } from './harness.ts'
+import { expectAnswered, wireCases } from './wire-cases.ts'
 
 // Checks of the files in deploy/ with the programs that read them, where those programs are installed on this machine.
 
@@ -74,6 +76,7 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
       .replaceAll(/listen (\[::\]:)?80;/g, (_, all) => (all ? '' : `listen 127.0.0.1:${plain};`))
       .replaceAll(/listen (\[::\]:)?443 ssl http2;/g, (_, all) => (all ? '' : `listen 127.0.0.1:${tls} ssl http2;`))
       .replace('server 127.0.0.1:8080;', `server ${service};`)
+      .replace('/var/log/nginx/forecourt.log', join(folder, 'access.log'))
     writeFileSync(join(folder, 'site.conf'), site)
     const user = process.getuid?.() === 0 ? 'user root;' : ''
     const main = `${user} pid ${folder}/pid; error_log stderr; daemon off; events {} http { access_log off; include ${folder}/site.conf; }`
@@ -119,7 +122,33 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
     const old = ['--tls-max', '1.2', '--tlsv1.2', '--ciphers']
     expect(secure('/healthz', ...old, 'ECDHE-ECDSA-AES128-GCM-SHA256').said).toMatch(/ 200 2$/)
     expect(secure('/healthz', ...old, 'ECDHE-ECDSA-AES128-SHA').status).not.toBe(0)
-  })
+
+    // Every form of a request: what is carried out is answered, through nginx as well.
+    const application = await newApplication(client)
+    const open = async () => {
+      const socket = connectTls({ host: '127.0.0.1', port: tls, rejectUnauthorized: false, allowHalfOpen: true })
+      await once(socket, 'secureConnect')
+      return socket
+    }
+    for (const wireCase of wireCases('forecourt.example.org', application)) {
+      await expectAnswered(wireCase, open, client, application, true)
+    }
+
+    // Strangers are limited, and the log keeps no query.
+    const limited = await Promise.all(
+      Array.from({ length: 30 }, () =>
+        fetch(`https://127.0.0.1:${tls}/api/platform/v1/signOn/callback?code=secret-code&state=x`, {
+          redirect: 'manual',
+          headers: { host: 'forecourt.example.org' },
+          tls: { rejectUnauthorized: false },
+        }).then(({ status }) => status),
+      ),
+    )
+    expect(limited).toContain(429)
+    const log = join(folder, 'access.log')
+    expect(await becomesTrue(() => readFileSync(log, 'utf8').includes('/api/platform/v1/signOn/callback'))).toBe(true)
+    expect(readFileSync(log, 'utf8')).not.toContain('secret-code')
+  }, 120_000)
 })
 
 test.skipIf(!isThere('caddy'))('Caddy takes its configuration', () => {

@@ -146,7 +146,11 @@ export class PublishedApi {
     if (requestBody.content[mediaType] === undefined) return [`the media type ${mediaType} is accepted`]
     const at = `${pointer}${pointerTo('requestBody', 'content', mediaType, 'schema')}`
     if (isFile(mediaType)) return this.check(at, sent, 'the accepted file')
-    const body = mediaType === 'application/json' ? JSON.parse(sent) : Object.fromEntries(new URLSearchParams(sent))
+    // A byte-order mark is no part of the text.
+    const body =
+      mediaType === 'application/json'
+        ? JSON.parse(sent.replace(/^\ufeff/, ''))
+        : Object.fromEntries(new URLSearchParams(sent))
     const given = acceptedRows(withNulls(body, this.notTexts), JSON.parse(text).data?.results)
     return given === undefined ? [] : this.check(at, given, 'the accepted body')
   }

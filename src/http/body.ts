@@ -5,8 +5,10 @@ import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary
 import type { Owner } from './in-flight.ts'
 import { JsonFault, parseJson } from './json.ts'
 import { BodyTooLarge, type HttpRequest } from './message.ts'
+import { notUtf8, undecodable } from './validate.ts'
 
-const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i
+// Parameters are ignored: JSON is UTF-8 (RFC 8259 §8.1), whatever `charset` says, and other bytes are refused.
+const jsonMediaType = /^application\/json\s*(;.*)?$/i
 const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
 
 /** How long a body may take to arrive, and the refusal of one that takes longer. */
@@ -318,7 +320,7 @@ function requireUncompressed(request: HttpRequest): void {
 /** For a small body, which is read at once. Throws 10001. */
 export function readJson(bytes: Uint8Array): unknown | Promise<unknown> {
   try {
-    const value = parseJson(bytes)
+    const value = parseJson(withoutMark(bytes))
     return value instanceof Promise ? value.catch(toRefusal) : value
   } catch (error) {
     return toRefusal(error)
@@ -329,15 +331,34 @@ function toRefusal(error: unknown): never {
   throw error instanceof JsonFault ? bodyFault(error.reason) : error
 }
 
+/** A byte-order mark before a text, as .NET and editors write it, is no part of the text (RFC 8259 §8.1). */
+function withoutMark(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+}
+
+const formDecoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Throws 10001, also for bytes that are not UTF-8: a parser would put replacements into them. */
 export function readForm(bytes: Uint8Array): Record<string, string> {
   const form: Record<string, string> = {}
-  for (const [member, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
+  const text = textOfForm(bytes)
+  const [undecoded] = undecodable(text)
+  if (undecoded !== undefined) throw invalidRequest([{ field: undecoded, reason: notUtf8 }])
+  for (const [member, value] of new URLSearchParams(text)) {
     if (Object.hasOwn(form, member)) {
       throw invalidRequest([{ field: member, reason: { en: 'is given twice', zh: '重复给出' } }])
     }
     Object.defineProperty(form, member, { value, enumerable: true })
   }
   return form
+}
+
+function textOfForm(bytes: Uint8Array): string {
+  try {
+    return formDecoder.decode(bytes)
+  } catch {
+    throw bodyFault({ en: 'must be UTF-8', zh: '必须是 UTF-8 编码' })
+  }
 }
 
 function bodyFault(reason: Reason, status?: number): Refusal {

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { headFault } from './head-fault.ts'
 import { preferredLanguage } from './language.ts'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
 import { readOnly } from './route-table.ts'
-import { isForTwoHosts, requestIdOf } from './serve.ts'
+import { requestIdOf } from './serve.ts'
 import { StaticAnswer } from './static-answer.ts'
 
 // Serves the files of the console's build. The console has no other access to the service than the public API.
@@ -47,7 +48,7 @@ export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): H
   const files = readFiles(securityHeaders(mapTileUrl))
   return (request) => {
     const page = pageOf(request, files)
-    if (page === undefined || isForTwoHosts(request)) return api(request)
+    if (page === undefined || headFault(request) !== undefined) return api(request)
     return answered(request, isRead(request) ? page() : readOnly(request))
   }
 }

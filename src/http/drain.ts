@@ -12,6 +12,8 @@ export const farewellMs = 400
 /** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
 const lastWordsMs = 50
 const drainMs = 5_500
+/** How long requests that were given up may take to be answered. */
+const givenUpMs = 1_000
 
 const json = { 'content-type': 'application/json' }
 const oneYear = 'max-age=31536000'
@@ -22,19 +24,24 @@ const faultBody = JSON.stringify({ code, msg: en, data: null })
 
 /** Counts requests under way, answers errors that a handler throws, and closes connections once the service stops. */
 export class Drain {
-  private inFlight = 0
+  /** Requests without an answer. */
+  private unanswered = 0
+  /** Streamed answers that are being sent. */
+  private streaming = 0
   private stopping = false
   private readonly handler: HttpHandler
   private readonly log: Logger
+  private readonly giveUp: () => void
 
-  constructor(handler: HttpHandler, log: Logger) {
+  constructor(handler: HttpHandler, log: Logger, giveUp: () => void = () => {}) {
     this.handler = handler
     this.log = log
+    this.giveUp = giveUp
   }
 
   /** Answers a request in the runtime's own form. Never rejects. */
   answer<Form>(request: HttpRequest, toForm: (answer: HttpAnswer) => Form): Promise<Form> {
-    this.inFlight++
+    this.unanswered++
     return this.handle(request).then(
       (answer) => this.finish(request, answer, toForm),
       (error: unknown) => this.finish(request, this.fault(error), toForm),
@@ -61,7 +68,7 @@ export class Drain {
   }
 
   private finish<Form>(request: HttpRequest, answer: HttpAnswer, toForm: (answer: HttpAnswer) => Form): Form {
-    this.inFlight--
+    this.unanswered--
     try {
       return toForm(this.complete(request, answer))
     } catch (error) {
@@ -79,9 +86,8 @@ export class Drain {
     return answer
   }
 
-  // A response that is still being sent counts as under way.
   private async *counted(request: HttpRequest, pieces: Streamed): AsyncGenerator<Uint8Array> {
-    this.inFlight++
+    this.streaming++
     let isTaken = true
     request.onHangUp(() => {
       isTaken = false
@@ -92,7 +98,7 @@ export class Drain {
       if (isTaken) this.log.warn({ err: error }, 'a streamed response was cut off before its end')
       throw error
     } finally {
-      this.inFlight--
+      this.streaming--
     }
   }
 
@@ -102,12 +108,24 @@ export class Drain {
     await new Promise((resolve) => setTimeout(resolve, farewellMs))
   }
 
-  /** Resolves when no request has been under way for a moment, at the latest after `drainMs`. */
+  /**
+   * Resolves when no request has been under way for a moment, or no more can be waited for: then the requests that are
+   * left are answered with 50003, and the listener cuts the streamed answers.
+   */
   async end(): Promise<void> {
-    const deadline = performance.now() + drainMs
-    for (let quiet = 0; quiet < 3 && performance.now() < deadline; ) {
+    const isQuiet = await this.becomesQuiet(drainMs, () => this.unanswered + this.streaming)
+    if (isQuiet) return
+    this.giveUp()
+    await this.becomesQuiet(givenUpMs, () => this.unanswered)
+  }
+
+  private async becomesQuiet(withinMs: number, left: () => number): Promise<boolean> {
+    const deadline = performance.now() + withinMs
+    let quiet = 0
+    while (quiet < 3 && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, lastWordsMs))
-      quiet = this.inFlight === 0 ? quiet + 1 : 0
+      quiet = left() === 0 ? quiet + 1 : 0
     }
+    return quiet === 3
   }
 }

@@ -19,12 +19,13 @@ export function tagged(record: object, etag = etagOf(record)): JsonText {
 }
 
 /**
- * Throws 10009 when `If-Match` names another state of the record than its present one (RFC 9110 §13.1.1: strong
- * comparison, so a weak tag never matches). The tag of any encoding names the state. The record must be locked.
+ * Throws 10009 when `If-Match` names another state of the record than its present one. The tag of any encoding names
+ * the state, and so does its weak form, although RFC 9110 §13.1.1 wants none: proxies that compress make tags weak, and
+ * a digest of the content names the same content in either form. The record must be locked.
  */
 export function requireMatch(ifMatch: string | null, etag: string): void {
   if (ifMatch === null || ifMatch.trim() === '*') return
-  const tags = ifMatch.split(',').map((tag) => plainTagOf(tag.trim()))
+  const tags = ifMatch.split(',').map((tag) => plainTagOf(tag.trim().replace(/^W\//, '')))
   if (!tags.includes(etag)) throw new Refusal('preconditionFailed')
 }
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { limits } from '../vocabulary/limits.ts'
 
 /**
  * Limits the connections of a Node server. Past `most`, the server closes the connection that has been without a
@@ -32,4 +34,16 @@ export function boundConnections(server: Server, most: number): void {
       if (left === 0 && !socket.destroyed) idle.add(socket)
     })
   })
+}
+
+/** The most connections of a process: bounded by its limit of open files, of which some must stay free. */
+export function mostConnections(): number {
+  let allowed = ''
+  try {
+    allowed = readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    // Only Linux has that file; elsewhere the number below must do.
+  }
+  const files = Number(/^Max open files\s+(\d+)/m.exec(allowed)?.[1] ?? Number.POSITIVE_INFINITY)
+  return Math.max(64, Math.min(16_384, files - limits.openFilesKept))
 }

@@ -1,9 +1,12 @@
 import type { BlockList } from 'node:net'
 import { limits } from '../vocabulary/limits.ts'
+import { Connection, type Shared } from './bun-connection.ts'
+import { parserMaker } from './bun-parser.ts'
 import type { Drain } from './drain.ts'
-import { forwardedScheme, type Listener, splitTarget, trustedHeader, urlOf } from './listener.ts'
-import { type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
-import { collect } from './pieces.ts'
+import { mostConnections } from './idle-connections.ts'
+import { type Listener, urlOf } from './listener.ts'
+
+const sweepMs = 1000
 
 export function listenOnBun(
   host: string,
@@ -12,114 +15,54 @@ export function listenOnBun(
   isShared: boolean,
   proxies: BlockList | undefined,
 ): Listener {
-  const server = Bun.serve({
+  const parserOf = parserMaker(limits.headBytes)
+  const shared: Shared = { drain, proxies, parserOf, idle: new Set() }
+  const all = new Set<Connection>()
+  const most = mostConnections()
+  const options: Bun.TCPSocketListenOptions<Connection> & { reusePort: boolean } = {
     hostname: host,
     port,
-    // Outside of development Bun would share a port that another process listens on, and answer some of its requests.
     reusePort: isShared,
-    // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: limits.readerIdleSeconds,
-    development: false,
-    error: (error) => toResponse(drain.fault(error)),
-    fetch: (request, server) =>
-      drain.answer(new BunRequest(request, server, proxies), (answer) => {
-        // While a reader reads nothing, Bun ignores an error of the stream; but it closes idle connections within four
-        // seconds.
-        answer.cut?.addEventListener('abort', () => server.timeout(request, 1))
-        return toResponse(answer)
-      }),
-  })
+    // A client that closes its half still waits for its answer.
+    allowHalfOpen: true,
+    socket: {
+      open(socket) {
+        const connection = new Connection(socket, shared)
+        socket.data = connection
+        all.add(connection)
+        if (all.size > most) spareOf(all, shared.idle, connection).terminate()
+      },
+      data: (socket, bytes) => socket.data.received(bytes),
+      drain: (socket) => socket.data.drained(),
+      end: (socket) => socket.data.halfClosed(),
+      error() {},
+      close(socket) {
+        all.delete(socket.data)
+        socket.data.closed()
+      },
+    },
+  }
+  const server = Bun.listen(options)
+  const sweeper = setInterval(() => {
+    const now = performance.now()
+    for (const connection of all) connection.checkTime(now)
+  }, sweepMs)
   return {
-    url: urlOf(host, server.port ?? port),
+    url: urlOf(host, server.port),
     async stop() {
       await drain.begin()
-      void server.stop()
+      server.stop()
+      for (const connection of shared.idle) if (!connection.isInHead) connection.terminate()
       await drain.end()
-      await server.stop(true)
+      clearInterval(sweeper)
+      for (const connection of all) connection.terminate()
     },
   }
 }
 
-function toResponse(answer: HttpAnswer): Response {
-  const { body } = answer
-  const response = new Response(isStreamed(body) ? toReadable(body, answer.cut) : body, answer)
-  for (const cookie of answer.cookies ?? []) response.headers.append('set-cookie', cookie)
-  return response
-}
-
-function toReadable(pieces: Streamed, cut: AbortSignal | undefined): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.asyncIterator]()
-  return new ReadableStream(
-    {
-      start(controller) {
-        cut?.addEventListener('abort', () => {
-          controller.error(undefined)
-          void iterator.return?.()
-        })
-      },
-      async pull(controller) {
-        try {
-          const { done, value } = await iterator.next()
-          if (done) controller.close()
-          else controller.enqueue(value)
-        } catch {
-          // Called without the error, which Bun would print; it is in the log already.
-          controller.error(undefined)
-        }
-      },
-      async cancel() {
-        await iterator.return?.()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-class BunRequest implements HttpRequest {
-  readonly method: string
-  readonly path: string
-  readonly query: string
-  private readonly request: Request
-  private readonly server: Bun.Server<unknown>
-  private readonly proxies: BlockList | undefined
-
-  constructor(request: Request, server: Bun.Server<unknown>, proxies: BlockList | undefined) {
-    const target = splitTarget(request.url)
-    this.proxies = proxies
-    this.request = request
-    this.server = server
-    this.method = request.method
-    this.path = target.path
-    this.query = target.query
-  }
-
-  header(name: string): string | null {
-    const value = this.request.headers.get(name)
-    return value !== null && name === forwardedScheme ? trustedHeader(value, this.peerAddress(), this.proxies) : value
-  }
-
-  peerAddress(): string {
-    return this.server.requestIP(this.request)?.address ?? ''
-  }
-
-  onHangUp(listener: () => void): void {
-    this.request.signal.addEventListener('abort', listener, { once: true })
-  }
-
-  isGone(): boolean {
-    return this.request.signal.aborted
-  }
-
-  body(limitBytes: number): Promise<Uint8Array> {
-    // With a valid length the runtime reads the body in one step; without one, every piece is counted.
-    if (this.request.headers.get('content-length') !== null) {
-      return (this.request as unknown as { bytes(): Promise<Uint8Array> }).bytes()
-    }
-    return collect(this.stream(), limitBytes)
-  }
-
-  async *stream(): AsyncGenerator<Uint8Array> {
-    if (this.request.body !== null) yield* this.request.body as unknown as AsyncIterable<Uint8Array>
-  }
+/** The connection to be closed for a new one: the longest idle, or the new one if all others have a request. */
+function spareOf(all: Set<Connection>, [oldest]: Iterable<Connection>, newest: Connection): Connection {
+  if (oldest !== newest && oldest !== undefined) return oldest
+  for (const connection of all) if (connection.isSpare) return connection
+  return newest
 }

@@ -1,41 +1,24 @@
-import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { BlockList } from 'node:net'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { BlockList, Socket } from 'node:net'
 import { limits } from '../vocabulary/limits.ts'
-import { refusals } from '../vocabulary/refusals.ts'
-import { type Drain, nothingLoaded } from './drain.ts'
-import { boundConnections } from './idle-connections.ts'
-import { forwardedScheme, type Listener, splitTarget, trustedHeader, urlOf } from './listener.ts'
+import type { Drain } from './drain.ts'
+import { boundConnections, mostConnections } from './idle-connections.ts'
+import { forwardedScheme, type Listener, splitTarget, trustedScheme, urlOf } from './listener.ts'
+import { lateHead, longHead, type Malformed, malformed } from './malformed.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import { Pieces } from './pieces.ts'
 
-/**
- * The response to a request that Node cannot parse, or whose head does not arrive in time. It never reaches a handler.
- */
-function malformed(status: string, reason: string): string {
-  const { code, en } = refusals.invalidRequest
-  const body = JSON.stringify({ code, msg: en, data: { errors: [{ field: 'request', reason }] } })
-  return [
-    `HTTP/1.1 ${status}`,
-    'content-type: application/json',
-    'cache-control: no-store',
-    'x-content-type-options: nosniff',
-    `content-security-policy: ${nothingLoaded}`,
-    `x-request-id: ${randomUUID()}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-    '',
-    body,
-  ].join('\r\n')
-}
-
 const nodeOptions = {
-  keepAliveTimeout: 60_000,
+  keepAliveTimeout: limits.idleConnectionSeconds * 1000,
+  // Node adds this to the time that it tells clients.
+  keepAliveTimeoutBuffer: 0,
   // The handler limits the time of a body, and responds with the envelope; Node limits only the time of a head.
   requestTimeout: 0,
-  headersTimeout: 15_000,
+  headersTimeout: limits.headSeconds * 1000,
   connectionsCheckingInterval: 5_000,
+  maxHeaderSize: limits.headBytes,
+  // The handler refuses a request without a host, with the envelope.
+  requireHostHeader: false,
   // As on Bun: if a header that is allowed once is sent twice, this shows it.
   joinDuplicateHeaders: true,
 }
@@ -46,23 +29,34 @@ export async function listenOnNode(
   drain: Drain,
   proxies: BlockList | undefined,
 ): Promise<Listener> {
-  const server = createServer(nodeOptions, (incoming, outgoing) => {
+  const exchanges = new Exchanges()
+  const respond = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    exchanges.add(incoming, outgoing)
     const request = new NodeRequest(incoming, outgoing, proxies)
     void drain.answer(request, (answer) => {
       if (outgoing.headersSent) return
       sendAnswer(incoming, outgoing, answer)
       request.giveUpBody()
     })
-  })
+  }
+  const server: Server & { httpAllowHalfOpen?: boolean } = createServer(nodeOptions, respond)
+  // A client that closes its half still waits for its answer.
+  server.httpAllowHalfOpen = true
   boundConnections(server, mostConnections())
+  // Node would answer these itself, without the envelope; the handler refuses them.
+  server.on('checkExpectation', respond)
+  server.on('connect', (incoming, socket) => {
+    const outgoing = new ServerResponse(incoming)
+    outgoing.shouldKeepAlive = false
+    outgoing.assignSocket(socket as Socket)
+    outgoing.once('finish', () => socket.end())
+    respond(incoming, outgoing)
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable) return
-    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    socket.end(
-      isLate
-        ? malformed('408 Request Timeout', 'did not arrive in time')
-        : malformed('400 Bad Request', 'is not well-formed HTTP'),
-    )
+    const isBehindLast = error.code === 'HPE_CLOSED_CONNECTION'
+    exchanges.afterAnswers(socket as Socket, () => {
+      if (socket.writable) socket.end(isBehindLast ? undefined : malformed(faultOf(error.code)))
+    })
   })
   await startListening(server, host, port)
   return {
@@ -71,9 +65,42 @@ export async function listenOnNode(
       await drain.begin()
       server.close()
       await drain.end()
+      for (const outgoing of streaming) cutOff(outgoing)
       server.closeAllConnections()
     },
   }
+}
+
+/** The requests of each connection that have no answer yet. */
+class Exchanges {
+  private readonly open = new WeakMap<Socket, Set<{ incoming: IncomingMessage; outgoing: ServerResponse }>>()
+
+  add(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { socket } = incoming
+    let of = this.open.get(socket)
+    if (of === undefined) {
+      of = new Set()
+      this.open.set(socket, of)
+    }
+    const exchange = { incoming, outgoing }
+    of.add(exchange)
+    outgoing.once('close', () => of.delete(exchange))
+  }
+
+  /**
+   * Calls back once the requests of a connection that arrived whole are answered: an answer to what came behind them
+   * must not take the place of theirs.
+   */
+  afterAnswers(socket: Socket, then: () => void): void {
+    const last = [...(this.open.get(socket) ?? [])].findLast(({ incoming }) => incoming.complete)
+    if (last === undefined) then()
+    else last.outgoing.once('close', then)
+  }
+}
+
+function faultOf(code: string | undefined): Malformed {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return lateHead
+  return code === 'HPE_HEADER_OVERFLOW' ? longHead : {}
 }
 
 function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpAnswer): void {
@@ -86,7 +113,9 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
   outgoing.writeHead(answer.status, headers)
   if (incoming.method === 'HEAD') outgoing.end()
   else if (isStreamed(body)) {
-    answer.cut?.addEventListener('abort', () => outgoing.destroy())
+    answer.cut?.addEventListener('abort', () => cutOff(outgoing))
+    streaming.add(outgoing)
+    outgoing.once('close', () => streaming.delete(outgoing))
     void send(outgoing, body)
   } else outgoing.end(body)
 }
@@ -100,14 +129,23 @@ async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
     }
     outgoing.end()
   } catch {
-    outgoing.destroy()
+    cutOff(outgoing)
   }
+}
+
+/** The streamed answers that are being sent. */
+const streaming = new Set<ServerResponse>()
+
+/** Without chunks, the end of the connection would be the end of the answer: a reset cannot be taken for it. */
+function cutOff(outgoing: ServerResponse): void {
+  outgoing.socket?.resetAndDestroy()
+  outgoing.destroy()
 }
 
 /** Resolves when more can be sent, or the client has gone. */
 function roomIn(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const late = setTimeout(() => outgoing.destroy(), limits.readerIdleSeconds * 1000)
+    const late = setTimeout(() => cutOff(outgoing), limits.readerIdleSeconds * 1000)
     const go = () => {
       clearTimeout(late)
       outgoing.off('drain', go)
@@ -123,6 +161,7 @@ class NodeRequest implements HttpRequest {
   readonly method: string
   readonly path: string
   readonly query: string
+  readonly version: string
   private readonly incoming: IncomingMessage
   private readonly outgoing: ServerResponse
   private readonly proxies: BlockList | undefined
@@ -134,6 +173,7 @@ class NodeRequest implements HttpRequest {
     this.incoming = incoming
     this.outgoing = outgoing
     this.method = incoming.method ?? 'GET'
+    this.version = incoming.httpVersion
     this.path = target.path
     this.query = target.query
   }
@@ -142,7 +182,7 @@ class NodeRequest implements HttpRequest {
     const value = this.incoming.headers[name]
     if (value === undefined) return null
     const text = Array.isArray(value) ? value.join(', ') : value
-    return name === forwardedScheme ? trustedHeader(text, this.peerAddress(), this.proxies) : text
+    return name === forwardedScheme ? trustedScheme(text, this.peerAddress(), this.proxies) : text
   }
 
   peerAddress(): string {
@@ -150,9 +190,27 @@ class NodeRequest implements HttpRequest {
   }
 
   onHangUp(listener: () => void): void {
-    this.outgoing.once('close', () => {
-      if (!this.outgoing.writableFinished) listener()
-    })
+    let isTold = false
+    const tell = () => {
+      if (!isTold && !this.outgoing.writableFinished) listener()
+      isTold = true
+    }
+    this.outgoing.once('close', tell)
+    // A client that closed its half may be gone, or wait for its answer: nothing tells which before something is sent.
+    const { socket } = this.incoming
+    const look = (sent: number) => {
+      setTimeout(() => {
+        if (this.outgoing.closed || this.outgoing.writableFinished) return
+        if (socket.bytesWritten === sent) tell()
+        else look(socket.bytesWritten)
+      }, limits.halfClosedMs)
+    }
+    if (socket.readableEnded) look(socket.bytesWritten)
+    else {
+      const begin = () => look(socket.bytesWritten)
+      socket.once('end', begin)
+      this.outgoing.once('close', () => socket.off('end', begin))
+    }
   }
 
   isGone(): boolean {
@@ -185,18 +243,6 @@ class NodeRequest implements HttpRequest {
   giveUpBody(): void {
     if (!this.incoming.complete) this.rejectBody?.(new Error('the body was answered before its end'))
   }
-}
-
-/** Bounded by the process's limit of open files, of which some must stay free. */
-function mostConnections(): number {
-  let allowed = ''
-  try {
-    allowed = readFileSync('/proc/self/limits', 'utf8')
-  } catch {
-    // Only Linux has that file; elsewhere the number below must do.
-  }
-  const files = Number(/^Max open files\s+(\d+)/m.exec(allowed)?.[1] ?? Number.POSITIVE_INFINITY)
-  return Math.max(64, Math.min(16_384, files - limits.openFilesKept))
 }
 
 export function startListening(server: Server, host: string, port: number): Promise<void> {

@@ -12,6 +12,8 @@ export interface ListenOptions {
   log: Logger
   /** The proxies whose `X-Forwarded-Proto` is trusted; any other client could forge the header. */
   trustedProxies?: BlockList | undefined
+  /** Answers all requests under way with 50003: the process stops, and cannot wait for them. */
+  giveUp?: () => void
   /** Other processes of this service listen there as well. */
   isShared?: boolean
 }
@@ -19,7 +21,7 @@ export interface ListenOptions {
 /** Listens with the server of the runtime, Bun or Node. */
 export function listen(host: string, port: number, handler: HttpHandler, options: ListenOptions): Promise<Listener> {
   const { log, isShared = false, trustedProxies } = options
-  const drain = new Drain(handler, log)
+  const drain = new Drain(handler, log, options.giveUp)
   // On Node the parent owns the socket, and node:cluster shares it.
   return explained(host, port, () =>
     typeof Bun === 'undefined'

@@ -17,9 +17,13 @@ export function urlOf(host: string, port: number): string {
 
 export const forwardedScheme = 'x-forwarded-proto'
 
-/** The value of a proxy's header; null where the peer is not a trusted proxy. */
-export function trustedHeader(value: string, peer: string, proxies: BlockList | undefined): string | null {
-  return proxies !== undefined && isTrusted(plainAddress(peer), proxies) ? value : null
+/**
+ * The scheme that the client used, by the word of a proxy; null where the peer is not a trusted proxy. In a chain of
+ * proxies each adds its own scheme, and the first is the client's.
+ */
+export function trustedScheme(value: string, peer: string, proxies: BlockList | undefined): string | null {
+  if (proxies === undefined || !isTrusted(plainAddress(peer), proxies)) return null
+  return (value.split(',', 1)[0] as string).trim().toLowerCase()
 }
 
 /** Splits a request's target: a path, or, as proxies may send it and as Bun shows it, a whole URL. */

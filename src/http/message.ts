@@ -5,7 +5,9 @@ export interface HttpRequest {
   path: string
   /** The query without the question mark. */
   query: string
-  /** `x-forwarded-proto` is null where the peer is no trusted proxy. */
+  /** The version of HTTP: 1.1 or 1.0. */
+  version: string
+  /** `x-forwarded-proto` is the client's scheme, and null where the peer is no trusted proxy. */
   header(name: string): string | null
   /** The address of the other end of the connection: a caller's own, or a proxy's. */
   peerAddress(): string

@@ -71,6 +71,11 @@ export class PendingRequest implements RequestTimeout, Pending {
     return this.controller.signal
   }
 
+  /** The process stops: a request without its body is told so, and not that it was slow. */
+  stop(): void {
+    this.late = unavailable
+  }
+
   /** Ends what still waits for its turn: the request has timed out. */
   abort(): void {
     this.isAborted = true

@@ -9,13 +9,14 @@ import { type KeyUsage, ownerOf as usageOwnerOf } from '../database/usage.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Operation } from '../vocabulary/operation.ts'
-import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
+import { type FieldFault, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import type { Admission } from '../vocabulary/roles.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { compress, isLarge, JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, requireMediaType } from './body.ts'
 import type { BoundedLines, LineKind } from './bounded-lines.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
+import { headFault } from './head-fault.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
 import { PendingRequest, type Shares } from './pending-request.ts'
@@ -131,7 +132,8 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         }
       }
 
-      if (isForTwoHosts(request)) return refuse(twoHosts())
+      const fault = headFault(request)
+      if (fault !== undefined) return refuse(fault)
       if (route === undefined) return refuse(unknownTarget(routes.get(request.path)))
       // Probes get a response even if the service is overloaded.
       const isProbe = !request.path.startsWith('/api/')
@@ -173,24 +175,17 @@ function inputOf({ takes }: Operation, { query }: HttpRequest, body: unknown): u
   return takes === undefined ? body : Object.fromEntries(new URLSearchParams(query))
 }
 
-/** The answer to a HEAD has no body, so its file is not started. */
+/** The answer to a HEAD has no body, so its file is not started; nobody knows its length. */
 function dropBodyOfHead({ method }: HttpRequest, answer: HttpAnswer): void {
-  if (method === 'HEAD' && isStreamed(answer.body)) answer.body = ''
+  if (method === 'HEAD' && isStreamed(answer.body)) answer.body = nothing()
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** The caller's own, when it is well-formed. A generated id is random, so that it reveals neither order nor volume. */
 export function requestIdOf(request: HttpRequest): string {
   const sent = request.header('x-request-id')
   return sent !== null && saneRequestId.test(sent) ? sent : randomUUID()
-}
-
-/** Two `Host` headers arrive as one text with a comma, which no host has (RFC 9112 §3.2). */
-export function isForTwoHosts(request: HttpRequest): boolean {
-  return request.header('host')?.includes(',') === true
-}
-
-function twoHosts(): Refusal {
-  return invalidRequest([{ field: 'Host', reason: { en: 'is given twice', zh: '重复给出' } }])
 }
 
 /** Checks in the contract's order: the token, then the request, then what the operation itself decides. */

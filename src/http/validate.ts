@@ -11,7 +11,7 @@ export const absent: Reason = { en: 'is required', zh: '必填' }
 const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }
 const anArray: Reason = { en: 'must be a JSON array', zh: '必须是 JSON 数组' }
 const unknown: Reason = { en: 'is not known to this operation', zh: '不是本操作的参数' }
-const notUtf8: Reason = { en: 'must be percent-encoded UTF-8', zh: '必须是百分号编码的 UTF-8' }
+export const notUtf8: Reason = { en: 'must be percent-encoded UTF-8', zh: '必须是百分号编码的 UTF-8' }
 const twice: Reason = { en: 'is given twice', zh: '重复给出' }
 const misfit: Reason = { en: 'does not have the documented type', zh: '类型与文档不符' }
 
@@ -258,7 +258,7 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
 }
 
 /** The members that are not percent-encoded UTF-8: a parser would put replacements into them. */
-function undecodable(query: string): string[] {
+export function undecodable(query: string): string[] {
   if (!query.includes('%')) return []
   return query.split('&').flatMap((part) => {
     try {

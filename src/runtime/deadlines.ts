@@ -2,6 +2,8 @@
 export interface Deadline {
   at: number
   expire: () => void
+  /** Called before `expire` if the process stops before this time. */
+  stop?: () => void
   /** Its neighbours in the ring of watched deadlines; undefined while it is not watched. */
   before?: Deadline | undefined
   after?: Deadline | undefined
@@ -49,6 +51,16 @@ export class Deadlines {
     after.before = before
     deadline.before = undefined
     deadline.after = undefined
+  }
+
+  /** Ends all that are watched, because the process stops. */
+  expireAll(): void {
+    for (let deadline = this.ends.after as Deadline; deadline !== this.ends; deadline = deadline.after as Deadline) {
+      deadline.stop?.()
+      deadline.at = 0
+    }
+    clearTimeout(this.next)
+    this.sweepIn(0)
   }
 
   stop(): void {

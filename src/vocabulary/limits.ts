@@ -116,7 +116,39 @@ export const limits = {
    */
   joinedDevicesLookedAt: 20_000,
   /**
-   * File descriptors. The open files that a Node process keeps free of connections, for the database, callbacks and
+   * Bytes. The head of a request: a query that names 100 serial numbers, each character percent-encoded, fits. Protects
+   * memory. Beyond it: 431 10001. Tested by: test/conformance/wire.test.ts.
+   */
+  headBytes: 32 * 1024,
+  /**
+   * Seconds. The time in which a head must arrive; protects connections. Beyond it: 408 10001. Tested by:
+   * test/faults/edge-connections.test.ts.
+   */
+  headSeconds: 15,
+  /**
+   * Requests. The requests that wait behind another one in a connection of the service on Bun; protects memory. Beyond
+   * it: the last of them closes the connection, and those behind it are not carried out. Tested by:
+   * test/conformance/wire.test.ts.
+   */
+  pipelinedRequests: 64,
+  /**
+   * Seconds. How long a connection is kept without a request, longer than the 60 seconds of most load balancers.
+   * Protects connections. Beyond it: the connection is closed. Tested by: test/faults/edge-connections.test.ts.
+   */
+  idleConnectionSeconds: 75,
+  /**
+   * Milliseconds. How long a client that has closed its half of the connection may take nothing before it counts as
+   * gone; protects the database from reads for nobody. Beyond it: what waits is dropped with 50003, a write under way
+   * goes on and is answered. Tested by: test/conformance/wire.test.ts.
+   */
+  halfClosedMs: 1000,
+  /**
+   * Milliseconds. How long the service on Bun waits for its client to close a connection that it closes itself;
+   * protects connections. Beyond it: the connection is cut. Tested by: test/faults/edge-connections.test.ts.
+   */
+  lingeringMs: 2000,
+  /**
+   * File descriptors. The open files that a process keeps free of connections, for the database, callbacks and
    * the log. Beyond it: the connection that was idle longest is closed. Tested by:
    * test/faults/edge-connections.test.ts.
    */

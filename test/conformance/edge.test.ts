@@ -42,19 +42,15 @@ test('an answer of the API, refused or not, lets a browser load nothing for it',
   expect((await get('/docs')).headers.get('content-security-policy') ?? '').not.toContain("default-src 'none'; frame")
 })
 
-// Skipped on Bun, whose server refuses malformed requests itself, with a status and no body.
-test.skipIf(process.env.FORECOURT_TEST_RUNTIME !== 'node')(
-  'bytes that are no HTTP have an answer of that kind too',
-  async () => {
-    const connection = new RawConnection()
-    connection.write('FOO / HTTP/1.1\r\n\r\n')
-    const answer = await connection.answer()
-    expectFaults(answer, ['request'])
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    connection.close()
-  },
-)
+test('bytes that are no HTTP have an answer of that kind too', async () => {
+  const connection = new RawConnection()
+  connection.write('FOO / HTTP/1.1\r\n\r\n')
+  const answer = await connection.answer()
+  expectFaults(answer, ['request'])
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  connection.close()
+})
 
 test('the faults of the body and of the key are named in one answer', async () => {
   const headers = { ...bearer(token), 'content-type': 'application/json', 'idempotency-key': 'two words' }
@@ -247,13 +243,7 @@ test('each encoding of a record has a strong tag of its own, and a change is let
 
   const change = (deviceName: string, known: string) =>
     client.call(updateDevice, { deviceNo, deviceName }, { token, headers: { 'if-match': known } })
-  for (const no of [
-    `W/${br}`,
-    br.replace('-br', '-zstd'),
-    br.replace('-br', '-br-br'),
-    '"-br"',
-    `"${'x'.repeat(22)}-br"`,
-  ]) {
+  for (const no of [br.replace('-br', '-zstd'), br.replace('-br', '-br-br'), '"-br"', `"${'x'.repeat(22)}-br"`]) {
     expectRefusal(await change('refused', no), 'preconditionFailed')
   }
   for (const encoding of ['br', 'gzip', 'identity']) {

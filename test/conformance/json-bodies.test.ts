@@ -23,6 +23,20 @@ test.each([
   'application/json; charset=utf-8',
   'application/json;charset=UTF-8',
   'Application/JSON; Charset="utf-8"',
+  'application/json; charset=utf8',
+  'application/json; charset="utf8"',
+  "application/json; charset='utf-8'",
+  'application/json ; charset = utf-8',
+  'application/json;',
+  'application/json; ',
+  'application/json;;charset=utf-8',
+  'application/json;charset=UTF-8;odata=verbose',
+  'application/json;odata.metadata=minimal;odata.streaming=true;IEEE754Compatible=false',
+  'application/json; profile="https://example.com/a;b"; charset=utf-8',
+  'application/json; boundary=x',
+  'application/json; charset=iso-8859-1',
+  'application/json; charset=gbk',
+  'application/json; charset=utf-16',
 ])('the Content-Type %s is application/json', async (contentType) => {
   const { appId, token } = await newApplication(client)
   expectSuccess(await client.call(createDevice, deviceBody(appId), { token, headers: { 'content-type': contentType } }))
@@ -37,8 +51,9 @@ test.each([
   'application/octet-stream',
   'application/x-www-form-urlencoded',
   'multipart/form-data; boundary=x',
-  'application/json; charset=gbk',
-  'application/json; charset=utf-16',
+  'application/json, text/plain',
+  'application/json+x; charset=utf-8',
+  'application/json charset=utf-8',
   'application',
   '*/*',
 ])('the Content-Type %s is 415 with the envelope', async (contentType) => {
@@ -303,4 +318,33 @@ test.each(['0', '[]', '{}', '{"a":0}'])('a body has at most 100,000 members and 
   // A list or object counts as itself and as an element of the outer list: 49,000 of them stay under the limit.
   expect((await send(49_000)).data).toMatchObject({ results: [{ code: 0 }] })
   expectFaults(await send(100_001), ['body'])
+})
+
+const mark = '\ufeff'
+
+test('a byte-order mark before a body is no part of it, and only one, and only there', async () => {
+  const { appId, token } = await newApplication(client)
+  const body = deviceBody(appId)
+  const send = (text: string) => post(path, text, bearer(token))
+  expect(expectSuccess(await send(mark + JSON.stringify(body)))).toMatchObject({ deviceNo: body.deviceNo })
+  // A large body is read in slices.
+  const large = JSON.stringify({ ...deviceBody(appId), unknown: 'x'.repeat(40_000) })
+  expectSuccess(await send(mark + large))
+  for (const broken of [mark, mark + mark + JSON.stringify(deviceBody(appId)), `{${mark}}`]) {
+    expectFaults(await send(broken), ['body'])
+  }
+})
+
+test('a body in another encoding than UTF-8 is refused, whatever its Content-Type says', async () => {
+  const { appId, token } = await newApplication(client)
+  const text = JSON.stringify(deviceBody(appId, { deviceName: '东门' }))
+  const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
+  const gbk = Buffer.from(text.replace('东门', '@@')).map((byte) => (byte === 64 ? 0xb6 : byte))
+  for (const [charset, bytes] of [
+    ['utf-16', utf16],
+    ['gbk', gbk],
+  ] as const) {
+    const headers = { ...bearer(token), 'content-type': `application/json; charset=${charset}` }
+    expectFaults(await client.send(path, { method: 'POST', headers, body: bytes }), ['body'])
+  }
 })

@@ -68,6 +68,24 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service behind 
     expect((await signIn({})).headers.get('set-cookie')).not.toContain('Secure')
   })
 
+  test('takes the first scheme of a chain of proxies, which is the client’s', async () => {
+    const chains = {
+      'https, http': true,
+      'https,http': true,
+      'https, https': true,
+      'https,https,http': true,
+      HTTPS: true,
+    }
+    const others = { 'http, https': false, http: false, '': false, ', https': false, ws: false }
+    for (const [chain, isSecure] of Object.entries({ ...chains, ...others })) {
+      const headers = { 'x-forwarded-proto': chain }
+      const issuer = isSecure ? service.url.replace('http:', 'https:') : service.url
+      expect([chain, await issuerOf(service, headers)]).toEqual([chain, issuer])
+      const answer = await fetch(service.url, { redirect: 'manual', headers })
+      expect([chain, answer.headers.has('strict-transport-security')]).toEqual([chain, isSecure])
+    }
+  })
+
   test('keeps browsers to https behind it, and otherwise not', async () => {
     for (const path of ['/', '/console', '/docs', '/healthz', '/openapi.json', '/nowhere', createDevice.path]) {
       const secure = await fetch(service.url + path, { redirect: 'manual', headers: https })

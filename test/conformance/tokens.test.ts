@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import * as oauth from 'oauth4webapi'
 import { freezeApplication } from '../../src/applications/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
+import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { type Answer, deviceBody, newApplication, takeOffline } from '../harness.ts'
 import type { RefusalName } from './refusals.ts'
@@ -281,6 +281,58 @@ test('an access token in the Authorization header does not stand in the way of t
   const body = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
   const answer = await client.call(issueToken, body, { headers: { authorization: `Bearer ${'A'.repeat(43)}` } })
   expect([answer.status, answer.code]).toEqual([200, 0])
+})
+
+test.each([
+  '',
+  ' ',
+  'Bearer',
+  'Bearer ',
+  'Bearer null',
+  'Bearer undefined',
+  'bearer x',
+  'null',
+  'Token x',
+  'Digest username="x"',
+  'Negotiate YII=',
+])('the Authorization header %p does not stand in the way of credentials in the body', async (authorization) => {
+  const application = await newIdleApplication()
+  const { appId, appSecret } = application
+  const credentials = { client_id: appId, client_secret: appSecret }
+  for (const [body, headers] of [
+    [JSON.stringify({ ...grant, ...credentials }), jsonHeaders],
+    [form({ ...grant, ...credentials }), formHeaders],
+  ] as const) {
+    expect((await post(path, body, { ...headers, authorization })).status).toBe(200)
+    const { access_token } = JSON.parse((await post(path, body, headers)).text)
+    const revoked = await post(revokeToken.path, form({ token: access_token, ...credentials }), {
+      ...formHeaders,
+      authorization,
+    })
+    expect(revoked.status).toBe(200)
+  }
+  // It stands for no credentials either.
+  const without = await post(path, form(grant), { ...formHeaders, authorization })
+  expect(without.status).toBe(authorization.trim() === '' ? 400 : 401)
+})
+
+test.each(['raw', 'percent-encoded'])('a form with a %s byte that is no UTF-8 is invalid_request', async (how) => {
+  const { appId } = await newIdleApplication()
+  const start = Buffer.from(`grant_type=client_credentials&client_id=${appId}&client_secret=x`)
+  const body = Buffer.concat([start, how === 'raw' ? Buffer.from([0xff]) : Buffer.from('%ff')])
+  expectOAuthError(await post(path, body, formHeaders), 'invalid_request')
+  // A percent sign that encodes nothing stands for itself, as in a stock client's secret.
+  const literal = await post(path, `${start}%25`, formHeaders)
+  expectOAuthError(literal, 'invalid_client', 'clientInvalid')
+})
+
+test('a form may have any parameters and a byte-order mark', async () => {
+  const { appId, appSecret } = await newIdleApplication()
+  const body = form({ ...grant, client_id: appId, client_secret: appSecret })
+  for (const type of ['charset=utf8', 'charset=ISO-8859-1', '', 'x="a;b"']) {
+    const headers = { 'content-type': `application/x-www-form-urlencoded;${type}` }
+    expect((await post(path, `\ufeff${body}`, headers)).status).toBe(200)
+  }
 })
 
 test('the metadata of RFC 8414 leads a stock client to a token, and a scope is ignored', async () => {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { getOpenApi, getReadiness } from '../../src/service/contract.ts'
+import { getHealth, getOpenApi, getReadiness } from '../../src/service/contract.ts'
 import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { Crowd } from './crowd.ts'
@@ -149,31 +149,62 @@ describe('the service lives, stays small and goes on answering beside', () => {
     240_000,
   )
 
-  // Bun closes idle connections by itself and has no such limit.
-  test.skipIf(process.env.FORECOURT_TEST_RUNTIME !== 'node')(
-    'more idle connections than it takes: the oldest of them are closed, and no honest request is refused',
+  test('more idle connections than it takes: the oldest of them are closed, and no honest request is refused', async () => {
+    const service = await place.startService({ openFiles: 512 })
+    const client = new Client(service)
+    const application = await newApplication(client)
+    await honestRequests(client, application)
+    // A connection with an unfinished body is not idle, however old it is.
+    const slow = (await RawConnection.open(service.url)) as RawConnection
+    const [slowHead, slowBody] = rawPost(createDevice.path, application.token, deviceBody(application.appId))
+    slow.send(slowHead + slowBody.slice(0, 9))
+    const crowds: Crowd[] = []
+    for (let round = 0; round < 6; round++) {
+      crowds.push(await Crowd.open(service.url, 200, ''))
+      await honestRequests(client, application)
+    }
+    slow.send(slowBody.slice(9))
+    expect((await slow.answer()).status).toBe(200)
+    for (const crowd of crowds) crowd.leave()
+    expectAlive(service)
+    await honestRequests(client, application)
+    expect(await service.stop()).toBe(0)
+  })
+
+  longTest(
+    'a connection without a request is kept for longer than the 60 s of most balancers',
     async () => {
-      const service = await place.startService({ openFiles: 512 })
-      const client = new Client(service)
-      const application = await newApplication(client)
-      await honestRequests(client, application)
-      // A connection with an unfinished body is not idle, however old it is.
-      const slow = (await RawConnection.open(service.url)) as RawConnection
-      const [slowHead, slowBody] = rawPost(createDevice.path, application.token, deviceBody(application.appId))
-      slow.send(slowHead + slowBody.slice(0, 9))
-      const crowds: Crowd[] = []
-      for (let round = 0; round < 6; round++) {
-        crowds.push(await Crowd.open(service.url, 200, ''))
-        await honestRequests(client, application)
+      const service = await place.startService()
+      const connection = (await RawConnection.open(service.url)) as RawConnection
+      const probe = `GET ${getHealth.path} HTTP/1.1\r\nHost: forecourt\r\n\r\n`
+      for (const silentMs of [0, 71_000]) {
+        await sleep(silentMs)
+        connection.send(probe)
+        expect(await connection.answer()).toMatchObject({ status: 200, closes: false })
       }
-      slow.send(slowBody.slice(9))
-      expect((await slow.answer()).status).toBe(200)
-      for (const crowd of crowds) crowd.leave()
-      expectAlive(service)
-      await honestRequests(client, application)
+      const began = performance.now()
+      await expect(connection.answer()).rejects.toThrow('closed')
+      expect(performance.now() - began).toBeGreaterThan(70_000)
+      expect(performance.now() - began).toBeLessThan(90_000)
       expect(await service.stop()).toBe(0)
     },
+    240_000,
   )
+
+  test('a client that never closes the connection after its last answer is cut off', async () => {
+    const service = await place.startService()
+    const { hostname, port } = new URL(service.url)
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    socket.write(`GET ${getHealth.path} HTTP/1.1\r\nHost: forecourt\r\nConnection: close\r\n\r\n`)
+    socket.resume()
+    await once(socket, 'end')
+    // What is sent to a closed connection is answered with a reset.
+    const cut = once(socket, 'error')
+    const sending = setInterval(() => socket.write('x'), 200)
+    await cut
+    clearInterval(sending)
+    expect(await service.stop()).toBe(0)
+  })
 
   test('connections that read none of their large answers', async () => {
     const service = await place.startService()

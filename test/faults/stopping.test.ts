@@ -1,5 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { createDevice } from '../../src/devices/contract.ts'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { createAct } from '../../src/bulk/acts/contract.ts'
+import { createExport, createImport } from '../../src/bulk/contract.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
 import { beginClients } from './stop-clients.ts'
@@ -127,4 +131,84 @@ test('a second SIGTERM while it stops changes nothing', async () => {
   expect((await connection?.answer())?.status).toBe(200)
   expect(await ended(service)).toBe(0)
   expect(databaseProcesses(dataDir)).toEqual([])
+})
+
+describe('requests that cannot end in time', () => {
+  test('an upload, and counts that wait, are answered 50003', async () => {
+    const dataDir = place.preparedFolder()
+    const service = await place.startService({ dataDir })
+    const client = new Client(service)
+    const app = await newApplication(client)
+    const upload = await RawConnection.open(service.url)
+    const lines = [
+      `POST ${createImport.path}?kind=devices HTTP/1.1`,
+      'Host: forecourt',
+      `Authorization: Bearer ${app.token}`,
+      'Content-Type: application/x-ndjson',
+      'Transfer-Encoding: chunked',
+    ]
+    upload?.send(`${lines.join('\r\n')}\r\n\r\n`)
+    const row = `${JSON.stringify(deviceBody(app.appId))}\n`
+    const sendRow = () => upload?.send(`${Buffer.byteLength(row).toString(16)}\r\n${row}\r\n`)
+    const sending = setInterval(sendRow, 200)
+    const count = { kind: 'devices', act: 'update', filter: { cityCode: '360100' }, set: { tag: 'x' }, dryRun: true }
+    const locked = withSql(embeddedConnection(dataDir), async (sql) =>
+      sql.begin(async (held) => {
+        await held`lock table device in access exclusive mode`
+        await sleep(7_000)
+      }),
+    ).catch(() => {})
+    try {
+      await sleep(300)
+      const counts = await Promise.all([1, 2, 3].map(() => RawConnection.open(service.url)))
+      for (const connection of counts) connection?.send(rawPost(createAct.path, app.token, count).join(''))
+      await sleep(500)
+      service.process.kill('SIGTERM')
+      const answers = await Promise.all([upload, ...counts].map((connection) => connection?.answer()))
+      for (const answer of answers) {
+        expect([answer?.status, answer?.closes], answer?.body).toEqual([503, true])
+        expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 50003, data: null })
+      }
+      expectEndedInTime(await ended(service), service)
+    } finally {
+      clearInterval(sending)
+      await locked
+    }
+  }, 60_000)
+
+  test('a file that is being sent is cut off, and does not look whole, by HTTP/1.0 neither', async () => {
+    const service = await place.startService()
+    const client = new Client(service)
+    const app = await newApplication(client)
+    // More than the buffers of a connection hold.
+    const parts = 6
+    for (let part = 0; part < parts; part++) {
+      const devices = Array.from({ length: 1000 }, () => deviceBody(app.appId, { tag: '标'.repeat(512) }))
+      await client.call(createDevices, { appId: app.appId, devices }, { token: app.token })
+    }
+    const { hostname, port } = new URL(service.url)
+    const readers = ['1.1', '1.0'].map((version) => {
+      const socket = connect(Number(port), hostname)
+      socket.write(
+        `GET ${createExport.path}?kind=devices&format=ndjson HTTP/${version}\r\nHost: forecourt\r\nAuthorization: Bearer ${app.token}\r\n\r\n`,
+      )
+      const failed = once(socket, 'error').then(([error]) => (error as NodeJS.ErrnoException).code)
+      return { version, socket, failed }
+    })
+    await Promise.all(readers.map(({ socket }) => once(socket, 'readable')))
+    // They read nothing more until the service has stopped.
+    service.process.kill('SIGTERM')
+    expectEndedInTime(await ended(service), service)
+    for (const { version, socket, failed } of readers) {
+      let received = ''
+      socket.setEncoding('latin1')
+      socket.on('data', (piece) => {
+        received += piece
+      })
+      const how = await Promise.race([failed, once(socket, 'close').then(() => 'closed')])
+      if (version === '1.0') expect(how).toBe('ECONNRESET')
+      expect(received.endsWith('0\r\n\r\n')).toBe(false)
+      expect(received.split('\n').length).toBeLessThan(parts * 1000)
+    }
+  }, 60_000)
 })

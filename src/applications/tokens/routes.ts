@@ -126,10 +126,15 @@ interface Credentials {
   secret: string
 }
 
-/** Ignores a bearer token beside credentials: a client may send its old one with every request (document §5). */
-function authorizationOf(authorization: string | null, body: Record<string, unknown>): string | null {
-  const isToken = authorization !== null && /^bearer /i.test(authorization)
-  return isToken && given(body.client_id) !== null && given(body.client_secret) !== null ? null : authorization
+/**
+ * The header, if it counts. An empty one never does, and one of another scheme than Basic not beside credentials: an
+ * interceptor may put an old token, or none, into every request (document §5).
+ */
+function authorizationOf(sent: string | null, body: Record<string, unknown>): string | null {
+  const authorization = sent?.trim() ?? ''
+  if (authorization === '') return null
+  if (/^basic(\s|$)/i.test(authorization)) return authorization
+  return given(body.client_id) !== null && given(body.client_secret) !== null ? null : authorization
 }
 
 /** The client that a request names; its secret is not checked yet. */

@@ -12,6 +12,7 @@ import {
   freeText,
   integer,
   lengths,
+  listOfIds,
   moment,
   named,
   nullable,
@@ -197,7 +198,7 @@ export const pagePlacementHistory = operation({
 })
 
 const manySites = Type.String({
-  pattern: `^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,${limits.sitesSummarized - 1}}$`,
+  ...listOfIds(limits.sitesSummarized),
   description: `The ids of 1 to ${limits.sitesSummarized} sites, with commas between them.`,
   examples: ['1'],
   [reasonKey]: {

@@ -1,0 +1,142 @@
+import type { BlockList } from 'node:net'
+import type { ParsedHead } from './bun-parser.ts'
+import { forwardedScheme, splitTarget, trustedScheme } from './listener.ts'
+import { BodyTooLarge, type HttpRequest } from './message.ts'
+import { collect, Pieces } from './pieces.ts'
+
+/** What a request needs of its connection. */
+export interface Carrier {
+  peerAddress(): string
+  /** Says that the body of a request is wanted, or that a part of it was taken. */
+  taken(request: BunRequest): void
+}
+
+/** One request of a connection, whose body arrives while it is handled. */
+export class BunRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly version: string
+  /** Whether the client wants to use the connection again. */
+  keepsAlive: boolean
+  /** Whether all of it has arrived. */
+  isWhole = false
+  /** Bytes of the body that have arrived and were not read. */
+  unread = 0
+  /** Whether the client waits for `100 Continue` before it sends the body. */
+  awaitsContinue: boolean
+  /** Names and values in turn. Most are never asked for, so nothing is made of them. */
+  private readonly headers: string[]
+  private readonly carrier: Carrier
+  private readonly proxies: BlockList | undefined
+  private pieces: Uint8Array[] = []
+  private isBroken = false
+  private isHungUp = false
+  private wake: (() => void) | undefined
+  private hangUpListeners: (() => void)[] = []
+
+  constructor(head: ParsedHead, carrier: Carrier, proxies: BlockList | undefined) {
+    const { path, query } = splitTarget(head.target)
+    this.method = head.method
+    this.path = path
+    this.query = query
+    this.version = head.version
+    this.keepsAlive = head.keepsAlive
+    this.carrier = carrier
+    this.proxies = proxies
+    this.headers = head.headers
+    this.awaitsContinue = head.version !== '1.0' && this.find('expect')?.toLowerCase() === '100-continue'
+  }
+
+  header(name: string): string | null {
+    const value = this.find(name)
+    return value !== null && name === forwardedScheme ? trustedScheme(value, this.peerAddress(), this.proxies) : value
+  }
+
+  /** The value of a header; the values of one that is given more than once, with commas. */
+  private find(name: string): string | null {
+    const { headers } = this
+    let found: string | null = null
+    for (let at = 0; at < headers.length; at += 2) {
+      const given = headers[at] as string
+      if (given.length !== name.length || (given !== name && given.toLowerCase() !== name)) continue
+      const value = headers[at + 1] as string
+      found = found === null ? value : `${found}${name === 'cookie' ? '; ' : ', '}${value}`
+    }
+    return found
+  }
+
+  peerAddress(): string {
+    return this.carrier.peerAddress()
+  }
+
+  onHangUp(listener: () => void): void {
+    this.hangUpListeners.push(listener)
+  }
+
+  isGone(): boolean {
+    return this.isHungUp
+  }
+
+  body(limitBytes: number): Promise<Uint8Array> {
+    if (!this.isWhole) return collect(this.stream(), limitBytes)
+    if (this.unread > limitBytes) return Promise.reject(new BodyTooLarge())
+    const whole = new Pieces()
+    for (const piece of this.pieces) whole.add(piece)
+    this.pieces = []
+    this.unread = 0
+    return Promise.resolve(whole.whole)
+  }
+
+  async *stream(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const piece = this.pieces.shift()
+      if (piece !== undefined) {
+        this.unread -= piece.byteLength
+        this.carrier.taken(this)
+        yield piece
+      } else if (this.isBroken) throw new Error('the body was broken off')
+      else if (this.isWhole) return
+      else {
+        await new Promise<void>((resolve) => {
+          this.wake = resolve
+          this.carrier.taken(this)
+        })
+      }
+    }
+  }
+
+  add(piece: Uint8Array): void {
+    this.pieces.push(piece)
+    this.unread += piece.byteLength
+    this.waken()
+  }
+
+  end(): void {
+    this.isWhole = true
+    this.waken()
+  }
+
+  /** The rest of the body will not come, or is not wanted: the request has its answer. */
+  breakOff(): void {
+    if (this.isWhole) return
+    this.isBroken = true
+    this.pieces = []
+    this.unread = 0
+    this.waken()
+  }
+
+  /** Tells once that nobody waits for the answer. */
+  hangUp(): void {
+    this.isHungUp = true
+    const listeners = this.hangUpListeners
+    this.hangUpListeners = []
+    for (const listener of listeners) listener()
+  }
+
+  private waken(): void {
+    const { wake } = this
+    this.wake = undefined
+    wake?.()
+  }
+}
