@@ -108,7 +108,7 @@ async function timesOf(requests: Record<string, Ask>, rounds: number): Promise<M
 const medianOf = (times: number[] = []) => times.toSorted((one, two) => one - two)[times.length >> 1] ?? 0
 
 describe('beside one application that keeps as many requests under way as it may', () => {
-  const rounds = atScale(6, 40)
+  const rounds = atScale(2, 40)
 
   test('single requests of another are served, whatever the first one asks for', async () => {
     const { service, client, greedy, other, database } = await start(atScale(200, 10_000), atScale(2_000, 10_000))
