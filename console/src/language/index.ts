@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { store } from '../storage.ts'
 import { firstLanguage, type Language, languageKey, showLanguage } from './first.ts'
 import { readerOf, type Values } from './reader.ts'
 
@@ -13,7 +14,7 @@ export function language(): Language {
 }
 
 export function chooseLanguage(now: Language): void {
-  localStorage.setItem(languageKey, now)
+  store(languageKey, now)
   chosen = now
   showLanguage(now)
   for (const listener of listeners) listener()
