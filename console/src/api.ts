@@ -1,10 +1,11 @@
-import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { hashKey, type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Static, TObject, TSchema } from 'typebox'
 import { ForecourtError } from '../../sdk/src/error.ts'
 import { type Answered, exchange } from '../../sdk/src/exchange.ts'
-import { getSession } from '../../src/people/sessions/contract.ts'
+import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { keptMembers } from '../slim-contracts.ts'
+import { noteTime } from './clock.ts'
 import { fetchOrTake } from './early.ts'
 import { language } from './language/index.ts'
 
@@ -20,10 +21,10 @@ type Called<Body extends TObject, Query extends TObject, Data extends TSchema> =
   (typeof keptMembers)[number] | 'body' | 'query' | 'data'
 >
 
-/** Called when the service responds that the session has ended. */
-let onSignedOut: () => void = () => {}
-export function whenSignedOut(run: () => void): void {
-  onSignedOut = run
+/** Called when the service responds that the session has ended. Resolves with whether the same person is in again. */
+let askToSignIn: () => Promise<boolean> = async () => false
+export function whenSignedOut(ask: () => Promise<boolean>): void {
+  askToSignIn = ask
 }
 
 /** Called when the session lacks its second factor (10034). */
@@ -38,7 +39,27 @@ export function whenProofIsWanted(ask: () => Promise<boolean>): void {
   askForProof = ask
 }
 
-/** Calls an operation. If it needs a proof, asks for that and calls again. Throws `ForecourtError`. */
+const send: typeof fetch = async (url, request) => {
+  const response = await fetchOrTake(url, request)
+  noteTime(response)
+  return response
+}
+
+/** Their callers handle the end of the session themselves. */
+const aboutSessions: readonly string[] = [getSession.id, deleteSession.id]
+
+/**
+ * Whether a refused operation may be repeated, because the person has given what it lacked: a sign-in after the session
+ * has ended, or a fresh proof of who they are.
+ */
+export async function mayRepeat(refusal: unknown, operation: string): Promise<boolean> {
+  if (!(refusal instanceof ForecourtError)) return false
+  if (refusal.code === 10002 && !aboutSessions.includes(operation)) return askToSignIn()
+  if (refusal.code === 10034) onFactorWanted()
+  return refusal.code === 10035 && askForProof()
+}
+
+/** Calls an operation, and once more when it may be repeated. Throws `ForecourtError`. */
 export async function call<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -48,16 +69,11 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
     const options = {
       operation: operation.id,
       headers: { 'accept-language': language(), ...headers },
-      fetch: fetchOrTake,
+      fetch: send,
     }
     return (await exchange('', operation, input as object, options)) as Answered<Static<Data>>
   } catch (error) {
-    // `getSession` asks whether anybody is signed in, so its caller handles this refusal itself.
-    if (error instanceof ForecourtError && error.code === 10002 && operation.id !== getSession.id) onSignedOut()
-    if (error instanceof ForecourtError && error.code === 10034) onFactorWanted()
-    if (error instanceof ForecourtError && error.code === 10035 && (await askForProof())) {
-      return call(operation, input, headers)
-    }
+    if (await mayRepeat(error, operation.id)) return call(operation, input, headers)
     throw error
   }
 }
@@ -82,6 +98,12 @@ export function reading<Body extends TObject, Query extends TObject, Data extend
   }
 }
 
+/** The query of one's own session. Its key has no language, because another one changes nothing about it. */
+export const readingSession = {
+  queryKey: [getSession.id],
+  queryFn: async () => (await call(getSession, {})).data,
+}
+
 /** Reads an operation while a component is mounted: `{ data, error, isPending, … }` of react-query. */
 export function useRead<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Called<Body, Query, Data>,
@@ -90,10 +112,15 @@ export function useRead<Body extends TObject, Query extends TObject, Data extend
 ) {
   return useQuery<Static<Data>, ForecourtError>({
     ...reading(operation, input),
-    ...(keepsPrevious ? { placeholderData: (previous: Static<Data> | undefined) => previous as never } : {}),
+    // Another language alone must not empty the page, and with it the forms on it.
+    placeholderData: (previous: Static<Data> | undefined, query: { queryKey: readonly unknown[] } | undefined) =>
+      (keepsPrevious || isSameInput(query?.queryKey, [operation.id, input]) ? previous : undefined) as never,
     ...options,
   })
 }
+
+const isSameInput = (key: readonly unknown[] | undefined, asked: readonly unknown[]) =>
+  key !== undefined && hashKey(key.slice(0, 2)) === hashKey(asked)
 
 /** Like `useRead`, with the entity tag: `data` is `{ data, etag }`. For a form, which sends the tag when it saves. */
 export function useReadTagged<Body extends TObject, Query extends TObject, Data extends TSchema>(
@@ -102,7 +129,8 @@ export function useReadTagged<Body extends TObject, Query extends TObject, Data 
   options: Pick<ReadOptions, 'enabled'> = {},
 ) {
   return useQuery<{ data: Static<Data>; etag: string | null }, ForecourtError>({
-    queryKey: [operation.id, 'tagged', input, language()],
+    // Without the language: the form keeps what was typed when another one is chosen.
+    queryKey: [operation.id, 'tagged', input],
     queryFn: () => call(operation, input),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

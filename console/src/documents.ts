@@ -1,6 +1,9 @@
 // The script of the pages under /docs: copies code, and searches all pages. The index is a file of the
 // build, fetched when the search is first opened.
 
+import { isComposing, watchComposing, whenComposing } from './composing.ts'
+import { copyText } from './copying.ts'
+
 interface Entry {
   /** Its address, page, heading and text. */
   url: string
@@ -10,10 +13,18 @@ interface Entry {
 }
 
 const texts = {
-  en: { copy: 'Copy', copied: 'Copied', label: 'Search guides and reference', none: 'Nothing found.' },
-  zh: { copy: '复制', copied: '已复制', label: '搜索指南和接口参考', none: '没有找到。' },
+  en: {
+    copy: 'Copy',
+    copied: 'Copied',
+    byHand: 'Press Ctrl+C',
+    label: 'Search guides and reference',
+    none: 'Nothing found.',
+  },
+  zh: { copy: '复制', copied: '已复制', byHand: '请按 Ctrl+C', label: '搜索指南和接口参考', none: '没有找到。' },
 }[document.documentElement.lang.startsWith('zh') ? 'zh' : 'en']
 const mostShown = 12
+
+watchComposing()
 const snippetBefore = 40
 const snippetLength = 140
 
@@ -23,8 +34,9 @@ for (const block of document.querySelectorAll('pre')) {
   button.className = 'copy'
   button.textContent = texts.copy
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(block.innerText)
-    button.textContent = texts.copied
+    const isCopied = await copyText(block.innerText)
+    if (!isCopied) getSelection()?.selectAllChildren(block)
+    button.textContent = isCopied ? texts.copied : texts.byHand
     setTimeout(() => {
       button.textContent = texts.copy
     }, 1500)
@@ -77,14 +89,18 @@ field.addEventListener('keydown', ({ key }) => {
 })
 list.addEventListener('click', () => dialog.close())
 
-field.addEventListener('input', async () => {
+/** Shows what is found, once the text is no unfinished word. */
+async function show(): Promise<void> {
+  if (isComposing()) return
   const sought = field.value
   const entries = (await index) ?? []
   if (field.value !== sought) return
   const found = search(entries, sought)
   list.replaceChildren(...found.map((entry) => itemOf(entry, sought)))
   empty.textContent = sought.trim() !== '' && found.length === 0 ? texts.none : ''
-})
+}
+field.addEventListener('input', () => void show())
+whenComposing(() => void show())
 
 /** The entries that contain every word; those with the words in their heading come first. */
 function search(entries: readonly Entry[], sought: string): Entry[] {

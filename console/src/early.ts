@@ -27,13 +27,16 @@ function begin(url: string): void {
 
 /**
  * Sends a request, or returns the response to the same request if it was sent early; that response is used once. A write
- * discards the early responses: after a sign-in they would be the refusals from before it.
+ * discards the early responses: after a sign-in they would be the refusals from before it. So does a session that is
+ * refused: no page takes them then.
  */
-export const fetchOrTake: typeof fetch = (url, request) => {
+export const fetchOrTake: typeof fetch = async (url, request) => {
   if (request?.method !== 'GET') forget()
   const sent = early.get(String(url))
   early.delete(String(url))
-  return sent ?? fetch(url, request)
+  const response = await (sent ?? fetch(url, request))
+  if (response.status === 401) forget()
+  return response
 }
 
 function forget(): void {

@@ -1,7 +1,7 @@
 import { useLayoutEffect } from 'react'
 import { createBrowserRouter, Outlet, type RouteObject } from 'react-router'
 import { Shell } from './shell.tsx'
-import { PageFault } from './ui/fault.tsx'
+import { MissingPage, PageFault } from './ui/fault.tsx'
 
 /** A page of its own chunk, loaded when it is first shown: the module exports the component as `Page`. */
 function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>): RouteObject {
@@ -9,7 +9,7 @@ function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>
   const component = () =>
     load().then(
       ({ Page }) => ({ Component: Page }),
-      () => ({ Component: PageFault }),
+      () => ({ Component: MissingPage }),
     )
   return { path, lazy: component, ErrorBoundary: PageFault }
 }

@@ -1,3 +1,5 @@
+import { store, stored } from './storage.ts'
+
 export type Shade = 'light' | 'dark' | 'system'
 
 const storageKey = 'forecourt.shade'
@@ -5,10 +7,10 @@ const storageKey = 'forecourt.shade'
 export const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
 
 /** The chosen shade; without a choice, the system's. */
-export const firstShade = (): Shade => (localStorage.getItem(storageKey) as Shade | null) ?? 'system'
+export const firstShade = (): Shade => (stored(storageKey) as Shade | null) ?? 'system'
 
 export function storeShade(shade: Shade): void {
-  localStorage.setItem(storageKey, shade)
+  store(storageKey, shade)
 }
 
 export const isDarkIn = (shade: Shade): boolean => shade === 'dark' || (shade === 'system' && systemIsDark.matches)

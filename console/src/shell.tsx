@@ -8,7 +8,7 @@ import {
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
-import { Fragment, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Fragment, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { deleteSession } from '../../src/people/sessions/contract.ts'
 import { call, whenProofIsWanted } from './api.ts'
@@ -16,10 +16,14 @@ import { Find } from './find/find.tsx'
 import { defineTexts } from './language/index.ts'
 import { useEntries } from './navigation.tsx'
 import { paths } from './paths.ts'
-import { afterSessionChange, SignedIn, useSession } from './session.tsx'
+import { afterSessionChange, useSession } from './session.tsx'
+import { SignedIn } from './signed-in.tsx'
+import { store, stored } from './storage.ts'
 import { Dropdown } from './ui/dropdown.tsx'
 import { LeaveGuard, useLeave } from './ui/leaving.tsx'
 import { Logo } from './ui/logo.tsx'
+import { NotRefreshed } from './ui/not-refreshed.tsx'
+import { part } from './ui/part.tsx'
 import { useScrollPlace } from './ui/scroll.ts'
 import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
 import { useAppliedViews } from './views/applied.ts'
@@ -55,9 +59,9 @@ const useTexts = defineTexts(
   },
 )
 
-const Drawer = lazy(() => import('antd/es/drawer'))
+const Drawer = part(() => import('antd/es/drawer'))
 
-const ProofDialog = lazy(() => import('./account/proof.tsx').then((module) => ({ default: module.ProofDialog })))
+const ProofDialog = part(() => import('./account/proof.tsx').then((module) => ({ default: module.ProofDialog })))
 
 /** The dialog for the proof that an operation needs. Several operations at the same time share it. */
 function Proof() {
@@ -95,10 +99,9 @@ function Frame() {
   useScrollPlace()
   // Undefined until it is first opened.
   const [isMenuOpen, setMenuOpen] = useState<boolean>()
-  const [isFolded, setFolded] = useState(() => localStorage.getItem(foldedKey) !== null)
+  const [isFolded, setFolded] = useState(() => stored(foldedKey) !== null)
   function fold(isToFold: boolean): void {
-    if (isToFold) localStorage.setItem(foldedKey, '')
-    else localStorage.removeItem(foldedKey)
+    store(foldedKey, isToFold ? '' : null)
     setFolded(isToFold)
   }
   const top = useRef<HTMLDivElement>(null)
@@ -163,6 +166,7 @@ function Frame() {
       )}
       <main id="content" className="shell-content" tabIndex={-1}>
         <LeaveGuard />
+        <NotRefreshed />
         <Fragment key={useAppliedViews()}>
           <Outlet />
         </Fragment>
@@ -217,10 +221,11 @@ function AccountMenu() {
   async function signOut(): Promise<void> {
     // If the session has already ended, the user is signed out all the same.
     const ended = await call(deleteSession, {}).catch(() => undefined)
-    const signOutUrl = ended?.data.signOutUrl
-    if (signOutUrl) return location.assign(signOutUrl)
     await navigate(paths.signIn(), { replace: true })
     afterSessionChange(queries)
+    // Only now, so that the way back from the provider leads to the sign-in and not to this page.
+    const signOutUrl = ended?.data.signOutUrl
+    if (signOutUrl) location.assign(signOutUrl)
   }
 
   return (

@@ -3,9 +3,10 @@ import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { RouterProvider } from 'react-router/dom'
 import { ForecourtError } from '../../sdk/src/error.ts'
-import { getSession } from '../../src/people/sessions/contract.ts'
-import { reading } from './api.ts'
+import { readingSession } from './api.ts'
+import { watchComposing } from './composing.ts'
 import { nextTask } from './next-task.ts'
+import { watchOutages } from './outages.ts'
 import { createRouter } from './routes.tsx'
 import 'antd/dist/antd.css'
 import './style.css'
@@ -31,7 +32,10 @@ void start()
 async function start(): Promise<void> {
   await nextTask()
   // early.ts has asked for the session already.
-  if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
+  if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(readingSession)
+  watchComposing()
+  watchOutages(queries)
+  keepDropsHere()
   await nextTask()
   const router = createRouter()
   await nextTask()
@@ -47,4 +51,16 @@ async function start(): Promise<void> {
       </StrictMode>,
     ),
   )
+}
+
+/** A file that is dropped beside its place would be opened in the place of the page. */
+function keepDropsHere(): void {
+  for (const type of ['dragover', 'drop'] as const) {
+    addEventListener(type, (event) => {
+      const hasFiles = event.dataTransfer?.types.includes('Files') ?? false
+      if (!hasFiles || event.defaultPrevented) return
+      event.preventDefault()
+      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'none'
+    })
+  }
 }

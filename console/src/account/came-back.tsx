@@ -1,8 +1,9 @@
 import { Alert } from 'antd'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useSearchParams } from 'react-router'
+import { part } from '../ui/part.tsx'
 
-const Refusal = lazy(() => import('./refusal-words.tsx').then(({ RefusalWords }) => ({ default: RefusalWords })))
+const Refusal = part(() => import('./refusal-words.tsx').then(({ RefusalWords }) => ({ default: RefusalWords })))
 
 /** Shows the refusal with which a sign-on came back to this page; nothing if there is none. */
 export function CameBack() {

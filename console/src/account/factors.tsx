@@ -1,5 +1,5 @@
 import { Alert, Button, Space } from 'antd'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import {
   deletePasskey,
   deleteTotp,
@@ -24,9 +24,10 @@ import { fewCodes } from './recovery.ts'
 import { RecoveryCodes } from './recovery-codes.tsx'
 import { useTexts } from './texts.ts'
 import './account.css'
+import { part } from '../ui/part.tsx'
 
-const Generator = lazy(() => import('./generator.tsx').then((module) => ({ default: module.Generator })))
-const AddPasskey = lazy(() => import('./add-passkey.tsx').then((module) => ({ default: module.AddPasskey })))
+const Generator = part(() => import('./generator.tsx').then((module) => ({ default: module.Generator })))
+const AddPasskey = part(() => import('./add-passkey.tsx').then((module) => ({ default: module.AddPasskey })))
 
 interface SecondFactorProps {
   /** Called when the person has kept the recovery codes of a first factor. */

@@ -10,7 +10,7 @@ import { useCommon } from '../ui/texts.ts'
 import { CodeField } from './code-field.tsx'
 import { knowsPasskeys, type Shown, showPasskey } from './passkeys.ts'
 import { asksForCode, ProofFault } from './proof-fault.tsx'
-import { confirmBySignOn } from './sign-on.ts'
+import { signOnInWindow } from './sign-on.ts'
 import { useTexts } from './texts.ts'
 import './ways.css'
 
@@ -161,7 +161,7 @@ function BySignOn({ name, onConfirmed, onRefused }: BySignOnProps) {
   async function go(): Promise<void> {
     stop.current()
     onRefused(undefined)
-    const waiting = confirmBySignOn(onConfirmed)
+    const waiting = signOnInWindow('confirm', onConfirmed)
     stop.current = waiting.stop
     try {
       await waiting.begun

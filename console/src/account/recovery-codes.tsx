@@ -1,8 +1,9 @@
 import { Alert, Button, Modal, Space } from 'antd'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead } from '../api.ts'
+import { serviceNow } from '../clock.ts'
 import { useSession } from '../session.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
+import { useCopy } from '../ui/copy.tsx'
 import { useTexts } from './texts.ts'
 
 interface RecoveryCodesProps {
@@ -14,11 +15,14 @@ interface RecoveryCodesProps {
 /** Shows new recovery codes once, to copy, print and download. Only its own button closes it, so that no stray click loses them. */
 export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
   const t = useTexts()
+  const copy = useCopy()
   const { name } = useSession()
   const { data: settings } = useRead(getSettings, {}, { enabled: codes != null })
   const timeZone = settings?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   // As the service writes moments everywhere else; a file does not tell its zone by itself.
-  const made = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format()
+  const made = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(
+    serviceNow(),
+  )
   const time = `${made} (${timeZone})`
   const about = t('codesOf', { name, place: location.host, time })
   const text = `${about}\n\n${(codes ?? []).join('\n')}\n`
@@ -42,9 +46,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
         ))}
       </ul>
       <Space wrap>
-        <Button onClick={() => void navigator.clipboard.writeText(text).then(() => showSuccess(t('copied')))}>
-          {t('copyAll')}
-        </Button>
+        <Button onClick={() => void copy(text)}>{t('copyAll')}</Button>
         <Button onClick={() => print()}>{t('print')}</Button>
         <Button onClick={() => download(text)}>{t('download')}</Button>
       </Space>

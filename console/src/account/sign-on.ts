@@ -28,12 +28,12 @@ function encoded(address: string): string {
   )
 }
 
-/** The broadcast channel over which a window tells the others that the person has confirmed who they are. */
+/** The broadcast channel over which a window tells the others that the person has confirmed who they are, or signed in again. */
 const channelName = 'forecourt.confirmed'
 /** The page on which a confirmation by sign-on ends. */
 export const confirmedPath = `${paths.account()}?confirmed=1`
 
-/** Tells the window that waits for a confirmation, and closes this one if it was opened for it. */
+/** Tells the window that waits for a sign-on, and closes this one if it was opened for it. */
 export function tellConfirmed(): void {
   const channel = new BroadcastChannel(channelName)
   channel.postMessage(true)
@@ -42,18 +42,21 @@ export function tellConfirmed(): void {
 }
 
 /**
- * Lets a person confirm at the provider in a window of its own, so that nothing that was entered here is lost. Calls
- * `onEnd` when they have. If the browser opens no window, this window goes to the provider. Returns a function that
+ * Lets a person confirm or sign in at the provider in a window of its own, so that nothing that was entered here is
+ * lost. Calls `onEnd` when they have. If the browser opens no window, this window goes to the provider. Returns a function that
  * stops waiting.
  */
-export function confirmBySignOn(onEnd: () => void): { begun: Promise<void>; stop: () => void } {
+export function signOnInWindow(
+  purpose: 'confirm' | 'signIn',
+  onEnd: () => void,
+): { begun: Promise<void>; stop: () => void } {
   // The window is opened before anything is awaited: a browser allows it only as the result of a click.
   const opened = window.open('', '_blank', 'popup,width=520,height=720')
   const channel = new BroadcastChannel(channelName)
   channel.onmessage = onEnd
   const go = async () => {
     try {
-      const address = await addressOfSignOn({ purpose: 'confirm', returnTo: confirmedPath })
+      const address = await addressOfSignOn({ purpose, returnTo: confirmedPath })
       ;(opened ?? window).location.assign(address)
     } catch (error) {
       opened?.close()

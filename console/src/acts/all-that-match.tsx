@@ -1,11 +1,12 @@
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type ActKind, type ActName, singleOf } from '../../../src/bulk/acts/contract.ts'
 import { useMay } from '../session.tsx'
 import { HinderedButton } from '../ui/hindered-button.tsx'
 import { grouped } from '../ui/number.ts'
+import { part } from '../ui/part.tsx'
 import { useTexts } from './texts.ts'
 
-const ActDialog = lazy(async () => ({ default: (await import('./dialog.tsx')).ActDialog }))
+const ActDialog = part(async () => ({ default: (await import('./dialog.tsx')).ActDialog }))
 
 /** The rows that the filters of a list match, as its page operation counts them. */
 interface Found {

@@ -1,6 +1,6 @@
 import { Alert, Button, Modal } from 'antd'
 import { language } from '../language/index.ts'
-import { showSuccess } from '../ui/feedback.tsx'
+import { useCopy } from '../ui/copy.tsx'
 import { Copyable } from '../ui/secret.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -25,6 +25,7 @@ interface SheetProps {
 export function IntegratorSheet({ made, onClose }: SheetProps) {
   const t = useTexts()
   const common = useCommon()
+  const copy = useCopy()
   const facts = made === undefined ? [] : factsOf(made, t)
   const commands = made && firstCommands({ ...made, url: location.origin, secret: made.appSecret ?? '…' })
   const text = [
@@ -45,13 +46,7 @@ export function IntegratorSheet({ made, onClose }: SheetProps) {
       keyboard={false}
       footer={
         <>
-          <Button
-            onClick={() => {
-              void navigator.clipboard.writeText(text.join('\n')).then(() => showSuccess(common('copied')))
-            }}
-          >
-            {t('copyAll')}
-          </Button>
+          <Button onClick={() => void copy(text.join('\n'))}>{t('copyAll')}</Button>
           <Button onClick={() => print()}>{t('print')}</Button>
           <Button type="primary" onClick={onClose}>
             {common('iKeptIt')}

@@ -1,5 +1,5 @@
 import { Alert, Button, Descriptions, Empty } from 'antd'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { type CallbackHealth, getCallbackHealth, mostLookedAt } from '../../../src/deliveries/health/contract.ts'
@@ -9,6 +9,7 @@ import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
+import { part } from '../ui/part.tsx'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
@@ -18,7 +19,7 @@ import { eventsOnly, undelivered } from './filter.ts'
 import { MissedEvents } from './missed.tsx'
 import { useTexts as useDeliveryTexts } from './texts.ts'
 
-const ReplayRange = lazy(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
+const ReplayRange = part(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
 
 const useTexts = defineTexts(
   {

@@ -1,5 +1,5 @@
 import { Button, Empty } from 'antd'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { AllThatMatchButton } from '../acts/all-that-match.tsx'
@@ -10,6 +10,7 @@ import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
 import { inMilliseconds } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { part } from '../ui/part.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
@@ -22,7 +23,7 @@ import { DeliveryState, useStateChoices } from './state.tsx'
 import { useTexts } from './texts.ts'
 import { Waiting } from './waiting.tsx'
 
-const ReplayRange = lazy(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
+const ReplayRange = part(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
 
 const filterNames = ['appId', 'status', 'type', 'eventId', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 10_000

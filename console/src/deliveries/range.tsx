@@ -3,6 +3,7 @@ import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import { pageDeliveries, replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { useRead, useWrite } from '../api.ts'
+import { serviceNow } from '../clock.ts'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
 import { shownMoment, useRangePresets } from '../ui/range-filter.tsx'
@@ -57,7 +58,7 @@ type FormProps = Omit<Props, 'isOpen'>
 function RangeForm({ toNow, to, ...form }: FormProps) {
   const timeZone = useServiceZone(toNow)
   if (!toNow) return <RangeFields {...form} to={to} />
-  return timeZone === undefined ? <Loading /> : <RangeFields {...form} to={shownMoment(new Date(), timeZone)} />
+  return timeZone === undefined ? <Loading /> : <RangeFields {...form} to={shownMoment(serviceNow(), timeZone)} />
 }
 
 /** The range as the operations take it; undefined while it is incomplete. */

@@ -1,5 +1,5 @@
 import { Button, Empty } from 'antd'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
 import { unbindDevices } from '../../../src/devices/ownership/contract.ts'
@@ -14,6 +14,7 @@ import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { part } from '../ui/part.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
@@ -43,8 +44,8 @@ const useTexts = defineTexts(
   },
 )
 
-const FindSerial = lazy(async () => ({ default: (await import('./find-serial.tsx')).FindSerial }))
-const DeviceSelection = lazy(async () => ({ default: (await import('./selection.tsx')).DeviceSelection }))
+const FindSerial = part(async () => ({ default: (await import('./find-serial.tsx')).FindSerial }))
+const DeviceSelection = part(async () => ({ default: (await import('./selection.tsx')).DeviceSelection }))
 
 const mainFilters = ['deviceNo', 'deviceName', 'onlineStatus', 'status', 'runStatus'] as const
 const moreFilters = [

@@ -1,11 +1,10 @@
 import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import { paths } from '../paths.ts'
-import { showSuccess } from '../ui/feedback.tsx'
+import { useCopy } from '../ui/copy.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { Segments } from '../ui/segments.tsx'
-import { useCommon } from '../ui/texts.ts'
 import { type Batch, type Stage, useBatch } from './batch.ts'
 import { useAdvice } from './fields.tsx'
 import { type Draft, fieldNames } from './row-faults.ts'
@@ -30,7 +29,7 @@ export function TableStep({ appId, drafts, back }: TableStepProps) {
   const counts = countsOf(batch)
   const shown = stage === 'all' ? batch.rows : batch.rows.filter((row) => batch.stageOf(row) === stage)
   return (
-    <div>
+    <div data-work>
       <RefusalAlert error={batch.error} />
       {batch.swapped > 0 && !batch.isRunning && (
         <Alert
@@ -83,7 +82,7 @@ interface TableActionsProps extends Omit<TableStepProps, 'drafts'> {
 
 function TableActions({ appId, batch, counts, back }: TableActionsProps) {
   const t = useTexts()
-  const common = useCommon()
+  const copy = useCopy()
   const refused = batch.rows.filter((row) => batch.stageOf(row) === 'refused')
   const refusedText = (withReason: boolean) =>
     tableText([
@@ -93,11 +92,6 @@ function TableActions({ appId, batch, counts, back }: TableActionsProps) {
         ...(withReason ? [outcome?.msg ?? ''] : []),
       ]),
     ])
-
-  async function copy(): Promise<void> {
-    await navigator.clipboard.writeText(refusedText(true))
-    showSuccess(common('copied'))
-  }
 
   return (
     <div style={actions}>
@@ -109,7 +103,7 @@ function TableActions({ appId, batch, counts, back }: TableActionsProps) {
       {refused.length > 0 && !batch.isRunning && (
         <>
           <Button onClick={batch.tryRefusedAgain}>{t('again')}</Button>
-          <Button onClick={() => void copy()}>{t('copyRefused')}</Button>
+          <Button onClick={() => void copy(refusedText(true))}>{t('copyRefused')}</Button>
           <Button onClick={() => back(refusedText(false))}>{t('refusedToText')}</Button>
         </>
       )}

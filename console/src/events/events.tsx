@@ -1,5 +1,5 @@
 import { Button, Empty } from 'antd'
-import { type ComponentProps, lazy, Suspense, useId, useState } from 'react'
+import { type ComponentProps, Suspense, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
@@ -13,6 +13,7 @@ import { ApplicationFilter, NoApplication, useApplication } from '../ui/applicat
 import { Select } from '../ui/fields.tsx'
 import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { part } from '../ui/part.tsx'
 import { Parts } from '../ui/parts.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { widthOf } from '../ui/rows.tsx'
@@ -46,7 +47,7 @@ export function Page() {
   )
 }
 
-const LazyDrawer = lazy(async () => ({ default: (await import('./drawer.tsx')).EventDrawer }))
+const LazyDrawer = part(async () => ({ default: (await import('./drawer.tsx')).EventDrawer }))
 
 /** The drawer, loaded when it is first opened; after that it stays, so that it can be seen to close. */
 function Opened(props: ComponentProps<typeof EventDrawer>) {

@@ -1,12 +1,13 @@
 import { SearchOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { part } from '../ui/part.tsx'
 import { isSingleKeyOn } from './keys.ts'
 import { useTexts } from './texts.ts'
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
-const Shortcuts = lazy(async () => ({ default: (await import('./shortcuts.tsx')).Shortcuts }))
+const Palette = part(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const Shortcuts = part(async () => ({ default: (await import('./shortcuts.tsx')).Shortcuts }))
 
 type Opened = 'find' | 'shortcuts'
 
@@ -20,7 +21,7 @@ function isDialogOpen(): boolean {
 /** What a key opens; nothing while the user types, or while a dialog is open. */
 function openedBy(event: KeyboardEvent): Opened | undefined {
   const { key, ctrlKey, metaKey, altKey, shiftKey } = event
-  if (event.isComposing || event.defaultPrevented || isDialogOpen()) return undefined
+  if (event.defaultPrevented || isDialogOpen()) return undefined
   if ((ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === 'k') return 'find'
   const typed = (event.target as Element).closest('input, textarea, select, [contenteditable], [role=combobox]')
   if (typed !== null || ctrlKey || metaKey || altKey || !isSingleKeyOn()) return undefined

@@ -1,11 +1,12 @@
+import { store, stored } from '../storage.ts'
+
 // Shortcuts of a single key can be turned off: a user of speech input would trigger them by ordinary words (WCAG
 // 2.1.4).
 
 const storageKey = 'forecourt.keys.single'
 
-export const isSingleKeyOn = (): boolean => localStorage.getItem(storageKey) !== 'off'
+export const isSingleKeyOn = (): boolean => stored(storageKey) !== 'off'
 
 export function turnSingleKeys(isOn: boolean): void {
-  if (isOn) localStorage.removeItem(storageKey)
-  else localStorage.setItem(storageKey, 'off')
+  store(storageKey, isOn ? null : 'off')
 }

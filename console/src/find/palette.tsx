@@ -10,6 +10,7 @@ import { operationWords } from '../refusals/operation-words.ts'
 import { ApplicationLabel } from '../ui/application-name.tsx'
 import { useLeave } from '../ui/leaving.tsx'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
+import { useRested } from '../ui/rested.ts'
 import { Dialog } from './dialog.tsx'
 import { otherWords, useTexts } from './texts.ts'
 
@@ -58,7 +59,7 @@ export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
   }, [chosenId])
 
   function onKeyDown(event: React.KeyboardEvent): void {
-    if (event.nativeEvent.isComposing || lines.length === 0) return
+    if (lines.length === 0) return
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
     const step = steps[event.key]
     if (step !== undefined) choose(lines[(place + step + lines.length) % lines.length]?.key)
@@ -134,7 +135,7 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
   const navigate = useNavigate()
   const leave = useLeave()
   const sought = text.trim()
-  const asked = useRested(sought)
+  const asked = useRested(sought, restMs)
   const { data, error, isFetching } = useRead(search, { text: asked }, { enabled: asked !== '', keepsPrevious: true })
   const go = (path: string) => () => {
     onGo()
@@ -196,16 +197,6 @@ function usePages(go: (path: string) => () => void, onShortcuts: () => void): Li
     { key: 'guides', words: t('guides'), go: () => window.location.assign('/docs') },
     { key: 'shortcuts', words: t('shortcuts'), go: onShortcuts },
   ]
-}
-
-/** A text, once it has not changed for a moment. */
-function useRested(text: string): string {
-  const [rested, setRested] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), restMs)
-    return () => clearTimeout(timer)
-  }, [text])
-  return rested
 }
 
 const pathsOf: Record<FoundKind, (found: { id: string; appId: string; name: string }) => string> = {

@@ -13,7 +13,7 @@ import {
   mediaTypeOf,
 } from '../../../src/bulk/contract.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
-import { readAnew } from '../api.ts'
+import { mayRepeat, readAnew } from '../api.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { ApplicationPicker, useApplication } from '../ui/application-picker.tsx'
@@ -215,7 +215,7 @@ function CheckedFile({
   }
 
   return (
-    <>
+    <div data-work>
       <ColumnCheck rows={rows} start={start} names={names} setNames={setNames} isFixed={sent !== undefined} />
       <RefusalAlert error={error} />
       {sent === undefined ? (
@@ -236,7 +236,7 @@ function CheckedFile({
       ) : (
         <Sending sent={sent} size={file.size} cancel={cancel} />
       )}
-    </>
+    </div>
   )
 }
 
@@ -280,6 +280,7 @@ function useSending(onSent: (isDryRun: boolean) => void) {
       await navigate(paths.import(job.id))
     } catch (refusal) {
       underWay.current = undefined
+      if (await mayRepeat(refusal, createImport.id)) return send(query, file, mediaType)
       setError(refusal as ForecourtError)
     } finally {
       setSent(undefined)

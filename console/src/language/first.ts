@@ -1,3 +1,5 @@
+import { stored } from '../storage.ts'
+
 export type Language = 'en' | 'zh'
 
 /** The key under which the chosen language is stored. */
@@ -5,7 +7,7 @@ export const languageKey = 'forecourt.language'
 
 /** The chosen language, or the browser's. */
 export function firstLanguage(): Language {
-  const known = localStorage.getItem(languageKey) ?? navigator.language
+  const known = stored(languageKey) ?? navigator.language
   return known.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
 

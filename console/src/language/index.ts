@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { Values } from '../../../src/vocabulary/fill.ts'
+import { store } from '../storage.ts'
 import { firstLanguage, type Language, languageKey, showLanguage } from './first.ts'
 import { readerOf } from './reader.ts'
 
@@ -14,7 +15,7 @@ export function language(): Language {
 }
 
 export function chooseLanguage(now: Language): void {
-  localStorage.setItem(languageKey, now)
+  store(languageKey, now)
   chosen = now
   showLanguage(now)
   for (const listener of listeners) listener()

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import { Link } from 'react-router'
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
 import {
@@ -18,13 +18,14 @@ import { pointOf } from '../sites/points.ts'
 import { Actor } from '../ui/actor.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { part } from '../ui/part.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const PlaceDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
-const RemoveDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
+const PlaceDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
+const RemoveDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
 
 /** The code of the refusal for a device without a placement. */
 const placementNotFound = 20030

@@ -1,5 +1,5 @@
 import { Button, Empty } from 'antd'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import {
   type PlacedDeviceRecord,
@@ -14,6 +14,7 @@ import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
+import { part } from '../ui/part.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/rows.tsx'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
@@ -22,9 +23,9 @@ import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
-const PlaceDevices = lazy(async () => ({ default: (await import('./place-devices.tsx')).PlaceDevices }))
-const PlaceDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
-const RemoveDialog = lazy(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
+const PlaceDevices = part(async () => ({ default: (await import('./place-devices.tsx')).PlaceDevices }))
+const PlaceDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).PlaceDialog }))
+const RemoveDialog = part(async () => ({ default: (await import('./placement-dialogs.tsx')).RemoveDialog }))
 
 /** The interval at which the states are read again, in milliseconds. */
 const refreshEvery = 10_000

@@ -1,5 +1,5 @@
 import { Button, Empty } from 'antd'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import {
   cancelPriceChange,
   type PriceChangeRecord,
@@ -17,6 +17,7 @@ import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
+import { part } from '../ui/part.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { leastForNames } from '../ui/rows.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -25,8 +26,8 @@ import { ChangeInWords, ChangeState } from './parts.tsx'
 import { useTexts } from './texts.ts'
 import { useAfter } from './undone.ts'
 
-const CancelDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
-const UndoDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
+const CancelDialog = part(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
+const UndoDialog = part(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
 
 const filterNames = ['appId', 'status', 'billingRuleId', 'siteId', 'timeFrom', 'timeTo'] as const
 

@@ -1,5 +1,6 @@
 import { Button, DatePicker } from 'antd'
 import dayjs from 'dayjs'
+import { serviceNow } from '../clock.ts'
 import { shownMoment } from '../ui/range-filter.tsx'
 import { useServiceZone } from '../ui/service-zone.ts'
 import { presetMoments } from './presets.ts'
@@ -10,7 +11,7 @@ const momentFormat = 'YYYY-MM-DD HH:mm:ss'
 /** The service's present time in its own format; undefined until its time zone is known. */
 export function useServiceNow(): { now: string; timeZone: string } | undefined {
   const timeZone = useServiceZone()
-  return timeZone === undefined ? undefined : { now: shownMoment(new Date(), timeZone), timeZone }
+  return timeZone === undefined ? undefined : { now: shownMoment(serviceNow(), timeZone), timeZone }
 }
 
 interface MomentFieldProps {

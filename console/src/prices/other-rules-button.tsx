@@ -1,13 +1,14 @@
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { useMay } from '../session.tsx'
 import { HinderedButton } from '../ui/hindered-button.tsx'
 import { grouped } from '../ui/number.ts'
+import { part } from '../ui/part.tsx'
 import type { Subject } from './other-rules.tsx'
 import { useTexts } from './texts.ts'
 
-const OtherRules = lazy(async () => ({ default: (await import('./other-rules.tsx')).OtherRules }))
+const OtherRules = part(async () => ({ default: (await import('./other-rules.tsx')).OtherRules }))
 
 interface OtherRulesButtonProps {
   /** The application that the list shows; empty for all. */

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { type BillingRuleRecord, updateBillingRule } from '../../../src/billing-rules/contract.ts'
 import { pageEvents } from '../../../src/events/contract.ts'
@@ -20,11 +20,12 @@ import { RefusalResult } from '../ui/refusal.tsx'
 import { Countdown } from './countdown.tsx'
 import { areSame, type LineEntry, lineOf, type Terms } from './line.ts'
 import './prices.css'
+import { part } from '../ui/part.tsx'
 import { useTexts } from './texts.ts'
 
-const CancelDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
-const UndoDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
-const UndoUpdateDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).UndoUpdateDialog }))
+const CancelDialog = part(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))
+const UndoDialog = part(async () => ({ default: (await import('./dialogs.tsx')).UndoDialog }))
+const UndoUpdateDialog = part(async () => ({ default: (await import('./dialogs.tsx')).UndoUpdateDialog }))
 
 /** The most price changes and events that are read for the timeline, and the most past entries that it shows. */
 const mostRead = 100

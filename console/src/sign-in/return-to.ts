@@ -1,5 +1,6 @@
 import { useLocation, useSearchParams } from 'react-router'
 import { paths } from '../paths.ts'
+import { store, stored } from '../storage.ts'
 
 const storageKey = 'forecourt.returnTo'
 
@@ -8,11 +9,11 @@ export function useReturnTo(): string {
   const { state } = useLocation()
   const [search] = useSearchParams()
   const wanted = (state as { from?: string } | null)?.from
-  const kept = search.has('refusal') ? sessionStorage.getItem(storageKey) : null
+  const kept = search.has('refusal') ? stored(storageKey, 'sessionStorage') : null
   return wanted ?? kept ?? paths.overview()
 }
 
 /** Keeps the wanted page while the browser is at the provider. */
 export function keepReturnTo(path: string): void {
-  sessionStorage.setItem(storageKey, path)
+  store(storageKey, path, 'sessionStorage')
 }

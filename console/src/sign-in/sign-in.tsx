@@ -33,40 +33,18 @@ interface Entered {
 /** Sign-in by what the service offers: single sign-on, passkey, password, operator key. */
 export function Page() {
   const t = useTexts()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
   const returnTo = useReturnTo()
-  const { data: offer, isPending } = useRead(getSignOn, {}, { keepsPrevious: true })
-  // Deferred, the form is drawn in slices, between which the browser responds to the user.
-  const isShown = useDeferredValue(!isPending)
-  const [way, setWay] = useState<'account' | 'key'>('account')
+  async function goOn(): Promise<void> {
+    afterSessionChange(queries)
+    await navigate(returnTo, { replace: true })
+  }
   if (useIsSignedIn()) return <Navigate to={returnTo} replace />
   return (
     <Frame title={t('title')}>
       <CameBack />
-      {isShown ? (
-        <>
-          <Segments<typeof way>
-            label={t('ways')}
-            style={{ display: 'grid', marginBottom: 16 }}
-            value={way}
-            onChange={setWay}
-            options={[
-              { value: 'account', label: t('account') },
-              { value: 'key', label: t('key') },
-            ]}
-          />
-          {way === 'key' ? (
-            <ByKey />
-          ) : (
-            <ByAccount
-              signOn={offer?.enabled ? offer.name : undefined}
-              hasPasskeys={offer?.passkeys === true && knowsPasskeys()}
-              isForAdmins={offer?.passwords === 'admins'}
-            />
-          )}
-        </>
-      ) : (
-        <Loading />
-      )}
+      <WaysIn onEntered={goOn} returnTo={returnTo} />
     </Frame>
   )
 }
@@ -81,12 +59,52 @@ function useIsSignedIn(): boolean {
   return session.data !== undefined
 }
 
-/** Signs in, and goes where the person wanted to. */
-function useEnter() {
+interface WaysInProps {
+  /** Called when a session has begun. */
+  onEntered: () => Promise<void>
+  /** The page at which a sign-on ends. */
+  returnTo: string
+  /** Whether a sign-on opens a window of its own, so that this page stays. */
+  isInWindow?: boolean
+}
+
+/** The ways to sign in. */
+export function WaysIn(entry: WaysInProps) {
+  const t = useTexts()
+  const { data: offer, isPending } = useRead(getSignOn, {}, { keepsPrevious: true })
+  // Deferred, the form is drawn in slices, between which the browser responds to the user.
+  const isShown = useDeferredValue(!isPending)
+  const [way, setWay] = useState<'account' | 'key'>('account')
+  if (!isShown) return <Loading />
+  return (
+    <>
+      <Segments<typeof way>
+        label={t('ways')}
+        style={{ display: 'grid', marginBottom: 16 }}
+        value={way}
+        onChange={setWay}
+        options={[
+          { value: 'account', label: t('account') },
+          { value: 'key', label: t('key') },
+        ]}
+      />
+      {way === 'key' ? (
+        <ByKey {...entry} />
+      ) : (
+        <ByAccount
+          {...entry}
+          signOn={offer?.enabled ? offer.name : undefined}
+          hasPasskeys={offer?.passkeys === true && knowsPasskeys()}
+          isForAdmins={offer?.passwords === 'admins'}
+        />
+      )}
+    </>
+  )
+}
+
+/** Begins a session. */
+function useEnter({ onEntered }: WaysInProps) {
   const warn = useFewCodesWarning()
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const returnTo = useReturnTo()
   const [error, setError] = useState<Error>()
   const [isRunning, setRunning] = useState(false)
   async function enter(shown: Entered | Shown | Promise<Shown>): Promise<void> {
@@ -96,14 +114,13 @@ function useEnter() {
       const input = await shown
       await call(createSession, input)
       if ('code' in input && isRecoveryCode(input.code)) void warn()
-      afterSessionChange(queries)
-      await navigate(returnTo, { replace: true })
+      await onEntered()
     } catch (refusal) {
       setError(refusal as Error)
       setRunning(false)
     }
   }
-  return { enter, error, setError, isRunning, returnTo }
+  return { enter, error, setError, isRunning }
 }
 
 /** Warns a person who has just used a recovery code when few codes are left. */
@@ -115,7 +132,7 @@ function useFewCodesWarning(): () => Promise<void> {
   }
 }
 
-interface ByAccountProps {
+interface ByAccountProps extends WaysInProps {
   /** The name of single sign-on, if there is one. */
   signOn: string | undefined
   hasPasskeys: boolean
@@ -123,10 +140,11 @@ interface ByAccountProps {
   isForAdmins: boolean
 }
 
-function ByAccount({ signOn, hasPasskeys, isForAdmins }: ByAccountProps) {
+function ByAccount({ signOn, hasPasskeys, isForAdmins, ...entry }: ByAccountProps) {
   const t = useTexts()
   const common = useCommon()
-  const { enter, error, setError, isRunning, returnTo } = useEnter()
+  const { returnTo } = entry
+  const { enter, error, setError, isRunning } = useEnter(entry)
   const [form] = Form.useForm<Entered>()
   const [wantsCode, setWantsCode] = useState(false)
   usePasskeyOfFields(hasPasskeys && !isRunning, enter)
@@ -145,6 +163,7 @@ function ByAccount({ signOn, hasPasskeys, isForAdmins }: ByAccountProps) {
                 name={signOn}
                 start={{ purpose: 'signIn', returnTo }}
                 onLeave={() => keepReturnTo(returnTo)}
+                {...(entry.isInWindow && { onEntered: entry.onEntered })}
                 onRefused={setError}
               />
             )}
@@ -203,10 +222,10 @@ function usePasskeyOfFields(isAsked: boolean, enter: (shown: Shown) => Promise<v
   }, [isAsked])
 }
 
-function ByKey() {
+function ByKey(entry: WaysInProps) {
   const t = useTexts()
   const common = useCommon()
-  const { enter, error, isRunning } = useEnter()
+  const { enter, error, isRunning } = useEnter(entry)
   return (
     <>
       <ProofFault error={error} />

@@ -3,6 +3,7 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts(
   {
     title: 'Sign in',
+    again: 'Your session has ended. Sign in to continue: what you entered is kept for you, and for nobody else.',
     ways: 'How to sign in',
     account: 'Account',
     key: 'Operator key',
@@ -29,6 +30,7 @@ export const useTexts = defineTexts(
   },
   {
     title: '登录',
+    again: '会话已结束，请登录以继续。您填写的内容仍然保留，仅您本人登录后可见。',
     ways: '登录方式',
     account: '账号',
     key: '运营密钥',

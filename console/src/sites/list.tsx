@@ -1,6 +1,6 @@
 import { PlusOutlined } from '@ant-design/icons'
 import { Button, Empty } from 'antd'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
@@ -22,12 +22,14 @@ import { useCommon } from '../ui/texts.ts'
 import { RuleFilter } from './rule-picker.tsx'
 import { Hours, isOutOfService, RuleLink, regionName, SiteLink } from './show.tsx'
 import './sites.css'
+import { store, stored } from '../storage.ts'
+import { part } from '../ui/part.tsx'
 import { OneLine } from '../ui/rows.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { useTexts } from './texts.ts'
 
-const SitesMap = lazy(async () => ({ default: (await import('./sites-map.tsx')).SitesMap }))
+const SitesMap = part(async () => ({ default: (await import('./sites-map.tsx')).SitesMap }))
 
 const filterNames = [
   'siteName',
@@ -76,7 +78,7 @@ function Sites() {
   const t = useTexts()
   const { values, set, clear, isNarrowed } = useFilters([...filterNames, ...frameNames])
   const { view: asked, ...input } = values
-  const view = asked || localStorage.getItem(viewKey)
+  const view = asked || stored(viewKey)
   const { appId } = values
   const rows = (
     <Rows
@@ -97,7 +99,7 @@ function Sites() {
             label={t('views')}
             value={view === 'map' ? 'map' : 'table'}
             onChange={(chosen) => {
-              localStorage.setItem(viewKey, chosen)
+              store(viewKey, chosen)
               set({ view: chosen === 'map' ? 'map' : '' })
             }}
             options={[

@@ -2,6 +2,7 @@ import { Empty } from 'antd'
 import { useEffect, useState } from 'react'
 import { getApplication, pageApplications } from '../../../src/applications/contract.ts'
 import { useRead } from '../api.ts'
+import { store, stored } from '../storage.ts'
 import { useChangeSearch } from './address.ts'
 import { applicationOption, useApplicationSearch } from './application-search.tsx'
 import { Select } from './fields.tsx'
@@ -19,7 +20,7 @@ const storageKey = 'forecourt.application'
 export function useApplication({ isOfNew = false } = {}): [appId: string, choose: (appId: string) => void] {
   const { values, set } = useFilters(['appId'] as const)
   const change = useChangeSearch()
-  const [last] = useState(() => (isOfNew ? '' : (localStorage.getItem(storageKey) ?? '')))
+  const [last] = useState(() => (isOfNew ? '' : (stored(storageKey) ?? '')))
   const known = useRead(getApplication, { appId: last }, { enabled: values.appId === '' && last !== '' })
   const only = useRead(pageApplications, { pageSize: 2 }, { enabled: values.appId === '' })
   const remembered = known.data?.appId ?? ''
@@ -28,7 +29,7 @@ export function useApplication({ isOfNew = false } = {}): [appId: string, choose
   useEffect(() => {
     // In an effect nothing can be drawn at once, as `set` does.
     if (values.appId === '' && fallback !== '') change({ appId: fallback }, { replace: true })
-    if (values.appId !== '') localStorage.setItem(storageKey, values.appId)
+    if (values.appId !== '') store(storageKey, values.appId)
   })
   return [values.appId, (appId) => set({ appId })]
 }

@@ -1,12 +1,13 @@
 import type { DropdownProps } from 'antd'
-import { cloneElement, lazy, type ReactElement, Suspense, useState } from 'react'
+import { cloneElement, type ReactElement, Suspense, useState } from 'react'
+import { part } from './part.tsx'
 
 interface Props extends DropdownProps {
   /** The button that opens it. */
   children: ReactElement<{ onClick?: () => void; loading?: boolean; 'aria-haspopup'?: 'true' }>
 }
 
-const Opened = lazy(async () => ({ default: (await import('./dropdown-parts.tsx')).OpenedDropdown }))
+const Opened = part(async () => ({ default: (await import('./dropdown-parts.tsx')).OpenedDropdown }))
 
 /** A dropdown below a button. Its code is loaded when it is first opened, because most visits never open one. */
 export function Dropdown({ children, ...props }: Props) {

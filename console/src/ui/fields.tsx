@@ -1,11 +1,12 @@
 import type { CascaderProps, InputProps, InputRef, SelectProps } from 'antd'
-import { type CSSProperties, lazy, type Ref, Suspense } from 'react'
+import { type CSSProperties, type Ref, Suspense } from 'react'
+import { part } from './part.tsx'
 
 // Fields whose code is loaded after their page; their space is reserved until then.
 
-const LazyInput = lazy(() => import('antd/es/input'))
-const LazySelect = lazy(() => import('antd/es/select'))
-const LazyCascader = lazy(() => import('antd/es/cascader'))
+const LazyInput = part(() => import('antd/es/input'))
+const LazySelect = part(() => import('antd/es/select'))
+const LazyCascader = part(() => import('antd/es/cascader'))
 
 export function Input(props: InputProps & { ref: Ref<InputRef> }) {
   return (

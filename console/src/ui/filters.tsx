@@ -1,6 +1,6 @@
 import { FilterOutlined } from '@ant-design/icons'
 import { Button, type InputRef } from 'antd'
-import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
 import type { ViewedPage } from '../../../src/people/views/contract.ts'
 import { Views } from '../views/views.tsx'
@@ -8,6 +8,8 @@ import { useChangeSearch } from './address.ts'
 import { Input, Select } from './fields.tsx'
 import { countFilters } from './filter-count.ts'
 import { useIsNarrow } from './narrow.ts'
+import { part } from './part.tsx'
+import { useIsComposing } from './rested.ts'
 import { useCommon } from './texts.ts'
 
 /** The filters of a page, kept in its address, so that a view can be sent to a colleague. */
@@ -53,13 +55,14 @@ export function TextFilter({ label, value, onChange, width = 180, meaning = (tex
   const [text, setText] = useState(value)
   const field = useRef<InputRef>(null)
   const { state } = useNavigation()
+  const isUnfinished = useIsComposing()
   // A value that comes later from the address must not overwrite the text while the user types.
   useEffect(() => {
     if (document.activeElement !== field.current?.input) setText(value)
   }, [value])
   useEffect(() => {
     // While another page loads, this one's filter must not change the address.
-    if (meaning(text) === value || state !== 'idle') return
+    if (meaning(text) === value || state !== 'idle' || isUnfinished) return
     const timer = setTimeout(() => onChange(meaning(text)), typingMs)
     return () => clearTimeout(timer)
   })
@@ -114,7 +117,7 @@ export interface RangeFilterProps {
   onChange: (from: string, to: string) => void
 }
 
-const LazyRangeFilter = lazy(async () => ({ default: (await import('./range-filter.tsx')).RangeFilter }))
+const LazyRangeFilter = part(async () => ({ default: (await import('./range-filter.tsx')).RangeFilter }))
 
 /** A time range in the service's time zone. The calendar loads after the rows; its space is reserved until then. */
 export function RangeFilter(props: RangeFilterProps) {

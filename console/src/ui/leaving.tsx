@@ -29,6 +29,26 @@ function question(): Question | undefined {
   return undefined
 }
 
+/** The fields of the pages that something was typed into. */
+const typedInto = new WeakSet<EventTarget>()
+addEventListener('input', ({ target }) => target !== null && typedInto.add(target), true)
+
+/**
+ * Whether something on the page would be lost with it: unsaved input, an open dialog, or what a page marks as
+ * `data-work`. Filters are in the address.
+ */
+export function isSomethingOpen(): boolean {
+  const isSeen = (found: Element) => found.checkVisibility()
+  const fields = [...document.querySelectorAll('main :is(input, textarea)')]
+  return (
+    question() !== undefined ||
+    // Something waits already.
+    document.querySelector('[data-away]') !== null ||
+    [...document.querySelectorAll('.ant-modal, .ant-drawer-open, main [data-work]')].some(isSeen) ||
+    fields.some((field) => typedInto.has(field) && field.closest('search, .pager') === null)
+  )
+}
+
 /** Asks before the user leaves the page, while the guard returns a question. */
 export function useGuard(guard: () => Question | undefined): void {
   const asked = useEffectEvent(guard)

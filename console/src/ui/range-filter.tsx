@@ -1,6 +1,7 @@
 import { DatePicker } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useId, useState } from 'react'
+import { serviceNow } from '../clock.ts'
 import type { RangeFilterProps } from './filters.tsx'
 import { useServiceZone } from './service-zone.ts'
 import { useCommon } from './texts.ts'
@@ -22,7 +23,7 @@ export function useRangePresets(
   const t = useCommon()
   const timeZone = useServiceZone(isOpen)
   if (timeZone === undefined) return []
-  const now = dayjs(shownMoment(new Date(), timeZone), momentFormat)
+  const now = dayjs(shownMoment(serviceNow(), timeZone), momentFormat)
   if (isOfSilence) {
     return [
       { label: t('silentHour'), value: [null, now.subtract(1, 'hour')] },

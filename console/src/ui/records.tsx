@@ -1,11 +1,12 @@
 import { DownloadOutlined, ReloadOutlined, SettingOutlined } from '@ant-design/icons'
 import { Button, Empty } from 'antd'
-import { lazy, type ReactNode, Suspense, useDeferredValue, useState } from 'react'
+import { type ReactNode, Suspense, useDeferredValue, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ExportKind } from '../../../src/bulk/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { type Input, useRead } from '../api.ts'
+import { store, stored } from '../storage.ts'
 import { useChangeSearch } from './address.ts'
 import { Dropdown } from './dropdown.tsx'
 import { Select } from './fields.tsx'
@@ -13,6 +14,7 @@ import { Loading } from './loading.tsx'
 import { useIsNarrow } from './narrow.ts'
 import { grouped } from './number.ts'
 import { type PageData, Total, Turns, usePlace } from './pager.tsx'
+import { part } from './part.tsx'
 import { RefusalResult } from './refusal.tsx'
 import { Rows, type RowsColumn } from './rows.tsx'
 import { SortChoice, useSort } from './sorting.tsx'
@@ -60,8 +62,8 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
 }
 
 // Rarely opened parts, loaded on demand.
-const Exports = lazy(async () => ({ default: (await import('./export.tsx')).Exports }))
-const Columns = lazy(async () => ({ default: (await import('./columns.tsx')).Columns }))
+const Exports = part(async () => ({ default: (await import('./export.tsx')).Exports }))
+const Columns = part(async () => ({ default: (await import('./columns.tsx')).Columns }))
 
 const sizes = [10, 20, 50, 100]
 /** The key under which a table's choice of columns is stored. */
@@ -69,15 +71,15 @@ export const columnsKey = (name: string) => `forecourt.columns.${name}`
 
 function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
   const [hidden, setHidden] = useState<string[]>(() => {
-    const stored = localStorage.getItem(columnsKey(name))
-    if (stored !== null) return stored.split(',')
+    const chosen = stored(columnsKey(name))
+    if (chosen !== null) return chosen.split(',')
     const isHidden = ({ isExtra = false }: Column<Item>) =>
       typeof isExtra === 'boolean' ? isExtra : matchMedia(`(width < ${isExtra}px)`).matches
     return columns.filter(isHidden).map(({ key }) => key)
   })
   function choose(shown: string[]): void {
     const now = columns.map(({ key }) => key).filter((key) => !shown.includes(key))
-    localStorage.setItem(columnsKey(name), now.join(','))
+    store(columnsKey(name), now.join(','))
     setHidden(now)
   }
   const shown = columns.filter(({ key, isFixed }) => isFixed || !hidden.includes(key))

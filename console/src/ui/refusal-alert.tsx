@@ -1,11 +1,12 @@
 import { Alert, Button } from 'antd'
-import { type RefusalProps, useWords } from './refusal.tsx'
+import { type RefusalProps, useTold, useWords } from './refusal.tsx'
 import { useCommon } from './texts.ts'
 
 /** Shows a refusal: the service's message, what to do, the faulty fields, the code and the request id. */
 export function RefusalAlert({ error, retry, todo, fieldNames = {} }: RefusalProps & { todo?: string }) {
   const t = useCommon()
   const { message, details, errors } = useWords(error)
+  useTold(error)
   // Without its proof an operation fails only if the person cancelled it.
   if (error === null || error === undefined || ('code' in error && error.code === 10035)) return null
   return (

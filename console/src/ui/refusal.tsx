@@ -1,5 +1,8 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
+import { useEffect } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
+import { isOutage, noteTold, retryFailed } from '../outages.ts'
 import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 
@@ -15,29 +18,41 @@ export interface RefusalProps {
 export function useWords(error: RefusalProps['error']) {
   const t = useCommon()
   const known = error as Partial<ForecourtError> | null | undefined
-  const hasAnswer = known?.status !== undefined && known.status !== 0
+  const { status = 0 } = known ?? {}
+  // Every response of the service has a code; one without comes from a program on the way to it.
+  const isForeign = status !== 0 && !known?.code
   const details = [
     known?.code ? t('code', { code: known.code }) : '',
     known?.requestId ? t('requestId', { id: known.requestId }) : '',
   ].filter((part) => part !== '')
   return {
-    message: hasAnswer ? (known?.reason ?? '') : t('noAnswer'),
+    message: status === 0 ? t('noAnswer') : isForeign ? t('foreignAnswer', { status }) : (known?.reason ?? ''),
     details: details.join(' · '),
     errors: known?.errors ?? [],
   }
+}
+
+/** Notes that an error is shown, so that it is not told twice. */
+export function useTold(error: RefusalProps['error']): void {
+  useEffect(() => {
+    if (error != null) noteTold(error)
+  }, [error])
 }
 
 /** A refusal instead of a whole page or table. */
 export function RefusalResult({ error, retry }: RefusalProps) {
   const t = useCommon()
   const { message, details } = useWords(error)
+  const queries = useQueryClient()
+  useTold(error)
+  const again = retry ?? (isOutage(error) ? () => void retryFailed(queries) : undefined)
   const isForbidden = (error as Partial<ForecourtError> | null)?.code === 10003
   return (
     <Result
       status={isForbidden ? 'warning' : 'error'}
       title={isForbidden ? t('notPermitted') : message}
       subTitle={details}
-      extra={retry && <Button onClick={retry}>{t('retry')}</Button>}
+      extra={again && <Button onClick={again}>{t('retry')}</Button>}
     />
   )
 }

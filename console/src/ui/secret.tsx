@@ -1,4 +1,7 @@
-import { Alert, Modal, Typography } from 'antd'
+import { CheckOutlined, CopyOutlined } from '@ant-design/icons'
+import { Alert, Button, Modal } from 'antd'
+import { useEffect, useState } from 'react'
+import { useCopy } from './copy.tsx'
 import { useCommon } from './texts.ts'
 
 interface SecretProps {
@@ -36,9 +39,24 @@ export function SecretOnce({ title, secrets, onClose }: SecretProps) {
 /** Text with a copy button. */
 export function Copyable({ text }: { text: string }) {
   const t = useCommon()
+  const copy = useCopy()
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    const timer = isCopied ? setTimeout(() => setCopied(false), 3_000) : undefined
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const words = isCopied ? t('copied') : t('copy')
   return (
-    <Typography.Text className="mono" copyable={{ text, tooltips: [t('copy'), t('copied')] }}>
-      {text}
-    </Typography.Text>
+    <span className="mono copyable">
+      {text}{' '}
+      <Button
+        type="link"
+        size="small"
+        icon={isCopied ? <CheckOutlined /> : <CopyOutlined />}
+        aria-label={words}
+        title={words}
+        onClick={async () => setCopied(await copy(text))}
+      />
+    </span>
   )
 }

@@ -3,9 +3,26 @@ import timezone from 'dayjs/plugin/timezone'
 import utc from 'dayjs/plugin/utc'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead } from '../api.ts'
+import { serviceNow } from '../clock.ts'
+
+interface Given {
+  date?: unknown
+}
+interface Parsing {
+  parse: (given: Given) => void
+}
 
 dayjs.extend(utc)
 dayjs.extend(timezone)
+// Without a date, this library takes the present one: the service's, as everywhere.
+dayjs.extend((_, { prototype }) => {
+  const { parse } = prototype as unknown as Parsing
+  Object.assign(prototype, {
+    parse(this: unknown, given: Given) {
+      parse.call(this, given.date === undefined ? { ...given, date: serviceNow() } : given)
+    },
+  })
+})
 
 /**
  * The service's time zone; undefined until it is known. From then on, “now” and “today” are the service's in every date

@@ -1,5 +1,6 @@
 import { Empty, Spin } from 'antd'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
+import { useRested } from './rested.ts'
 
 /**
  * The text typed into a list that is searched by the service, a moment after the last key. While `isAsked` is false the
@@ -7,12 +8,8 @@ import { useEffect, useState } from 'react'
  */
 export function useTypedSearch() {
   const [typed, search] = useState('')
-  const [asked, setAsked] = useState('')
   const wished = typed.trim()
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(wished), wished === '' ? 0 : 250)
-    return () => clearTimeout(timer)
-  }, [wished])
+  const asked = useRested(wished, wished === '' ? 0 : 250)
   return { search, asked, isAsked: wished === asked }
 }
 

@@ -1,18 +1,20 @@
 import { StarOutlined } from '@ant-design/icons'
 import { Button, type MenuProps } from 'antd'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { pageViews, type ViewedPage, type ViewRecord } from '../../../src/people/views/contract.ts'
 import { useRead } from '../api.ts'
 import { useSession } from '../session.tsx'
+import { store, stored } from '../storage.ts'
 import { Dropdown } from '../ui/dropdown.tsx'
+import { part } from '../ui/part.tsx'
 import { columnsKey } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { noteApplied } from './applied.ts'
 import { useTexts } from './texts.ts'
 
-const SaveView = lazy(async () => ({ default: (await import('./dialogs.tsx')).SaveView }))
-const ManageViews = lazy(async () => ({ default: (await import('./dialogs.tsx')).ManageViews }))
+const SaveView = part(async () => ({ default: (await import('./dialogs.tsx')).SaveView }))
+const ManageViews = part(async () => ({ default: (await import('./dialogs.tsx')).ManageViews }))
 
 /** Parameters of the address that a view does not keep: they name one row or one page of the list. */
 const passing = ['cursor', 'pageNo', 'find', 'event', 'eventType', 'eventAppId']
@@ -54,8 +56,7 @@ function Menu({ page }: { page: ViewedPage }) {
   }, [])
 
   async function apply({ query, columns }: ViewRecord): Promise<void> {
-    if (columns === null) localStorage.removeItem(keyOf(page))
-    else localStorage.setItem(keyOf(page), columns)
+    store(keyOf(page), columns)
     await navigate(`?${query ?? ''}`)
     isJustApplied = true
     noteApplied()
@@ -81,7 +82,7 @@ function Menu({ page }: { page: ViewedPage }) {
         {opened === 'save' && (
           <SaveView
             views={views}
-            view={{ page, query: queryNow(), columns: localStorage.getItem(keyOf(page)) }}
+            view={{ page, query: queryNow(), columns: stored(keyOf(page)) }}
             onClose={() => open(undefined)}
           />
         )}

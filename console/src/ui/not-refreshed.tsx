@@ -1,0 +1,40 @@
+import { ExclamationCircleFilled } from '@ant-design/icons'
+import { useQueryClient } from '@tanstack/react-query'
+import { Button } from 'antd'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
+import { reading } from '../api.ts'
+import { serviceTime } from '../clock.ts'
+import { defineTexts } from '../language/index.ts'
+import { retryFailed, useUntold } from '../outages.ts'
+import { useWords } from './refusal.tsx'
+import { useCommon } from './texts.ts'
+
+const useTexts = defineTexts(
+  { since: 'Not refreshed since {{time}}: {{reason}}', some: 'Part of this page can’t be loaded: {{reason}}' },
+  { since: '自 {{time}} 起未能刷新：{{reason}}', some: '此页面的部分内容无法加载：{{reason}}' },
+)
+
+/** Above every page: tells that something on it is old, or missing, because it could not be read. */
+export function NotRefreshed() {
+  const t = useTexts()
+  const common = useCommon()
+  const queries = useQueryClient()
+  const untold = useUntold()
+  const { message, details } = useWords(untold?.error)
+  if (untold === undefined) return null
+  const timeZone = queries.getQueryData<{ timeZone: string }>(reading(getSettings, {}).queryKey)?.timeZone
+  const time = new Intl.DateTimeFormat('en-GB', { ...(timeZone && { timeZone }), timeStyle: 'short' }).format(
+    serviceTime(untold.dataUpdatedAt),
+  )
+  return (
+    <div className="not-refreshed" role="alert">
+      <ExclamationCircleFilled aria-hidden />
+      <span className="notice-words" title={details}>
+        {untold.data === undefined ? t('some', { reason: message }) : t('since', { time, reason: message })}
+      </span>
+      <Button size="small" loading={untold.fetchStatus === 'fetching'} onClick={() => void retryFailed(queries)}>
+        {common('retry')}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import { describe, expect } from 'bun:test'
+import type { Page, Route } from 'playwright-core'
+import { newApplication } from '../harness.ts'
+import { newSite } from './site-support.ts'
+import { browserTest, client, picture, visit } from './support.ts'
+
+/** What stands between a browser and the service, or in its place. */
+const outages: Record<string, (route: Route) => Promise<void>> = {
+  'the service is overloaded': (route) =>
+    route.fulfill({
+      status: 503,
+      headers: { 'x-request-id': 'r-1' },
+      json: { code: 50003, msg: 'not available', data: null },
+    }),
+  'a proxy has no service behind it': (route) => route.fulfill({ status: 502, body: '<html>Bad Gateway</html>' }),
+  'a network asks for its own sign-in': (route) =>
+    route.fulfill({ status: 200, contentType: 'text/html', body: '<html>Welcome</html>' }),
+  'there is no connection': (route) => route.abort(),
+}
+
+const notice = (page: Page) => page.getByRole('alert').filter({ hasText: /since \d\d:\d\d: / })
+
+describe('while the service does not answer', () => {
+  for (const [name, fail] of Object.entries(outages)) {
+    browserTest(`a list says since when it is old: ${name}`, async () => {
+      const { appId } = await newApplication(client)
+      const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator' })
+      await page.getByRole('button', { name: 'Refresh' }).waitFor()
+      await page.route('**/api/**', fail)
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      await notice(page).waitFor()
+      expect(await notice(page).count()).toBe(1)
+      await picture(page, `not refreshed ${name}`)
+      await page.unroute('**/api/**')
+      await notice(page).getByRole('button', { name: 'Try again' }).click()
+      await notice(page).waitFor({ state: 'detached' })
+    })
+  }
+
+  browserTest('every kind of page says so, and comes back by itself', async () => {
+    const app = await newApplication(client)
+    const site = await newSite(app)
+    const { appId } = app
+    const { page } = await visit('/console', { role: 'admin' })
+    const paths = ['', '/applications', `/sites/${appId}/${site.id}`, '/service', '/people', `/events?appId=${appId}`]
+    for (const path of paths) {
+      await page.goto(`${client.url}/console${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForLoadState('networkidle')
+      await page.route('**/api/**', (route) => route.fulfill({ status: 502, body: '' }))
+      // As when the window gets the focus again.
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 5_100)))
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+      await notice(page).waitFor()
+      await page.unroute('**/api/**')
+      await notice(page).waitFor({ state: 'detached' })
+    }
+  })
+
+  browserTest('a page that is opened then offers to try again, and comes back by itself', async () => {
+    const { page } = await visit('/console/account', { role: 'operator' })
+    await page.route('**/api/**', (route) => route.fulfill({ status: 503, body: '' }))
+    await page.goto(`${client.url}/console/sites`)
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    await page.unroute('**/api/**')
+    await page.getByRole('heading', { level: 1, name: 'Sites' }).waitFor()
+  })
+})
