@@ -74,6 +74,11 @@ const tags = {
     'Serial numbers that are known before their devices are registered, each with its model.',
     platform,
   ),
+  savedRegions: tag(
+    'Saved regions',
+    'Regions that are newer than the built-in table, have another name there, or have ended.',
+    platform,
+  ),
   deviceOwnership: tag(
     'Device ownership',
     'For operators: free any serial number, or move a device to another application.',

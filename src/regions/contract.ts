@@ -110,7 +110,7 @@ export type SavedRegionRecord = Static<typeof SavedRegionRecord>
 
 export const saveRegion = operation({
   id: 'saveRegion',
-  group: 'regions',
+  group: 'savedRegions',
   summary:
     'Creates or replaces a region that the built-in table lacks or names otherwise. It counts in every record that shows the name of its code.',
   method: 'POST',
@@ -126,7 +126,7 @@ export const saveRegion = operation({
       Type.Boolean({ description: 'true: the region has ended. It keeps its name, but the tree leaves it out.' }),
     ),
   }),
-  example: { parentCode: '500100' },
+  example: { code: '500157', name: '两江新区', parentCode: '500100' },
   data: SavedRegionRecord,
   refusals: [],
   idempotent: true,
@@ -134,12 +134,13 @@ export const saveRegion = operation({
 
 export const deleteRegion = operation({
   id: 'deleteRegion',
-  group: 'regions',
+  group: 'savedRegions',
   summary: 'Deletes a saved region: the built-in table applies to its code again.',
   method: 'POST',
   path: `${platformFolder}/delete`,
   callers: ['operator'],
   body: Type.Object({ code: regionCode }),
+  example: { code: '500157' },
   data: SavedRegionRecord,
   refusals: ['regionNotFound', 'regionInUse'],
   idempotent: true,
@@ -147,7 +148,7 @@ export const deleteRegion = operation({
 
 export const pageRegions = operation({
   id: 'pageRegions',
-  group: 'regions',
+  group: 'savedRegions',
   summary: 'Lists the saved regions by code.',
   method: 'GET',
   path: `${platformFolder}/page`,

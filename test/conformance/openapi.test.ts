@@ -10,6 +10,7 @@ import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
 import { saveView } from '../../src/people/views/contract.ts'
+import { saveRegion } from '../../src/regions/contract.ts'
 import { getOpenApi } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
@@ -219,6 +220,11 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   getApplication: () => ({ appId }),
   rotateApplicationSecret: () => ({ appId }),
   endPreviousApplicationSecret: () => ({ appId }),
+  deleteRegion: async () => {
+    const code = '360190'
+    expectSuccess(await client.operate(saveRegion, { code, name: '新区' }))
+    return { code }
+  },
   importDeviceInventory: async () => ({ entries: [{ ...fresh(), ...(await model) }] }),
   createOperator: () => ({ name: newSerial('example') }),
   createOperatorKey: () => ({ name: newSerial('example') }),

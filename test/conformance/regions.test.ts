@@ -43,7 +43,9 @@ describe('getRegionTree', () => {
       expect(least ?? 4).toBeGreaterThan(region.level)
     }
     expect(whole.map(({ level }) => level)).toEqual(whole.map(() => 1))
-    expect(whole).toHaveLength(34)
+    // Other tests of this service may leave saved ones.
+    const saved = (await client.operate(pageRegions, { pageSize: 100 })).data.list.map(({ code }) => code)
+    expect(whole.filter(({ code }) => !saved.includes(code))).toHaveLength(34)
     const jiangxi = whole.find(({ code }) => code === '360000')
     expect(jiangxi).toMatchObject({ name: '江西省', level: 1 })
     const nanchang = jiangxi?.children.find(({ code }) => code === '360100')
