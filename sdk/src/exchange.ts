@@ -46,8 +46,9 @@ export async function exchange(
   baseUrl: string,
   target: Target,
   input: object,
-  { operation, headers = {}, signal, names = {}, fetch: send = fetch }: ExchangeOptions,
+  options: ExchangeOptions,
 ): Promise<Answered<unknown>> {
+  const { operation, headers = {}, signal, fetch: send = fetch } = options
   const { url, ...request } = requestOf(target, input, headers)
   let response: Response
   let text: string
@@ -60,19 +61,24 @@ export async function exchange(
     signal?.throwIfAborted()
     throw new ForecourtError(`no answer: ${causeOf(error)}`, { code: 0, status: 0, operation, cause: error })
   }
-  if (isRedirect(response)) {
-    const to = response.headers.get('location')
-    const reason = `the service redirects${to === null ? '' : ` to ${to}`}; redirects are not followed: set baseUrl to the final address`
-    throw new ForecourtError(reason, { code: 0, name: 'notForecourt', status: response.status || 302, operation })
-  }
   const answer = jsonOf(text)
   if (isSuccess(response, answer)) return answered(response, answer.data)
   if (typeof target.answers === 'string' && hasMediaType(response, [target.answers])) {
     if (target.answers !== jsonType) return answered(response, text)
     if (answer !== undefined) return answered(response, answer)
   }
+  throw refusalOf(response, answer, options)
+}
+
+/** The error of a response that is no success: the service's refusal, a redirect, or somebody else's response. */
+function refusalOf(response: Response, answer: object | undefined, { operation, names = {} }: ExchangeOptions) {
+  if (isRedirect(response)) {
+    const to = response.headers.get('location')
+    const reason = `the service redirects${to === null ? '' : ` to ${to}`}; redirects are not followed: set baseUrl to the final address`
+    return new ForecourtError(reason, { code: 0, name: 'notForecourt', status: response.status || 302, operation })
+  }
   const refusal = isRefusal(response, answer) ? answer : undefined
-  throw new ForecourtError(refusal?.msg ?? strangerWords(response), {
+  return new ForecourtError(refusal?.msg ?? strangerWords(response), {
     code: refusal?.code ?? 0,
     name: refusal === undefined ? 'notForecourt' : (names[refusal.code] ?? 'unknownRefusal'),
     status: response.status,

@@ -115,7 +115,8 @@ test('an export replaces neither a device nor a pipe, and of a link the file tha
   const place = (name: string) => join(folder, name)
   const exported = (path: string) => forecourt(['export', 'devices', '--app', appId, '--output', path], settings)
   const made =
-    spawnSync('mkfifo', [place('pipe')]).status === 0 && spawnSync('mknod', [place('null'), 'c', '1', '3']).status === 0
+    spawnSync('mknod', [place('pipe'), 'p']).status === 0 &&
+    spawnSync('mknod', [place('null'), 'c', '1', '3']).status === 0
   mkdirSync(place('far'))
   symlinkSync(place('far/new.csv'), place('link.csv'))
   symlinkSync('link.csv', place('chain.csv'))
