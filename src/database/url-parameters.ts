@@ -125,7 +125,7 @@ export function readParameters(query: string): Parameters {
 }
 
 function throwRule(name: string, instead: string): never {
-  return refuse(`has a parameter that cannot be followed: ${name} ${instead}`)
+  throw new UserError(`The ${name} of DATABASE_URL ${instead}.`)
 }
 
 function readOptions(given: ReadonlyMap<string, string>): UrlOptions {
