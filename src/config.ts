@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { readDatabaseUrl } from './database/url.ts'
+import { nearestOf } from './runtime/nearest.ts'
 import {
   integer,
   notIssuer,
-  notPostgres,
   notTiles,
   oneOf,
   optional,
@@ -24,6 +25,11 @@ import { UserError } from './runtime/user-error.ts'
 
 type Settings = Record<string, Setting<unknown>>
 
+/** Throws a sentence of its own. */
+function notDatabase(url: string): undefined {
+  readDatabaseUrl(url)
+}
+
 /** Every setting of the service (contract §7), by its member of `Config`. The reference of settings is made from it. */
 export const settings = {
   host: setting('FORECOURT_HOST', text('127.0.0.1'), {
@@ -41,10 +47,10 @@ export const settings = {
   /** A PostgreSQL to use; undefined means the embedded one in `dataDir`. */
   databaseUrl: setting(
     'DATABASE_URL',
-    { ...optional(notPostgres), isSecret: true },
+    { ...optional(notDatabase), isSecret: true },
     {
-      en: 'A PostgreSQL (15 or newer) in place of the embedded one. Several hosts are allowed: the primary among them is used. `?host=/folder` for a socket.',
-      zh: '使用自备的 PostgreSQL（15 或更新）代替内置数据库。可写多个主机，使用其中的主库；`?host=/folder` 表示套接字。',
+      en: 'A PostgreSQL (15 or newer) in place of the embedded one. Several hosts are allowed: the primary among them is used. Names and passwords are percent-encoded; `?host=/folder` for a socket.',
+      zh: '使用自备的 PostgreSQL（15 或更新）代替内置数据库。可写多个主机，使用其中的主库；名称和密码须百分号编码；`?host=/folder` 表示套接字。',
     },
   ),
   dataDir: setting(
@@ -306,25 +312,6 @@ export function findUnknownSettings(environment: Environment): UnknownSetting[] 
     .filter((name) => name.startsWith('FORECOURT_') && !known.includes(name) && !ofOthers.test(name))
     .sort()
     .map((name) => ({ name, nearest: nearestOf(name, known) }))
-}
-
-function nearestOf(name: string, known: readonly string[]): string {
-  const [nearest = ''] = known.toSorted((a, b) => editsBetween(name, a) - editsBetween(name, b))
-  return nearest
-}
-
-/** How many letters must be put in, left out or changed to make one text of another (Levenshtein). */
-function editsBetween(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= one.length; i++) {
-    const above = row
-    row = [i]
-    for (let j = 1; j <= other.length; j++) {
-      const changed = (above[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
-      row.push(Math.min(changed, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1))
-    }
-  }
-  return row[other.length] ?? 0
 }
 
 /** Throws `UserError` for settings of single sign-on that contradict each other. */

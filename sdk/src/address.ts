@@ -1,6 +1,6 @@
 /** Whether the host is this machine, so that no one can read the traffic on its way. */
-function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+export function isLoopback(hostname: string): boolean {
+  return /^((.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
 /** Whether requests to the address could be read on their way: plain HTTP to another machine. */
@@ -17,10 +17,14 @@ export function readAddress(baseUrl: unknown, allowHttp: boolean): string {
       `baseUrl must be an address like https://forecourt.example.com, not ${JSON.stringify(baseUrl)}.`,
     )
   }
+  // The paths of operations are put behind it.
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new TypeError(`baseUrl must not hold a user name, password, query or fragment: ${url.origin} is its address.`)
+  }
   if (travelsOpenly(url) && !allowHttp) {
     throw new TypeError(
       `baseUrl is ${url.origin}, where secrets would travel in plain text: use https://, or set allowHttp: true if you trust the network.`,
     )
   }
-  return String(baseUrl).replace(/\/+$/, '')
+  return url.origin + url.pathname.replace(/\/+$/, '')
 }

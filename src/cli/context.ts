@@ -3,6 +3,7 @@ import { travelsOpenly } from '#sdk/address'
 import { Forecourt } from '#sdk/forecourt'
 import { type Config, readConfig, readSecret } from '../config.ts'
 import type { CliCommand } from './command.ts'
+import { AddressFault, readServiceAddress } from './service-address.ts'
 
 type OutputStream = Writable & { isTTY?: boolean; columns?: number }
 
@@ -73,9 +74,13 @@ export class Context {
     return this.stderr.isTTY === true && !this.isQuiet
   }
 
-  /** The address of the service. */
+  /** The address of the service, without a slash at its end. Throws a `UsageError` for what is none. */
   get url(): string {
-    return this.options.url ?? (this.environment.FORECOURT_URL?.trim() || 'http://127.0.0.1:8080')
+    try {
+      return readServiceAddress(this.options.url ?? (this.environment.FORECOURT_URL?.trim() || 'http://127.0.0.1:8080'))
+    } catch (error) {
+      throw error instanceof AddressFault ? new UsageError(error.message) : error
+    }
   }
 
   /** The settings of the service, for commands that do without it. */
@@ -121,11 +126,6 @@ export class Context {
 
   private requireAddress(secret: string): string {
     const { url } = this
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw new UsageError(
-        `"${url}" is not an address: it must begin with http:// or https://, as http://127.0.0.1:8080 does`,
-      )
-    }
     if (travelsOpenly(new URL(url)) && !this.allowsHttp) {
       throw new UsageError(
         `${secret} would be sent to ${url} in plain text: use https://, or add --allow-http where the network is trusted`,

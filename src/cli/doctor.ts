@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Config, findUnknownSettings, readConfig } from '../config.ts'
-import { placeOf } from '../database/start.ts'
+import { placeOf } from '../database/open.ts'
 import { findRunning } from '../embedded/command-database.ts'
 import { lockHolder } from '../embedded/instance-lock.ts'
 import { readRecord } from '../embedded/record.ts'

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Event } from '#sdk/api'
 import { ForecourtError } from '#sdk/error'
 import type { Forecourt } from '#sdk/forecourt'
-import { callbackUrlFault, isPrivateHost } from '../deliveries/callback-url.ts'
+import { callbackUrlFault, staysPrivate } from '../deliveries/callback-url.ts'
 import { type CallbackClient, openCallbackClient } from '../deliveries/client.ts'
 import { webhookIdOf } from '../deliveries/rules.ts'
 import { composeRequest, newCallbackSecret, readCallbackSecret } from '../deliveries/sign.ts'
@@ -58,7 +58,7 @@ function requireForward(forward: string, context: Context): URL {
   const fault = callbackUrlFault(forward, 'allow')?.en.replace('https://', 'http:// or https://')
   if (fault !== undefined) throw new UsageError(`--forward ${fault}, but it is "${forward}"`)
   const url = new URL(forward)
-  if (url.protocol === 'https:' || isPrivateHost(url.hostname) || context.allowsHttp) return url
+  if (url.protocol === 'https:' || staysPrivate(url.hostname) || context.allowsHttp) return url
   throw new UsageError(
     `events, with names and phone numbers, would be sent to ${url.host} in plain text: use https://, or add --allow-http`,
   )

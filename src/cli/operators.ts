@@ -49,7 +49,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
         throw new UsageError('--app names the applications of a developer, who sees no others; the other roles see all')
       }
       const made = await context.client().createOperator({ name, role, appIds })
-      const link = made.setUpPath === null ? null : `${context.url.replace(/\/+$/, '')}${made.setUpPath}`
+      const link = made.setUpPath === null ? null : `${context.url}${made.setUpPath}`
       const { id, setUpExpireTime } = made
       context.result({ ...made, setUpUrl: link }, sheet({ id, name, role, link, 'link ends': setUpExpireTime }))
       context.remark('Give the link to the person: it works once, and is shown only now.')

@@ -19,8 +19,8 @@ export async function run(args: string[], context: Context): Promise<number> {
 }
 
 /** Words an error for users: what went wrong and what to do. */
-function explain(error: unknown, { url }: Context): string {
-  if (error instanceof ForecourtError) return explainAnswer(error, url)
+function explain(error: unknown, context: Context): string {
+  if (error instanceof ForecourtError) return explainAnswer(error, context.url)
   if (error instanceof UsageError) return `error: ${error.message}`
   if (error instanceof UserError) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

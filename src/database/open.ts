@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import postgres from 'postgres'
-import { UserError } from '../runtime/user-error.ts'
 import type { Address } from './hosts.ts'
-import { type Tls, takeTls } from './tls.ts'
+import { readTls } from './tls.ts'
+import { type DatabasePlace, isSocket, readDatabaseUrl, writeAddress } from './url.ts'
 
 export type Sql = postgres.Sql
 /** A transaction or a pool: both run statements. */
@@ -136,10 +136,12 @@ export function openDatabase(options: OpenOptions): Sql {
     } as Record<string, string | number>,
   }
   const { target, address, socket, doubt } = options
+  const place = placeIn(target)
+  // A function finds the right one of several hosts; the driver must not try another.
+  const addresses =
+    address !== undefined ? [address] : socket === undefined ? place.addresses : place.addresses.slice(0, 1)
   // The driver takes a function that makes connections, though its types don't say so.
-  const own = { ...settings, ...(socket === undefined ? {} : { socket }) }
-  const sql =
-    typeof target === 'string' ? openUrl(target, own, address, socket !== undefined) : postgres({ ...own, ...target })
+  const sql = openDriver(place, addresses, { ...settings, ...(socket === undefined ? {} : { socket }) })
   // The patched driver calls it at each reply.
   if (doubt !== undefined) Object.assign(sql.options, { doubt })
   return sql
@@ -147,55 +149,66 @@ export function openDatabase(options: OpenOptions): Sql {
 
 type Settings = postgres.Options<Record<string, postgres.PostgresType>>
 
-function openUrl(target: string, settings: Settings, address: Address | undefined, findsHost: boolean): Sql {
-  const { url, tls, ...place } = readUrl(target)
-  // A function finds the right one of several hosts; the driver must not try another.
-  const chosen = address ?? (findsHost ? addressesOf(target)[0] : place)
-  try {
-    return postgres(url, { ...settings, ...tls, ...chosen })
-  } catch {
-    // The driver's own words could repeat the URL, and with it the password.
-    throw new UserError('DATABASE_URL is not a URL that PostgreSQL understands.')
+/** Opens one connection as `target` names it, for work that needs none of the service's settings. */
+export function openPlainly(target: Target): Sql {
+  const place = placeIn(target)
+  return openDriver(place, place.addresses, { max: 1, fetch_types: false, onnotice: () => {} })
+}
+
+function openDriver(place: DatabasePlace, addresses: readonly Address[], settings: Settings): Sql {
+  forgetVariables()
+  const [first] = addresses
+  const isOnSocket = first !== undefined && isSocket(first)
+  const ssl = isOnSocket ? undefined : readTls(place.sslmode, place.sslrootcert)
+  const own = {
+    ...settings,
+    host: addresses.map(({ host }) => host),
+    port: addresses.map(({ port }) => port),
+    ...(isOnSocket ? { path: `${first.host}/.s.PGSQL.${first.port}` } : {}),
+    user: place.user,
+    password: place.password,
+    database: place.database,
+    ssl: ssl ?? false,
+    sslnegotiation: place.isDirectTls ? 'direct' : null,
+    prepare: place.mayPrepare,
   }
+  // The driver takes lists of hosts and of ports, though its types don't say so.
+  return postgres(own as unknown as Settings)
+}
+
+/**
+ * Takes the variables of other programs (`PGHOST`, `PGSSL`, `PGTARGETSESSIONATTRS` …) out of this process's environment. The
+ * driver makes an option of each `PG…` that it is not given, of which some end the start and others change what a connection
+ * does; not all of its options can be given so that it doesn't look.
+ */
+function forgetVariables(): void {
+  // biome-ignore lint/style/noProcessEnv: the driver reads it too.
+  const environment = process.env
+  for (const name of Object.keys(environment)) if (/^PG[A-Z_]+$/i.test(name)) delete environment[name]
+}
+
+function placeIn(target: Target): DatabasePlace {
+  if (typeof target === 'string') return readDatabaseUrl(target)
+  const { host, port, ...rest } = target
+  const plain = { sslmode: undefined, sslrootcert: undefined, isDirectTls: false, mayPrepare: true }
+  return { addresses: [{ host, port }], ...rest, ...plain }
 }
 
 /** The hosts that a target names; one of several is the primary. */
 export function addressesOf(target: Target): Address[] {
-  const { host, port } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
-  return host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
+  return placeIn(target).addresses
 }
 
 /** The password that a target names; empty for none. */
 export function passwordOf(target: Target): string {
-  const { pass } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
-  return typeof pass === 'string' ? pass : ''
+  return placeIn(target).password
 }
 
-interface UrlParts {
-  url: string
-  host?: string
-  port?: number
-  tls: { ssl?: Tls }
-}
-
-/**
- * Reads the parts of a URL that the driver does not read by itself: a socket folder as libpq writes it
- * (`?host=/folder&port=5432`). The host is chosen elsewhere: the primary of several.
- */
-function readUrl(url: string): UrlParts {
-  const [base = url, query = ''] = url.split('?')
-  const parameters = new URLSearchParams(query)
-  const host = parameters.get('host')
-  const port = parameters.get('port')
-  const ssl = takeTls(parameters)
-  for (const name of ['host', 'port', 'target_session_attrs']) parameters.delete(name)
-  return {
-    url: parameters.size === 0 ? base : `${base}?${parameters}`,
-    ...(host === null ? {} : { host }),
-    ...(port === null ? {} : { port: Number(port) }),
-    // A socket of this machine has no TLS.
-    tls: ssl === undefined || host?.startsWith('/') ? {} : { ssl },
-  }
+/** The database's address for a log line: without the password. */
+export function placeOf(target: Target): string {
+  const { addresses, database } = placeIn(target)
+  const hosts = addresses.map((one) => (isSocket(one) ? `${one.host}/.s.PGSQL.${one.port}` : writeAddress(one)))
+  return `database ${database} at ${hosts.join(', ')}`
 }
 
 /**

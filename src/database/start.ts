@@ -4,7 +4,7 @@ import { UserError } from '../runtime/user-error.ts'
 import { requireNodeSettings } from './distribute.ts'
 import { mayPass } from './failures.ts'
 import { migrate } from './migrate.ts'
-import { openDatabase, type Sql, type Target } from './open.ts'
+import { placeOf, type Sql, type Target } from './open.ts'
 
 export interface WaitOptions {
   target: Target
@@ -54,13 +54,6 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
   } finally {
     clearTimeout(telling)
   }
-}
-
-/** The database's address for a log line: without the password. */
-export function placeOf(target: Target): string {
-  const { database, host, port, path } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
-  const hosts = typeof path === 'string' ? [path] : host.map((name, index) => `${name}:${port[index]}`)
-  return `database ${database} at ${hosts.join(', ')}`
 }
 
 async function look(sql: Sql, withinMs: number, log: Logger, signal: AbortSignal): Promise<Fault | undefined> {

@@ -10,23 +10,19 @@ import { UserError } from '../runtime/user-error.ts'
 export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions
 
 /**
- * Takes `sslmode` and `sslrootcert` out of a URL and reads them as libpq does: the driver would not read the file, and
- * would accept any word as a mode. Undefined when the URL has neither.
+ * Reads `sslmode` and `sslrootcert` of a URL as libpq does: the driver would not read the file. Undefined when the URL has
+ * neither.
  */
-export function takeTls(parameters: URLSearchParams): Tls | undefined {
-  const mode = parameters.get('sslmode')
-  const file = parameters.get('sslrootcert')
-  parameters.delete('sslmode')
-  parameters.delete('sslrootcert')
-  const ca = file === null || file === 'system' ? {} : { ca: readCertificates(file) }
-  switch (mode ?? (file === null ? null : 'verify-full')) {
-    case null:
+export function readTls(mode: string | undefined, file: string | undefined): Tls | undefined {
+  const ca = file === undefined || file === 'system' ? {} : { ca: readCertificates(file) }
+  switch (mode ?? (file === undefined ? undefined : 'verify-full')) {
+    case undefined:
       return undefined
     case 'disable':
       return false
     case 'require':
       // A root certificate in the URL is there to be verified against.
-      return file === null ? 'require' : { ...ca, checkServerIdentity: () => undefined }
+      return file === undefined ? 'require' : { ...ca, checkServerIdentity: () => undefined }
     case 'allow':
     case 'prefer':
       return mode as 'allow' | 'prefer'
@@ -35,9 +31,7 @@ export function takeTls(parameters: URLSearchParams): Tls | undefined {
     case 'verify-full':
       return ca
     default:
-      throw new UserError(
-        'The sslmode of DATABASE_URL must be one of disable, allow, prefer, require, verify-ca, verify-full.',
-      )
+      throw new Error(`unknown sslmode ${mode}`)
   }
 }
 

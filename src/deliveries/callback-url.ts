@@ -52,6 +52,53 @@ export function isPrivateHost(hostname: string): boolean {
   return isIP(host) === 0 ? privateNames.test(host) || !host.includes('.') : isPrivateAddress(host)
 }
 
+const localIpv6 = new BlockList()
+for (const [network, prefix] of [
+  ['::', 128],
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const) {
+  localIpv6.addSubnet(network, prefix, 'ipv6')
+}
+
+/**
+ * Whether requests to the host of a URL stay on this machine or a private network. Not the same as `isPrivateHost`, which also
+ * refuses each IPv6 address that only holds an IPv4 address: here that address decides, because packets go there.
+ */
+export function staysPrivate(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 6) return isPrivateHost(hostname)
+  return localIpv6.check(host, 'ipv6') || privateAddresses.check(ipv4Inside(host) ?? '', 'ipv4')
+}
+
+/** The IPv4 address that an IPv6 address holds: mapped, compatible, translated (NAT64) or tunnelled (6to4). */
+function ipv4Inside(address: string): string | undefined {
+  const groups = groupsOf(address)
+  const begins = (...first: number[]) => first.every((group, index) => groups[index] === group)
+  const at = begins(0x2002)
+    ? 1
+    : begins(0, 0, 0, 0, 0, 0) || begins(0, 0, 0, 0, 0, 0xffff) || begins(0, 0, 0, 0, 0xffff, 0)
+      ? 6
+      : begins(0x64, 0xff9b, 0, 0, 0, 0) || begins(0x64, 0xff9b, 1)
+        ? 6
+        : undefined
+  if (at === undefined) return undefined
+  return groups
+    .slice(at, at + 2)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.')
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  // The parser turns an IPv4 address at the end into groups.
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const read = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
+  const [first, last] = [read(head), read(tail ?? '')]
+  return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last]
+}
+
 /** Why a callback URL is refused; undefined for a valid one. Its host is looked up and checked at each connection. */
 export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allow'): Reason | undefined {
   if (!URL.canParse(url) || /^\s|\s$/u.test(url)) return { en: 'must be an absolute URL', zh: '必须是绝对 URL' }

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
-import postgres from 'postgres'
 import { makeDataFolder } from '../database/data-folder.ts'
+import { openPlainly } from '../database/open.ts'
 import { explainFault } from '../database/system-fault.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { type Binaries, defaultSystemFolders, findBinaries, usableBinaries } from './binaries.ts'
@@ -187,7 +187,7 @@ async function answers(record: EmbeddedRecord): Promise<boolean> {
 
 /** Runs one statement on its own connection, with a timeout. */
 async function run(record: EmbeddedRecord, name: string, statement: string, timeoutSeconds = 30): Promise<void> {
-  const sql = postgres({ ...connectionTo(record, name), max: 1, fetch_types: false, ssl: false, onnotice: () => {} })
+  const sql = openPlainly(connectionTo(record, name))
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('it does not answer')), timeoutSeconds * 1000)

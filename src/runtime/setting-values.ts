@@ -84,10 +84,6 @@ export function unknownZone(name: string): string | undefined {
   return isTimeZone(name) ? undefined : `"${name}" is not a known time zone`
 }
 
-export function notPostgres(url: string): string | undefined {
-  return /^postgres(ql)?:\/\//.test(url) ? undefined : 'must begin with postgres:// or postgresql://'
-}
-
 /** Reads an origin: no path, query or user; http only for an address of this machine. */
 export function readPublicUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined

@@ -180,7 +180,20 @@ test('who gives no key, or no address, used it wrongly', async () => {
     code: 2,
     stderr: expect.stringContaining('FORECOURT_OPERATOR_KEY'),
   })
-  expect(await forecourt(['app', 'list', '--url', 'here'], settings)).toMatchObject({ code: 2 })
+  for (const wrong of ['here', 'http://user:secret@127.0.0.1/', `${client.url}?x=1`]) {
+    const refused = await forecourt(['app', 'list', '--url', wrong], settings)
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/^error: [^\n]+\n$/) })
+    expect(refused.stderr).not.toContain('secret')
+  }
+  for (const pasted of [
+    `${client.url.replace('http', 'HTTP')}//`,
+    `${client.url}/console/devices?x=1#y`,
+    new URL(client.url).host,
+  ]) {
+    expect(await forecourt(['app', 'list', '--json'], { ...settings, FORECOURT_URL: ` ${pasted} ` })).toMatchObject({
+      code: 0,
+    })
+  }
   expect(await forecourt(['app', 'freeze', 'some'], settings)).toEqual({
     code: 2,
     stdout: '',

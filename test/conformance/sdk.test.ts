@@ -372,6 +372,9 @@ describe('the SDK', () => {
     for (const wrong of [undefined, 'localhost:8080', 'http://', 'ftp://example.com']) {
       expect(construct({ baseUrl: wrong, token })).toThrow(/baseUrl must be an address/)
     }
+    for (const more of ['https://user:secret@example.com', 'https://example.com?x=1', 'https://example.com/#x']) {
+      expect(construct({ baseUrl: more, token })).toThrow(/^baseUrl must not hold .+https:\/\/example\.com is/)
+    }
     for (const open of ['http://forecourt.example.com', 'http://127.0.0.1.example.com', 'http://10.0.0.1:8080']) {
       expect(construct({ baseUrl: open, token })).toThrow(/plain text/)
       expect(construct({ baseUrl: open, token, allowHttp: true })).not.toThrow()

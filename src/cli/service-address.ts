@@ -1,0 +1,38 @@
+import { isLoopback } from '#sdk/address'
+
+/** Why an address is refused, in words that hold no password. */
+export class AddressFault extends Error {}
+
+/**
+ * Reads the address of the service as people paste it: out of a browser's address line, or without `http://`. Returns it without
+ * a slash at its end. Throws an `AddressFault`.
+ */
+export function readServiceAddress(given: string): string {
+  const url = parse(given.trim())
+  if (url.username !== '' || url.password !== '') {
+    throw new AddressFault('the address of the service must not hold a user name or password')
+  }
+  const prefix = url.pathname.replace(/\/+(console|api|docs)(\/.*)?$/, '')
+  const isPage = prefix !== url.pathname
+  if (!isPage && (url.search !== '' || url.hash !== '')) {
+    throw new AddressFault(
+      `the address of the service must not hold a query or fragment: ${url.origin}${url.pathname} is meant?`,
+    )
+  }
+  return url.origin + prefix.replace(/\/+$/, '')
+}
+
+function parse(text: string): URL {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return new URL(text)
+  const isBare = /^[^\s/:@?#[\]\\]+(:\d+)?([/?#].*)?$|^\[[\da-f:.]+\](:\d+)?([/?#].*)?$/i.test(text)
+  if (isBare && URL.canParse(`https://${text}`)) {
+    const secure = new URL(`https://${text}`)
+    if (isLoopback(secure.hostname)) return new URL(`http://${text}`)
+    // A name with dots and letters, not an address of a private network, which has no certificate as a rule.
+    if (/\.[a-z][\w-]*\.?$/i.test(secure.hostname)) return secure
+  }
+  const shown = text.includes('@') ? 'the address of the service' : `"${text}"`
+  throw new AddressFault(
+    `${shown} is not an address: it must begin with http:// or https://, as http://127.0.0.1:8080 does`,
+  )
+}
