@@ -26,7 +26,7 @@ import {
   siteWriter,
   type Writer,
 } from './row-writers.ts'
-import { cellReader, type KeptRow, memberReader } from './rules.ts'
+import { cellReader, type KeptRow, memberReader, requireOwn } from './rules.ts'
 import { type ImportJob, importOf, imports, readPiece, type StoredPiece } from './store.ts'
 
 interface Parts extends RowParts {
@@ -132,7 +132,7 @@ export function importSteps(parts: Parts): Steps {
       const piece = await readPiece(sql, job.id, own.nextPiece)
       if (piece === undefined) return undefined
       const ignored = new Set(own.ignoredColumns)
-      const read = readerOf(own, (column) => void ignored.add(column))
+      const read = readerOf(own, job.appId, (column) => void ignored.add(column))
       const compose = composerOf(own, job)
       const first = own.nextRow
       return {
@@ -178,18 +178,28 @@ function progressTo({ nextPiece }: ImportJob, piece: StoredPiece, nextRow: numbe
 }
 
 /** Reads a stored row, and checks it as the operation does that creates or updates such a record. */
-function readerOf({ kind, mode, format, columns }: ImportJob, noteIgnored: (column: string) => void): Reader {
+function readerOf(
+  { kind, mode, format, columns }: ImportJob,
+  appId: string | null,
+  noteIgnored: (column: string) => void,
+): Reader {
   const check = validator(rowsOf(kind, mode), 'row', undefined)
   const readCells = format === 'csv' ? cellReader({ kind, mode }, columns ?? []) : undefined
   const readMembers = memberReader({ kind, mode }, noteIgnored)
   const width = columns?.length ?? 0
+  const ownerAt = columns?.indexOf('appId') ?? -1
   return ([line, ...cells]) => {
     let body: unknown
     try {
       if (cells.length === 0) throw rowFault('is too large', '过大')
-      if (readCells === undefined) body = readMembers(parseJson(Buffer.from(cells[0] ?? '')))
-      else if (cells.length === width) body = readCells(cells)
+      let owner: unknown = cells[ownerAt]
+      if (readCells === undefined) {
+        const row = parseJson(Buffer.from(cells[0] ?? ''))
+        body = readMembers(row)
+        owner = (row as { appId?: unknown } | null)?.appId
+      } else if (cells.length === width) body = readCells(cells)
       else throw wrongWidth(cells.length, width)
+      requireOwn(appId, owner)
       return { line, cells, key: keyOf(kind, body), body: check(body), refusal: undefined }
     } catch (error) {
       const key = keyOf(kind, body)

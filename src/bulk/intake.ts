@@ -1,8 +1,9 @@
 import { Parser } from 'csv-parse'
 import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest, type Reason } from '../vocabulary/refusals.ts'
+import { isBlank } from './blanks.ts'
 import { type ImportFormat, ignoredColumns } from './contract.ts'
-import { columnFaults, type KeptRow, type RowKind, shownColumn } from './rules.ts'
+import { columnFaults, type KeptRow, type RowKind, shownColumn, wrongSeparator } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'
 
 /** The most surplus cells that a refused row keeps, so that its author finds them in the file of refused rows. */
@@ -21,6 +22,14 @@ export class RowFile {
   /** The columns of the file that are ignored. */
   ignoredColumns: string[] = []
   rows = 0
+  /** The places of columns without a name, whose cells must be empty. */
+  private nameless: number[] = []
+  /** How many columns there are up to the last one with a name. */
+  private namedWidth = 0
+  /** The place of the column `appId` where the caller leaves it out: its cells then name no application. */
+  private unowned: number[] = []
+  /** Line ends within cells that the parser has counted as two. */
+  private countedTwice = 0
   private readonly kind: RowKind
   private readonly format: ImportFormat
   /** Columns that are ignored because the caller says so. */
@@ -56,7 +65,7 @@ export class RowFile {
       // The decoder has removed a byte-order mark of UTF-8, but not one of GB18030.
       bom: true,
       info: true,
-      record_delimiter: ['\r\n', '\n'],
+      record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
       max_record_size: limits.fileRowBytes,
@@ -69,30 +78,59 @@ export class RowFile {
     for await (const text of textOf(this.file, this.format)) {
       parser.write(text)
       yield* this.parsedRows(parser)
-      if (fault !== undefined) throw csvRefusal(fault)
+      if (fault !== undefined) throw csvRefusal(fault, this.columns === null)
       requireProgress(text)
     }
     parser.end()
     yield* this.parsedRows(parser)
     // The fault is thrown in a later turn, so that the reader has taken the piece before it.
     await new Promise(setImmediate)
-    if (fault !== undefined) throw csvRefusal(fault)
+    if (fault !== undefined) throw csvRefusal(fault, this.columns === null)
     if (this.columns === null) throw bodyFault('holds no header line', '缺少表头行')
   }
 
   private *parsedRows(parser: Parser): Generator<KeptRow> {
     for (let read = readRecord(parser); read !== null; read = readRecord(parser)) {
       const { record, info } = read
-      if (this.columns !== null) {
-        yield [info.lines - linesWithin(record), ...record.slice(0, this.columns.length + surplusCells)]
-        continue
-      }
-      const faults = columnFaults(this.kind, record, this.leftOut)
-      if (faults.length > 0) throw invalidRequest(faults)
-      const ignored = new Set([...ignoredColumns(this.kind.kind, this.kind.mode), ...this.leftOut])
-      this.ignoredColumns = [...new Set(record.map(shownColumn))].filter((column) => ignored.has(column))
-      this.columns = record
+      const [lines, countedTwice] = linesWithin(record)
+      this.countedTwice += countedTwice
+      const line = info.lines - this.countedTwice - lines
+      // What spreadsheets leave above, between and below the rows.
+      if (record.every(isBlank)) continue
+      if (this.columns === null) this.readHead(record)
+      else yield [line, ...this.cellsOf(record, line, this.columns.length)]
     }
+  }
+
+  /** Reads the names of the columns. Throws 10001 for a line that has other ones. */
+  private readHead(record: readonly string[]): void {
+    const columns = record.map((name) => name.trim())
+    const separator = wrongSeparator(this.kind, columns)
+    if (separator !== undefined) throw invalidRequest([{ field: 'body', reason: separator }])
+    const faults = columnFaults(this.kind, columns, this.leftOut)
+    if (faults.length > 0) throw invalidRequest(faults)
+    const shown = columns.map(shownColumn)
+    const ignored = new Set([...ignoredColumns(this.kind.kind, this.kind.mode), ...this.leftOut])
+    this.ignoredColumns = [...new Set(shown)].filter((column) => ignored.has(column))
+    this.nameless = [...columns.keys()].filter((at) => columns[at] === '' && !this.leftOut.has(shown[at] as string))
+    this.unowned = columns.flatMap((name, at) => (name === 'appId' && this.leftOut.has(name) ? [at] : []))
+    this.namedWidth = columns.findLastIndex((name) => name !== '') + 1
+    this.columns = columns
+  }
+
+  /** The cells of a row. Throws 10001 for a cell of a column that has no name. */
+  private cellsOf(record: string[], line: number, width: number): string[] {
+    for (const at of this.nameless) {
+      if (isBlank(record[at] ?? '')) continue
+      const reason = { en: `has no name, but a cell in line ${line}`, zh: `没有列名，但第 ${line} 行有内容` }
+      throw invalidRequest([{ field: `column ${at + 1}`, reason }])
+    }
+    for (const at of this.unowned) if (at < record.length) record[at] = ''
+    if (record.length < width) {
+      const missing = record.length < this.namedWidth ? 0 : width - record.length
+      return [...record, ...Array<string>(missing).fill('')]
+    }
+    return record.slice(0, record.slice(width).every(isBlank) ? width : width + surplusCells)
   }
 
   private async *lines(): AsyncGenerator<KeptRow> {
@@ -135,7 +173,7 @@ class Lines {
     this.line++
     this.rest = ''
     this.isTooLarge = false
-    if (!isTooLarge && (rest === '' || rest.trim() === '')) {
+    if (!isTooLarge && isBlank(rest)) {
       if (++this.blankLines > limits.fileBlankLines) throw tooManyBlankLines(this.line)
       return
     }
@@ -176,14 +214,20 @@ function readRecord(parser: Parser): { record: string[]; info: { lines: number }
   return parser.read()
 }
 
-/** How many lines a record has beyond its first. */
-function linesWithin(record: readonly string[]): number {
-  let lines = 0
-  for (const cell of record) if (cell.includes('\n')) lines += cell.split('\n').length - 1
-  return lines
+/** How many lines a record has beyond its first, and how many of these the parser counts as two. */
+function linesWithin(record: readonly string[]): [lines: number, countedTwice: number] {
+  let [lines, countedTwice] = [0, 0]
+  for (const cell of record) {
+    if (!cell.includes('\n') && !cell.includes('\r')) continue
+    for (const [end] of cell.matchAll(/\r\n|\n|\r/g)) {
+      lines++
+      if (end.length === 2) countedTwice++
+    }
+  }
+  return [lines, countedTwice]
 }
 
-function csvRefusal({ code, lines = 0 }: CsvFault) {
+function csvRefusal({ code, lines = 0 }: CsvFault, isHead = false) {
   const told: Record<string, Reason> = {
     CSV_QUOTE_NOT_CLOSED: { en: 'ends within a quoted cell', zh: '在引号内结束' },
     CSV_MAX_RECORD_SIZE: {
@@ -192,5 +236,10 @@ function csvRefusal({ code, lines = 0 }: CsvFault) {
     },
   }
   const { en, zh } = told[code] ?? { en: 'has a quote where RFC 4180 allows none', zh: '引号的位置不符合 RFC 4180' }
-  return bodyFault(`${en}, at line ${lines}`, `第 ${lines} 行${zh}`)
+  // Quoted names with semicolons between look like quotes that are out of place.
+  const isSeparator = isHead && told[code] === undefined
+  const [asked, askedZh] = isSeparator
+    ? ['; are commas the separator of its columns?', '；各列是否以逗号分隔？']
+    : ['', '']
+  return bodyFault(`${en}, at line ${lines}${asked}`, `第 ${lines} 行${zh}${askedZh}`)
 }

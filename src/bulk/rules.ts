@@ -1,6 +1,8 @@
 import type { TSchema } from 'typebox'
 import { absent, isInteger } from '../http/validate.ts'
 import { type FieldFault, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
+import { closingTimePattern, given, timeOfDayPattern } from '../vocabulary/values.ts'
+import { isBlank } from './blanks.ts'
 import {
   exportedColumns,
   type ImportKind,
@@ -33,7 +35,29 @@ export const columnsOf = (kind: ImportKind): string[] => Object.keys(importRows[
 
 /** What a column is called in answers: the file may hold anything, and the reader may be a terminal. */
 export const shownColumn = (column: string, index: number) =>
-  /^\P{Cc}+$/u.test(column) ? column.slice(0, 128) : `column ${index + 1}`
+  /^\P{Cc}+$/u.test(column) && !isBlank(column) ? column.slice(0, 128) : `column ${index + 1}`
+
+const separators = {
+  ';': ['semicolons', '分号'],
+  '\t': ['tabs', '制表符'],
+  '|': ['bars', '竖线'],
+  '，': ['full-width commas', '全角逗号'],
+}
+
+/** What separates the columns of a first line that has no commas; undefined where that does not explain it. */
+export function wrongSeparator(rows: RowKind, columns: readonly string[]): Reason | undefined {
+  const known = new Set([...Object.keys(propertiesOf(rows)), ...ignoredColumns(rows.kind, rows.mode)])
+  for (const [separator, [en, zh]] of Object.entries(separators)) {
+    const parts = columns.flatMap((column) => column.split(separator))
+    const isIt = parts.length > columns.length && parts.some((part) => known.has(part.trim().replaceAll('"', '')))
+    if (!isIt && columns[0]?.toLowerCase() !== `sep=${separator}`) continue
+    return {
+      en: `has ${en} as the separator of its columns: save it with commas`,
+      zh: `各列以${zh}作为分隔符：请另存为以逗号分隔的文件`,
+    }
+  }
+  return undefined
+}
 
 /** The most faults of columns that are reported: more would not help. */
 const mostFaults = 100
@@ -47,7 +71,7 @@ function requiredColumns({ kind, mode }: RowKind, columns: readonly string[]): r
 
 /** The columns that `ignoreColumns` names. Throws 10001 for one that the import sets. */
 export function leftOutColumns(rows: RowKind, list: string | null): ReadonlySet<string> {
-  const names = new Set((list ?? '').split(','))
+  const names = new Set((list ?? '').split(',').map((name) => name.trim()))
   const settable = Object.keys(propertiesOf(rows)).filter((name) => names.has(name))
   if (settable.length > 0) {
     const reason = {
@@ -59,7 +83,10 @@ export function leftOutColumns(rows: RowKind, list: string | null): ReadonlySet<
   return names
 }
 
-/** The faults of a CSV file's first line: unknown, repeated and missing columns. The columns `leftOut` have none. */
+/**
+ * The faults of a CSV file's first line: unknown, repeated and missing columns. The columns `leftOut` and those without
+ * a name have none.
+ */
 export function columnFaults(rows: RowKind, columns: readonly string[], leftOut: ReadonlySet<string>): FieldFault[] {
   const known = new Set([...Object.keys(propertiesOf(rows)), ...ignoredColumns(rows.kind, rows.mode)])
   const unknown = { en: 'is not a column of this kind of import', zh: '不是此类导入的列' }
@@ -68,7 +95,7 @@ export function columnFaults(rows: RowKind, columns: readonly string[], leftOut:
   const found = new Set<string>()
   for (const [index, column] of columns.entries()) {
     const shown = shownColumn(column, index)
-    if (leftOut.has(shown)) continue
+    if (column === '' || leftOut.has(shown)) continue
     if (!known.has(column)) faults.set(shown, unknown)
     else if (found.has(column)) faults.set(column, twice)
     found.add(column)
@@ -80,17 +107,41 @@ export function columnFaults(rows: RowKind, columns: readonly string[], leftOut:
   return [...faults].map(([field, reason]) => ({ field, reason }))
 }
 
-/** The value that a cell gives its member: an integer where the schema wants one, else text. */
-const readCell = (cell: string, ofIntegers: boolean) =>
-  ofIntegers && /^(0|[1-9]\d{0,15})$/.test(cell) ? Number(cell) : cell
+type ReadCell = (cell: string) => string | number
+
+/**
+ * Makes the function that reads the value that a cell gives its member: an integer where the schema wants one, and a
+ * time of day also as spreadsheets save it, without the zero of its hour.
+ */
+function valueReader(schema: TSchema): ReadCell {
+  if (isInteger(schema)) return (cell) => (/^(0|[1-9]\d{0,15})$/.test(cell) ? Number(cell) : cell)
+  const { pattern } = schema as { pattern?: string }
+  if (pattern !== timeOfDayPattern && pattern !== closingTimePattern) return (cell) => cell
+  return (cell) => (/^\d:\d\d:\d\d$/.test(cell) ? `0${cell}` : cell)
+}
 
 /**
  * Makes the function that gives a cell's text. In files that the service may have written, it removes the quote that
- * they have before text that looks like a formula: those of updates, and those of refused rows.
+ * they have before text that looks like a formula: those of updates, and those with a column of an export or of refused
+ * rows.
  */
-export function cellTextReader({ mode }: RowKind, columns: readonly string[]): (cell: string) => string {
-  const isOurs = mode === 'upsert' || refusalColumns.some((name) => columns.includes(name))
+export function cellTextReader({ kind, mode }: RowKind, columns: readonly string[]): (cell: string) => string {
+  const isOurs = mode === 'upsert' || ignoredColumns(kind, mode).some((name) => columns.includes(name))
   return isOurs ? withoutQuote : (cell) => cell
+}
+
+/**
+ * Throws 10001 for a row that an export has of another application: its ids mean other records there. `rowsAppId` is
+ * what the row says.
+ */
+export function requireOwn(appId: string | null, rowsAppId: unknown): void {
+  const said = typeof rowsAppId === 'string' ? rowsAppId.trim() : given(rowsAppId)
+  if (appId === null || said === null || said === '' || said === appId) return
+  const reason = {
+    en: 'must be the application of this import: the row is another one’s, and so are its ids',
+    zh: '必须是此次导入的应用：该行及其中的 id 属于另一个应用',
+  }
+  throw invalidRequest([{ field: 'appId', reason }])
 }
 
 /**
@@ -101,15 +152,15 @@ export function cellReader(rows: RowKind, columns: readonly string[]) {
   const properties = propertiesOf(rows)
   const isUpsert = rows.mode === 'upsert'
   const textOf = cellTextReader(rows, columns)
-  const read = columns.flatMap((column, index) => {
+  const settable = columns.flatMap((column, index) => {
     const schema = properties[column]
-    return schema === undefined ? [] : [{ column, index, ofIntegers: isInteger(schema) }]
+    return schema === undefined ? [] : [{ column, index, read: valueReader(schema) }]
   })
   return (cells: readonly string[]): Record<string, string | number> => {
     const body: Record<string, string | number> = {}
-    for (const { column, index, ofIntegers } of read) {
+    for (const { column, index, read } of settable) {
       const cell = textOf(cells[index] ?? '')
-      if (isUpsert || cell !== '') body[column] = readCell(cell, ofIntegers)
+      if (isUpsert || cell !== '') body[column] = read(cell)
     }
     return body
   }

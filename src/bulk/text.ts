@@ -3,6 +3,7 @@ import { Pieces } from '../http/pieces.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { invalidRequest } from '../vocabulary/refusals.ts'
 import type { ImportFormat } from './contract.ts'
+import { isUtf16, TwoReadings, utf8Mark } from './encodings.ts'
 
 // The text of an uploaded file, in any supported encoding.
 
@@ -40,6 +41,8 @@ class TextReader {
   private hasBegun = false
   /** The beginning of a file whose encoding is not known yet. */
   private kept = new Pieces()
+  /** Watches a file that is read as UTF-8 only because it can be. */
+  private readings: TwoReadings | undefined
 
   constructor(format: ImportFormat, charset: string | null) {
     this.format = format
@@ -47,7 +50,13 @@ class TextReader {
   }
 
   *read(slice: Uint8Array): Generator<string> {
-    if (this.decoder !== undefined) return yield decode(this.decoder, slice)
+    const isFirst = !this.hasBegun && this.kept.size === 0
+    if (isFirst && isUtf16(slice)) throw isInUtf16()
+    if (this.decoder !== undefined) {
+      this.hasBegun = true
+      this.readings?.read(slice)
+      return yield decode(this.decoder, slice)
+    }
     // ASCII text has the same bytes in UTF-8 and in GB18030.
     if (this.kept.size === 0 && isAscii(slice)) {
       this.hasBegun = true
@@ -57,16 +66,32 @@ class TextReader {
     if (this.kept.size >= guessedBytes) yield* this.guess(true)
   }
 
+  /** Throws 10001 for a file that two encodings read, now that no byte of it has told which. */
   *end(): Generator<string> {
-    if (this.decoder === undefined) yield* this.guess(false)
+    const isGuessed = this.decoder === undefined
+    if (isGuessed) this.choose(this.kept.whole, false)
+    if (this.readings?.isAmbiguous) throw isAmbiguous()
+    if (isGuessed) yield* this.decodeKept()
     if (this.decoder !== undefined) yield decode(this.decoder)
   }
 
   private *guess(isCut: boolean): Generator<string> {
+    this.choose(this.kept.whole, isCut)
+    yield* this.decodeKept()
+  }
+
+  private choose(bytes: Uint8Array, isCut: boolean): void {
+    this.decoder = guessedDecoder(bytes, this.format, isCut, this.hasBegun)
+    const isMarked = !this.hasBegun && utf8Mark.every((byte, index) => bytes[index] === byte)
+    if (this.format !== 'csv' || this.decoder.encoding !== 'utf-8' || isMarked) return
+    this.readings = new TwoReadings()
+    this.readings.read(bytes)
+  }
+
+  private *decodeKept(): Generator<string> {
     const { whole } = this.kept
     this.kept = new Pieces()
-    this.decoder = guessedDecoder(whole, this.format, isCut, this.hasBegun)
-    for (const slice of slicesOf(whole)) yield decode(this.decoder, slice)
+    for (const slice of slicesOf(whole)) yield decode(this.decoder as TextDecoder, slice)
   }
 }
 
@@ -75,9 +100,20 @@ export function bodyFault(en: string, zh: string) {
   return invalidRequest([{ field: 'body', reason: { en, zh } }])
 }
 
+function isAmbiguous() {
+  return bodyFault(
+    'can be read as UTF-8 and as GB18030, with different letters: name its encoding, as in text/csv; charset=gb18030 or charset=utf-8',
+    '按 UTF-8 和 GB18030 都能读取，但文字不同：请注明编码，如 text/csv; charset=gb18030 或 charset=utf-8',
+  )
+}
+
+function isInUtf16() {
+  return bodyFault('is UTF-16: save it as “CSV UTF-8”', '是 UTF-16：请另存为“CSV UTF-8”')
+}
+
 const ascii = new TextDecoder()
-const utf8 = /^utf-?8$/i
-const gb18030 = /^(gb18030|gbk|gb2312|gb_?2312-80|cp936|x-gbk)$/i
+const utf8 = /^utf[-_]?8$/i
+const gb18030 = /^(gb[-_]?18030|gbk|gb[-_]?2312|gb_?2312-80|csgb2312|(cp|ms|windows-)936|x-gbk|euc-cn)$/i
 
 /**
  * The decoder of a charset. `ignoreBOM` is set after the beginning of a file, where a byte-order mark is ordinary text.
@@ -91,7 +127,7 @@ function decoderOf(charset: string, format: ImportFormat, ignoreBOM: boolean): T
   throw invalidRequest([{ field: 'Content-Type', reason }], 415)
 }
 
-/** Text beyond ASCII that is well-formed UTF-8 is hardly ever anything else. */
+/** Text beyond ASCII that is well-formed UTF-8 is hardly ever anything else; `TwoReadings` tells when it may be. */
 function guessedDecoder(bytes: Uint8Array, format: ImportFormat, isCut: boolean, hasBegun: boolean): TextDecoder {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut })
@@ -107,8 +143,8 @@ function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
   } catch {
     throw decoder.encoding === 'utf-8'
       ? bodyFault(
-          'is not UTF-8: name its encoding, as in text/csv; charset=gb18030',
-          '不是 UTF-8：请注明编码，如 text/csv; charset=gb18030',
+          'is not UTF-8: name its encoding if it is a CSV file, as in text/csv; charset=gb18030, or save it as UTF-8',
+          '不是 UTF-8：如为 CSV 请注明编码，如 text/csv; charset=gb18030，或另存为 UTF-8',
         )
       : bodyFault('is not GB18030: save it as UTF-8', '不是 GB18030：请另存为 UTF-8')
   }

@@ -262,9 +262,11 @@ const hourOfDay = Type.String({
 })
 export const timeOfDay = named('TimeOfDay', withExample(hourOfDay, '08:00:00'))
 
+export const closingTimePattern = `^(${hourMinuteSecond}|24:00:00)$`
+
 /** A closing time: also 24:00:00; earlier than the opening time means past midnight. */
 export const closingTime = Type.String({
-  pattern: `^(${hourMinuteSecond}|24:00:00)$`,
+  pattern: closingTimePattern,
   description: 'When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight.',
   [reasonKey]: {
     en: 'must be a time of day, HH:mm:ss, from 00:00:00 to 24:00:00',

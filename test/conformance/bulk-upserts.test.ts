@@ -286,7 +286,8 @@ test.each(['csv', 'ndjson'])(
     const [from, to] = [await newApplication(client), await newApplication(client)]
     expectSuccess(await saveSiteOf(from, { siteName: 'Moved' }))
     const type = format === 'csv' ? 'text/csv' : ndjson
-    const told = await upserted(to, 'sites', await exported(from, 'sites', format), type, { mode: 'create' })
+    const file = (await exported(from, 'sites', format)).replaceAll(from.appId, '')
+    const told = await upserted(to, 'sites', file, type, { mode: 'create' })
     expect(told).toMatchObject({ mode: 'create', created: 1, updated: 0 })
     expect(told.ignoredColumns.toSorted()).toEqual(['appId', 'createTime', 'id', 'latitude', 'longitude'])
     const [made] = expectSuccess(await client.call(pageSites, {}, to)).list
