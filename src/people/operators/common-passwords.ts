@@ -1,17 +1,13 @@
 import { createRequire } from 'node:module'
 
 interface Common {
-  /** Entries that are long enough for a password, at least 12 characters: leaked passwords, English words and names. */
+  /** Leaked passwords that are long enough for a password, at least 12 characters. */
   passwords: ReadonlySet<string>
-  /** Frequent words and names of letters only, which people lengthen with digits and signs to make a password. */
+  /** The most frequent leaked passwords of letters only: words and names that people lengthen with digits and signs. */
   words: ReadonlySet<string>
 }
 
-type Dictionary = Record<string, string[]>
-
-/** In the order of frequency; only the most frequent ones are words that people lengthen. */
-const sortedLists = ['passwords-common', 'commonWords-en', 'wikipedia-en', 'lastnames-en']
-const mostOfSorted = 1000
+const mostWords = 10_000
 
 let known: Common | undefined
 
@@ -23,15 +19,10 @@ export function commonPasswords(): Common {
 
 function read(): Common {
   const require = createRequire(import.meta.url)
-  const lists: Dictionary = {
-    ...(require('@zxcvbn-ts/language-common') as { dictionary: Dictionary }).dictionary,
-    ...(require('@zxcvbn-ts/language-en') as { dictionary: Dictionary }).dictionary,
-  }
-  const isWord = (text: string) => /^[a-z]{5,}$/.test(text)
-  const wordsOf = ([name, list]: [string, string[]]) =>
-    sortedLists.includes(name) ? list.filter(isWord).slice(0, mostOfSorted) : []
+  const { dictionary } = require('@zxcvbn-ts/language-common') as { dictionary: { 'passwords-common': string[] } }
+  const sorted = dictionary['passwords-common']
   return {
-    passwords: new Set(Object.values(lists).flatMap((list) => list.filter((text) => text.length >= 12))),
-    words: new Set([...Object.entries(lists).flatMap(wordsOf), ...(lists['firstnames-en'] as string[]).filter(isWord)]),
+    passwords: new Set(sorted.filter((text) => text.length >= 12)),
+    words: new Set(sorted.filter((text) => /^[a-z]{5,}$/.test(text)).slice(0, mostWords)),
   }
 }
