@@ -167,6 +167,21 @@ export class Connection implements ParserEvents, Carrier {
     return this.isClosing && this.outbox.isEmpty
   }
 
+  /**
+   * Closes this side, with the complaint as the last word. What still arrives is read, because the system would
+   * otherwise reset the connection, and the client might lose the answer.
+   */
+  close(): void {
+    if (this.isGone || this.isClosing) return
+    this.isClosing = true
+    this.waiting = []
+    this.shared.idle.delete(this)
+    const { complaint } = this
+    if (complaint !== undefined) this.outbox.sendText(complaint, Buffer.byteLength(complaint))
+    void this.outbox.room().then(() => this.shutDown())
+    this.regulate()
+  }
+
   terminate(): void {
     if (!this.isGone) this.socket.terminate()
   }
@@ -181,7 +196,7 @@ export class Connection implements ParserEvents, Carrier {
     } else if (current !== undefined) return
     else if (headSince !== undefined) {
       if (now - headSince > limits.headSeconds * 1000) this.refuseLate()
-    } else if (now - this.since > limits.idleConnectionSeconds * 1000) this.terminate()
+    } else if (now - this.since > limits.idleConnectionSeconds * 1000) this.close()
   }
 
   private refuseLate(): void {
@@ -302,21 +317,6 @@ export class Connection implements ParserEvents, Carrier {
     }
     if (this.waiting.length === 0) this.shared.idle.add(this)
     this.next()
-  }
-
-  /**
-   * Closes this side, with the complaint as the last word. What still arrives is read, because the system would
-   * otherwise reset the connection, and the client might lose the answer.
-   */
-  private close(): void {
-    if (this.isGone || this.isClosing) return
-    this.isClosing = true
-    this.waiting = []
-    this.shared.idle.delete(this)
-    const { complaint } = this
-    if (complaint !== undefined) this.outbox.sendText(complaint, Buffer.byteLength(complaint))
-    void this.outbox.room().then(() => this.shutDown())
-    this.regulate()
   }
 
   private shutDown(): void {

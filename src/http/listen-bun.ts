@@ -52,7 +52,7 @@ export function listenOnBun(
     async stop() {
       await drain.begin()
       server.stop()
-      for (const connection of shared.idle) if (!connection.isInHead) connection.terminate()
+      for (const connection of shared.idle) if (!connection.isInHead) connection.close()
       await drain.end()
       clearInterval(sweeper)
       for (const connection of all) connection.terminate()
