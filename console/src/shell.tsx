@@ -138,7 +138,7 @@ function Frame() {
         />
         <Link to={paths.overview()} className="shell-brand">
           <Logo size={24} />
-          Forecourt
+          <span className="shell-brand-words">Forecourt</span>
         </Link>
         <span style={{ flex: 1 }} />
         <Find />

@@ -50,7 +50,7 @@ describe('while the service does not answer', () => {
       await page.route('**/api/**', (route) => route.fulfill({ status: 502, body: '' }))
       // As when the window gets the focus again.
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 5_100)))
-      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+      await page.evaluate(() => dispatchEvent(new Event('visibilitychange')))
       await notice(page).waitFor()
       await page.unroute('**/api/**')
       await notice(page).waitFor({ state: 'detached' })

@@ -55,7 +55,7 @@ describe('a session that ends', () => {
     const { page } = visited
     await page.getByLabel('Site name').fill('not for the others')
     await endSession(visited)
-    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await page.evaluate(() => dispatchEvent(new Event('visibilitychange')))
     await page.evaluate(() => new BroadcastChannel('forecourt.session').postMessage(true))
     await page.locator('.sign-in-again').waitFor()
     await enter(page, other)

@@ -253,9 +253,14 @@ export function whatIsWider(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement
     const rows = [...document.querySelectorAll('.wide:has(> .rows)')]
+    const outside = [...document.querySelectorAll('main *')].find(
+      (one) => one.getBoundingClientRect().right > clientWidth + 1 && one.closest('.wide, .page-actions, pre') === null,
+    )
     const path = location.pathname + location.search
     return [
-      ...(scrollWidth > clientWidth ? [`${path}: ${scrollWidth - clientWidth} px wider than its window`] : []),
+      ...(scrollWidth > clientWidth
+        ? [`${path}: ${scrollWidth - clientWidth} px wider than its window: ${outside?.outerHTML.slice(0, 120)}`]
+        : []),
       ...rows
         .filter((one) => one.scrollWidth > one.clientWidth)
         .map((one) => `${path}: ${one.ariaLabel} ${one.scrollWidth - one.clientWidth} px wider than their place`),

@@ -1,10 +1,11 @@
-import { Form, Input, Modal } from 'antd'
+import { Form, Modal } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
 import { savePasskey } from '../../../src/people/second-factor/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api.ts'
 import { readUserAgent } from '../people/user-agent.ts'
+import { LimitedInput } from '../ui/limited.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { makePasskey } from './passkeys.ts'
 import { ProofFault } from './proof-fault.tsx'
@@ -62,7 +63,7 @@ export function AddPasskey({ onSaved, onClose }: AddPasskeyProps) {
           extra={t('passkeyNameHelp')}
           rules={[{ required: true, whitespace: true, message: common('required') }]}
         >
-          <Input maxLength={lengths.name} autoFocus autoComplete="off" />
+          <LimitedInput most={lengths.name} autoFocus autoComplete="off" />
         </Form.Item>
       </Form>
     </Modal>

@@ -15,6 +15,7 @@ import { useTexts as useSiteTexts } from '../sites/texts.ts'
 import { ApplicationLabel } from '../ui/application-name.tsx'
 import { ApplicationPicker } from '../ui/application-picker.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { LimitedTextArea } from '../ui/limited.tsx'
 import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -200,9 +201,9 @@ function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps
           extra={common(wantsReason ? 'reasonNeeded' : 'reasonKept')}
           htmlFor="act-reason"
         >
-          <Input.TextArea
+          <LimitedTextArea
             id="act-reason"
-            maxLength={lengths.reason}
+            most={lengths.reason}
             autoSize={{ minRows: 2 }}
             value={draft.reason}
             onChange={({ target }) => change({ reason: target.value })}

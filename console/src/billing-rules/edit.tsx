@@ -1,4 +1,4 @@
-import { Form, Input } from 'antd'
+import { Form } from 'antd'
 import { useNavigate, useParams } from 'react-router'
 import {
   type BillingRuleRecord,
@@ -11,6 +11,7 @@ import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { FollowingSites } from '../prices/following-sites.tsx'
 import { ApplicationPicker, useApplication } from '../ui/application-picker.tsx'
+import { LimitedInput } from '../ui/limited.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordForm, type RecordFormProps, useEdited } from '../ui/record-form.tsx'
 import { Segments } from '../ui/segments.tsx'
@@ -129,7 +130,7 @@ function RuleForm({ appId, before, ...frame }: RuleFormProps) {
               label={t('name')}
               rules={[{ required: true, whitespace: true, message: common('required') }]}
             >
-              <Input maxLength={lengths.name} autoComplete="off" />
+              <LimitedInput most={lengths.name} autoComplete="off" />
             </Form.Item>
             {frame.edited === undefined ? (
               <Form.Item name="ruleType" label={t('type')}>

@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Input, Modal } from 'antd'
+import { Alert, Button, Form, Modal } from 'antd'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
@@ -10,6 +10,7 @@ import { call } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { LimitedInput } from '../ui/limited.tsx'
 import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -103,7 +104,7 @@ function FindForm({ asked }: { asked: string }) {
           label={devices('deviceNo')}
           rules={[{ required: true, whitespace: true, message: common('required') }]}
         >
-          <Input autoFocus autoComplete="off" maxLength={lengths.serial} className="mono" />
+          <LimitedInput autoFocus autoComplete="off" most={lengths.serial} className="mono" />
         </Form.Item>
         <Button type="primary" htmlType="submit" loading={isAsking}>
           {t('find')}

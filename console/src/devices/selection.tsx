@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Input, Modal, Progress } from 'antd'
+import { Alert, Button, Form, Modal, Progress } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
@@ -10,6 +10,7 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { ApplicationPicker } from '../ui/application-picker.tsx'
+import { LimitedTextArea } from '../ui/limited.tsx'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
@@ -141,9 +142,9 @@ function Dialog({ way, chosen, onClose }: DialogProps) {
               extra={common(wantsReason ? 'reasonNeeded' : 'reasonKept')}
               htmlFor="selection-reason"
             >
-              <Input.TextArea
+              <LimitedTextArea
                 id="selection-reason"
-                maxLength={lengths.reason}
+                most={lengths.reason}
                 autoSize={{ minRows: 2 }}
                 value={reason}
                 onChange={({ target: field }) => setReason(field.value)}

@@ -81,7 +81,6 @@ export function Palette({ onClose, onGo, onShortcuts }: PaletteProps) {
         aria-activedescendant={chosenId}
         autoComplete="off"
         spellCheck={false}
-        maxLength={128}
         placeholder={t('what')}
         value={text}
         onChange={({ target }) => {

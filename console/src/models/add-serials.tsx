@@ -13,6 +13,7 @@ import { paths } from '../paths.ts'
 import { showSuccess } from '../ui/feedback.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { useLeave, useUnsaved } from '../ui/leaving.tsx'
+import { LimitedInput } from '../ui/limited.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
@@ -152,10 +153,10 @@ function AddForm({ close }: { close: () => void }) {
         </span>
       </div>
       <Form.Item label={t('modelForEmpty')} htmlFor="serials-model">
-        <Input
+        <LimitedInput
           id="serials-model"
           autoComplete="off"
-          maxLength={lengths.name}
+          most={lengths.name}
           value={modelName}
           disabled={isRunning}
           onChange={(event) => {

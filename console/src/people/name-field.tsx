@@ -1,5 +1,6 @@
-import { Form, Input } from 'antd'
+import { Form } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
+import { LimitedInput } from '../ui/limited.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
@@ -14,7 +15,7 @@ export function NameField({ isOfAccount = false }: { isOfAccount?: boolean }) {
       extra={isOfAccount && t('nameSignsIn')}
       rules={[{ required: true, whitespace: true, message: common('required') }]}
     >
-      <Input maxLength={lengths.name} autoComplete="off" />
+      <LimitedInput most={lengths.name} autoComplete="off" />
     </Form.Item>
   )
 }

@@ -1,6 +1,7 @@
-import { Form, Input, Select } from 'antd'
+import { Form, Select } from 'antd'
 import { useId } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
+import { LimitedInput } from '../ui/limited.tsx'
 import { type LaneType, laneTypes, useTexts } from './texts.ts'
 
 export interface LaneDraft {
@@ -31,9 +32,9 @@ export function LaneFields({ draft, onChange, hasName = true }: LaneFieldsProps)
       </Form.Item>
       {hasName && (
         <Form.Item label={t('laneName')} extra={t('laneNote')} htmlFor={`${id}-name`}>
-          <Input
+          <LimitedInput
             id={`${id}-name`}
-            maxLength={lengths.name}
+            most={lengths.name}
             value={draft.laneName}
             onChange={({ target }) => onChange({ ...draft, laneName: target.value })}
           />

@@ -1,4 +1,4 @@
-import { Form, Input } from 'antd'
+import { Form } from 'antd'
 import { useNavigate, useParams } from 'react-router'
 import { type BillingRuleRecord, getBillingRule } from '../../../src/billing-rules/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
@@ -13,6 +13,7 @@ import {
   useTermNames,
 } from '../billing-rules/terms-fields.tsx'
 import { paths } from '../paths.ts'
+import { LimitedInput } from '../ui/limited.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
@@ -85,7 +86,7 @@ function TermsForm({ rule, tomorrow }: { rule: BillingRuleRecord; tomorrow: stri
               <MomentField />
             </Form.Item>
             <Form.Item name="reason" label={common('reason')} extra={common('reasonKept')} style={{ maxWidth: 560 }}>
-              <Input maxLength={lengths.reason} autoComplete="off" />
+              <LimitedInput most={lengths.reason} autoComplete="off" />
             </Form.Item>
             <FollowingSites appId={appId} billingRuleId={id} />
           </section>

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Form, Input, Modal } from 'antd'
+import { Alert, Button, Checkbox, Form, Modal } from 'antd'
 import { useState } from 'react'
 import { type ChosenSites, type GivenRules, schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
@@ -8,6 +8,7 @@ import { ruleFields } from '../sites/form-values.ts'
 import { RulePicker } from '../sites/rule-picker.tsx'
 import { useTexts as useSiteTexts } from '../sites/texts.ts'
 import { showSuccess } from '../ui/feedback.tsx'
+import { LimitedInput } from '../ui/limited.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
@@ -166,9 +167,9 @@ function Dialog({ appId, subject, onClose, onDone, tomorrow }: OtherRulesProps &
           }}
         />
         <Form.Item label={common('reason')} extra={common('reasonKept')} htmlFor="other-rules-reason">
-          <Input
+          <LimitedInput
             id="other-rules-reason"
-            maxLength={lengths.reason}
+            most={lengths.reason}
             autoComplete="off"
             value={reason}
             onChange={({ target }) => setReason(target.value)}

@@ -1,5 +1,6 @@
-import { Alert, Button, Form, type FormInstance, Input } from 'antd'
+import { Alert, Button, Form, type FormInstance } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
+import { LimitedInput } from '../ui/limited.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { byLevel, type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
@@ -70,7 +71,7 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
             label={t(field)}
             rules={isTyped ? [{ required: true, whitespace: true, message: common('required') }] : []}
           >
-            <Input maxLength={field.endsWith('Code') ? lengths.divisionCode : lengths.name} autoComplete="off" />
+            <LimitedInput most={field.endsWith('Code') ? lengths.divisionCode : lengths.name} autoComplete="off" />
           </Form.Item>
         ))}
       </div>

@@ -10,6 +10,7 @@ import { asksForCode, ProofFault } from '../account/proof-fault.tsx'
 import { call, useRead } from '../api.ts'
 import { paths } from '../paths.ts'
 import { afterSessionChange } from '../session.tsx'
+import { LimitedInput } from '../ui/limited.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Frame } from './frame.tsx'
@@ -76,7 +77,7 @@ export function Page() {
       <ProofFault error={error} fieldNames={{ name: t('name'), password: t('newPassword') }} />
       <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void setUp(entered)}>
         <Form.Item name="name" label={t('newName')} extra={t('newNameWords')}>
-          <Input autoComplete="username" maxLength={lengths.name} />
+          <LimitedInput autoComplete="username" most={lengths.name} />
         </Form.Item>
         <Form.Item
           name="password"

@@ -1,10 +1,11 @@
 import { EnvironmentOutlined } from '@ant-design/icons'
-import { Button, Form, type FormInstance, Input, Space } from 'antd'
+import { Button, Form, type FormInstance, Space } from 'antd'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { type MapPoint, type Point, readPoint, swapped, writePoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { boxOf } from '../map/view.ts'
+import { LimitedInput } from '../ui/limited.tsx'
 import { useTexts } from './texts.ts'
 
 /** The coordinates of a site: pasted as `longitude,latitude`, or picked on the map. */
@@ -35,7 +36,7 @@ export function CoordinatesField({ form }: { form: FormInstance }) {
           },
         ]}
       >
-        <Input className="mono" maxLength={lengths.coordinates} autoComplete="off" />
+        <LimitedInput className="mono" most={lengths.coordinates} autoComplete="off" />
       </Form.Item>
       {other !== undefined && (
         <div role="status" className="map-here" style={{ marginBottom: 16 }}>

@@ -1,9 +1,10 @@
-import { Form, Input } from 'antd'
+import { Form } from 'antd'
 import { useState } from 'react'
 import { type SiteRecord, siteLengths, updateSite } from '../../../src/sites/contract.ts'
 import { useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
+import { LimitedInput } from '../ui/limited.tsx'
 import { isOutOfService, usualDaysOf } from './show.tsx'
 import { useTexts } from './texts.ts'
 
@@ -53,10 +54,10 @@ export function OutOfService({ site, isOpen, onClose }: OutOfServiceProps) {
         {...(!isOut && { extra: t('outForm', { begin: t('outOfService') }) })}
         style={{ marginBottom: 0 }}
       >
-        <Input
+        <LimitedInput
           id="out-of-service"
           autoComplete="off"
-          maxLength={siteLengths.businessWeekDay}
+          most={siteLengths.businessWeekDay}
           value={words}
           onChange={(event) => setWords(event.target.value)}
         />

@@ -1,8 +1,9 @@
-import { Form, type FormInstance, Input } from 'antd'
+import { Form, type FormInstance } from 'antd'
 import type { ReactNode } from 'react'
 import { siteLengths } from '../../../src/sites/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { paths } from '../paths.ts'
+import { LimitedInput } from '../ui/limited.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ruleFields, type SiteValues } from './form-values.ts'
 import { RulePicker } from './rule-picker.tsx'
@@ -25,16 +26,16 @@ export function GeneralFields() {
     <Group title={t('general')}>
       <div className="form-grid form-pairs">
         <Form.Item name="siteName" label={t('siteName')} rules={needed}>
-          <Input maxLength={lengths.name} autoComplete="off" />
+          <LimitedInput most={lengths.name} autoComplete="off" />
         </Form.Item>
         <Form.Item name="contacts" label={t('contacts')} rules={needed}>
-          <Input maxLength={lengths.name} autoComplete="off" />
+          <LimitedInput most={lengths.name} autoComplete="off" />
         </Form.Item>
         <Form.Item name="contactsPhone" label={t('contactsPhone')} rules={needed}>
-          <Input maxLength={lengths.phone} type="tel" autoComplete="off" />
+          <LimitedInput most={lengths.phone} type="tel" autoComplete="off" />
         </Form.Item>
         <Form.Item name="customerServicePhone" label={t('customerServicePhone')} rules={needed}>
-          <Input maxLength={lengths.phone} type="tel" autoComplete="off" />
+          <LimitedInput most={lengths.phone} type="tel" autoComplete="off" />
         </Form.Item>
       </div>
     </Group>
@@ -65,7 +66,7 @@ export function OpeningFields({ form }: { form: FormInstance<SiteValues> }) {
           <ClosingTime />
         </Form.Item>
         <Form.Item name="businessWeekDay" label={t('businessWeekDay')} rules={needed} extra={t('weekDayNote')}>
-          <Input maxLength={siteLengths.businessWeekDay} autoComplete="off" />
+          <LimitedInput most={siteLengths.businessWeekDay} autoComplete="off" />
         </Form.Item>
       </div>
     </Group>
@@ -78,7 +79,7 @@ export function PlaceFields({ children }: { children: ReactNode }) {
     <Group title={t('place')}>
       {children}
       <Form.Item name="detailAddress" label={t('detailAddress')}>
-        <Input maxLength={lengths.address} autoComplete="off" />
+        <LimitedInput most={lengths.address} autoComplete="off" />
       </Form.Item>
     </Group>
   )
@@ -114,10 +115,10 @@ export function MoreFields() {
   return (
     <Group title={t('more')}>
       <Form.Item name="sitePictureUrl" label={t('sitePictureUrl')} extra={t('pictureNote')}>
-        <Input maxLength={siteLengths.sitePictureUrl} autoComplete="off" />
+        <LimitedInput most={siteLengths.sitePictureUrl} autoComplete="off" />
       </Form.Item>
       <Form.Item name="ipcIds" label={t('ipcIds')} extra={t('ipcNote')}>
-        <Input maxLength={siteLengths.ipcIds} autoComplete="off" />
+        <LimitedInput most={siteLengths.ipcIds} autoComplete="off" />
       </Form.Item>
     </Group>
   )

@@ -1,6 +1,7 @@
 import { Form, Input, Modal } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
+import { LimitedTextArea } from './limited.tsx'
 import { RefusalAlert } from './refusal-alert.tsx'
 import { useCommon } from './texts.ts'
 
@@ -25,6 +26,14 @@ interface ConfirmProps {
   onClose: () => void
 }
 
+/** Nobody sees how many spaces a name has, or of what kind, or can type each of them. */
+const isSameName = (typed: string, name: string) => asTyped(typed) === asTyped(name)
+const asTyped = (text: string) =>
+  text
+    .normalize('NFC')
+    .replace(/[\s\p{Cf}]+/gu, ' ')
+    .trim()
+
 /** Asks before an action that is hard to undo. */
 export function Confirm({
   isOpen,
@@ -45,7 +54,7 @@ export function Confirm({
   const [error, setError] = useState<Error>()
   const [isRunning, setRunning] = useState(false)
   const isReasonGiven = wantsReason !== true || reason.trim() !== ''
-  const isReady = isComplete && isReasonGiven && (typed === undefined || text === typed)
+  const isReady = isComplete && isReasonGiven && (typed === undefined || isSameName(text, typed))
 
   function close(): void {
     setReason('')
@@ -91,9 +100,9 @@ export function Confirm({
             extra={wantsReason === true ? t('reasonNeeded') : t('reasonKept')}
             htmlFor="confirm-reason"
           >
-            <Input.TextArea
+            <LimitedTextArea
               id="confirm-reason"
-              maxLength={lengths.reason}
+              most={lengths.reason}
               autoSize={{ minRows: 2 }}
               value={reason}
               onChange={(event) => setReason(event.target.value)}
@@ -101,7 +110,11 @@ export function Confirm({
           </Form.Item>
         )}
         {typed !== undefined && (
-          <Form.Item label={t('typeToConfirm', { text: typed })} required htmlFor="confirm-typed">
+          <Form.Item
+            label={<span className="typed-name">{t('typeToConfirm', { text: typed })}</span>}
+            required
+            htmlFor="confirm-typed"
+          >
             <Input
               id="confirm-typed"
               autoComplete="off"

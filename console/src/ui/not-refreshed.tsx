@@ -1,6 +1,7 @@
 import { ExclamationCircleFilled } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
+import { useEffect } from 'react'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { reading } from '../api.ts'
 import { serviceTime } from '../clock.ts'
@@ -14,12 +15,21 @@ const useTexts = defineTexts(
   { since: '自 {{time}} 起未能刷新：{{reason}}', some: '此页面的部分内容无法加载：{{reason}}' },
 )
 
+/** The page’s own requests come first. */
+const zoneAfterMs = 2_000
+
 /** Above every page: tells that something on it is old, or missing, because it could not be read. */
 export function NotRefreshed() {
   const t = useTexts()
   const common = useCommon()
   const queries = useQueryClient()
   const untold = useUntold()
+  useEffect(() => {
+    // During an outage it is too late to ask for the time zone.
+    const zone = { ...reading(getSettings, {}), staleTime: Number.POSITIVE_INFINITY, gcTime: Number.POSITIVE_INFINITY }
+    const timer = setTimeout(() => void queries.prefetchQuery(zone), zoneAfterMs)
+    return () => clearTimeout(timer)
+  }, [queries])
   const { message, details } = useWords(untold?.error)
   if (untold === undefined) return null
   const timeZone = queries.getQueryData<{ timeZone: string }>(reading(getSettings, {}).queryKey)?.timeZone

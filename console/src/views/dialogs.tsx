@@ -1,11 +1,12 @@
 import { DeleteOutlined } from '@ant-design/icons'
-import { Button, Form, Input, Modal } from 'antd'
+import { Button, Form, Modal } from 'antd'
 import { useState } from 'react'
 import { deleteView, saveView, type ViewRecord } from '../../../src/people/views/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
+import { LimitedInput } from '../ui/limited.tsx'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
@@ -48,11 +49,11 @@ export function SaveView({ views, view, onClose }: SaveViewProps) {
           htmlFor="view-name"
           extra={views.some((known) => known.name === name.trim()) ? t('replaces') : undefined}
         >
-          <Input
+          <LimitedInput
             id="view-name"
             autoFocus
             autoComplete="off"
-            maxLength={lengths.name}
+            most={lengths.name}
             value={name}
             onChange={(event) => setName(event.target.value)}
           />
@@ -101,9 +102,9 @@ function ManagedView({ view }: { view: ViewRecord }) {
           void rename().catch(() => {})
         }}
       >
-        <Input
+        <LimitedInput
           aria-label={t('rename', { name: view.name })}
-          maxLength={lengths.name}
+          most={lengths.name}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
