@@ -157,8 +157,8 @@ function requestOf(
       body: JSON.stringify(input),
     }
   }
-  const { file, ...query } = input as { file: FileInput; format?: unknown }
-  const type = { 'content-type': mediaTypeOf(file, query.format) }
+  const { file, charset, ...query } = input as { file: FileInput; charset?: string; format?: unknown }
+  const type = { 'content-type': mediaTypeOf(file, query.format, charset) }
   const request = { method, url: path + queryOf(query), headers: { ...headers, ...type }, body: file as string }
   // To send a stream, Node and browsers need `duplex`. Without the other two Node buffers it all, for a redirect.
   return { ...request, ...({ duplex: 'half', redirect: 'error', window: null } as object) }

@@ -9,10 +9,14 @@ export type FileInput = string | Blob | Uint8Array<ArrayBuffer> | ByteStream
 
 const ndjson = 'application/x-ndjson'
 
-/** The media type to send a file as: that of a `Blob` if it is CSV or NDJSON, else that of the `format`. */
-export function mediaTypeOf(file: FileInput, format: unknown): string {
-  if (file instanceof Blob && (file.type.startsWith('text/csv') || file.type.startsWith(ndjson))) return file.type
-  return format === 'ndjson' ? ndjson : 'text/csv'
+/**
+ * The media type to send a file as: that of a `Blob` if it is CSV or NDJSON, else that of the `format`; with the
+ * `charset` if one is named.
+ */
+export function mediaTypeOf(file: FileInput, format: unknown, charset?: string): string {
+  const isTyped = file instanceof Blob && (file.type.startsWith('text/csv') || file.type.startsWith(ndjson))
+  const type = isTyped ? file.type : format === 'ndjson' ? ndjson : 'text/csv'
+  return charset === undefined ? type : `${type.replace(/;.*/, '')}; charset=${charset}`
 }
 
 /** A file in a response, read as it arrives. Read it once: by `body`, `text()` or `rows()`. */

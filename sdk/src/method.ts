@@ -37,8 +37,14 @@ export type PageMethod<Query, Page extends { list: unknown[] }> = Method<Query, 
   all(query?: Omit<Query, 'pageNo' | 'cursor'>, options?: CallOptions): AsyncGenerator<Page['list'][number], void>
 }
 
+/** A file of rows, and the encoding of a CSV file: `utf-8` or `gb18030`, for one that can be read as both. */
+interface SentFile {
+  file: FileInput
+  charset?: string | undefined
+}
+
 /** Calls an operation that takes a file of rows in addition to its query. */
-export type FileMethod<Query, Data> = Method<Query & { file: FileInput }, Data>
+export type FileMethod<Query, Data> = Method<Query & SentFile, Data>
 
 /** Calls an operation that responds with a file. Resolves when the headers have arrived. */
 export type ExportMethod<Query> = Method<Query, FileAnswer>

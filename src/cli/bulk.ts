@@ -17,6 +17,7 @@ interface ImportOptions {
   mode?: 'create' | 'upsert'
   dryRun?: true
   ignoreColumns?: string
+  charset?: string
   refused?: string
 }
 
@@ -62,6 +63,12 @@ export function bulkCommands(program: CliCommand, context: Context): void {
           '--mode <mode>',
           'upsert: rows that are there with other content are updated, devices and placements by deviceNo, sites by id (default: create)',
         ).choices(['create', 'upsert']),
+      )
+      .addOption(
+        new Option(
+          '--charset <encoding>',
+          'the encoding of a CSV file (default: detected; needed where both can read it)',
+        ).choices(['utf-8', 'gb18030']),
       )
       .option('--dry-run', 'says what would happen, and writes nothing')
       .option('--ignore-columns <names>', 'columns of a CSV file to ignore, with commas between their names')
@@ -139,15 +146,17 @@ async function importFile(
         throw error
       }
     }
-    const { app: appId, mode, ignoreColumns } = options
+    const { app: appId, mode, ignoreColumns, charset } = options
     const query = { kind, format, appId, mode, ignoreColumns, dryRun: options.dryRun && ('true' as const) }
-    const begun = await client.createImport({ ...query, file: streamOf(counted()) }, { signal }).catch((error) => {
-      if (fault !== undefined) throw unreadable(file, fault)
-      if (!signal.aborted) throw error
-      throw new UserError(
-        'The upload was interrupted before its response. Send the file again: rows that were written count as existing.',
-      )
-    })
+    const begun = await client
+      .createImport({ ...query, charset, file: streamOf(counted()) }, { signal })
+      .catch((error) => {
+        if (fault !== undefined) throw unreadable(file, fault)
+        if (!signal.aborted) throw error
+        throw new UserError(
+          'The upload was interrupted before its response. Send the file again: rows that were written count as existing.',
+        )
+      })
     draw('sent', 1, 1)
     await waitFor(begun.id, options.refused, signal, context)
   })

@@ -76,6 +76,25 @@ test('refused rows are saved with their reasons, corrected, and sent again', asy
   expect(existsSync(join(folder, 'none.csv'))).toBe(false)
 })
 
+test('a file that two encodings read names its own', async () => {
+  const serial = newSerial()
+  const other = (await newApplication(client)).appId
+  const file = Buffer.concat([
+    Buffer.from(`${head}\n${serial},`),
+    Buffer.from([0xc4, 0xa3]),
+    Buffer.from(',360102,"1,1"\n'),
+  ])
+  writeFileSync(join(folder, 'gbk.csv'), file)
+  const args = ['import', 'devices', join(folder, 'gbk.csv'), '--app', other]
+  expect(await forecourt(args, settings)).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('name its encoding'),
+  })
+  expect(await forecourt([...args, '--charset', 'gb18030'], settings)).toMatchObject({ code: 0 })
+  const exported = await forecourt(['export', 'devices', '--app', other, '--filter', `deviceNo=${serial}`], settings)
+  expect(exported.stdout).toContain('模')
+})
+
 test('a row that is refused for no member of its own is told by what it is refused for', async () => {
   const other = await newApplication(client)
   const [bound = ''] = serials

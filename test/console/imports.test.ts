@@ -79,6 +79,41 @@ describe('the beginning of a file', () => {
     ])
   })
 
+  test('that two encodings read asks for one, and is read in it', async () => {
+    const file = bytes('deviceNo,modelName\nSN-1,', [0xc4, 0xa3], '\n')
+    expect(await readStart(file)).toMatchObject({ isAmbiguous: true, charset: undefined, samples: [['SN-1', 'ģ']] })
+    const chosen = { isAmbiguous: false, encoding: 'gb18030', charset: 'gb18030', samples: [['SN-1', '模']] }
+    expect(await readStart(file, 'gb18030')).toMatchObject(chosen)
+    expect(await startOf('\ufeffdeviceNo\nģ\n')).toMatchObject({ isAmbiguous: false, charset: 'utf-8' })
+    expect(await startOf('deviceNo\n东门\n')).toMatchObject({ isAmbiguous: false, charset: undefined })
+  })
+
+  test('may have empty rows above and columns without a name, and lines of any kind', async () => {
+    for (const end of ['\r\n', '\n', '\r']) {
+      const file = bytes([',,', ',sn,型号', ',,', ',SN-1,Gate', ''].join(end))
+      const start = (await readStart(file)) as FileStart
+      expect(start).toMatchObject({ headings: ['', 'sn', '型号'], samples: [['', 'SN-1', 'Gate']] })
+      const rows = { kind: 'inventory', mode: 'create' } as const
+      const names = namesOf(rows, start)
+      expect([names, columnFaults(rows, start.headings, names).unknown]).toEqual([['', 'deviceNo', 'modelName'], []])
+      const sent = await fileToSend(rows, file, start, names).file.text()
+      expect(sent).toBe(`,,${end},deviceNo,modelName\r\n,,${end},SN-1,Gate${end}`)
+    }
+    const held = await startOf('sn,型号,\nSN-1,Gate,x\n')
+    expect(namesOf({ kind: 'inventory', mode: 'create' }, held)[2]).toBeUndefined()
+  })
+
+  test('tells numbers that a spreadsheet has changed', async () => {
+    const rows = ['8.60123E+14,1', '860123456789012000,2', '12345678,3', '1234567,4']
+    const of = async (...some: string[]) => (await startOf(`deviceNo,tag\n${some.join('\n')}\n`)).spoilt
+    const [short, round, long, lost] = rows as [string, string, string, string]
+    const heading = 'deviceNo'
+    expect(await of(short, long)).toEqual([{ heading, kind: 'shortened', cell: '8.60123E+14' }])
+    expect(await of(round)).toEqual([{ heading, kind: 'rounded', cell: '860123456789012000' }])
+    expect(await of(long, lost)).toEqual([{ heading, kind: 'zeros', cell: '1234567' }])
+    expect(await of(long, long, '01234567,5', 'SN-1234,6')).toEqual([])
+  })
+
   test('says why a file cannot be taken', async () => {
     expect(await readStart(bytes(''))).toBe('empty')
     expect(await readStart(bytes([0x50, 0x4b, 0x03, 0x04, 0x14]))).toBe('workbook')
@@ -135,6 +170,13 @@ describe('the columns of a file', () => {
     expect([await sent.text(), query]).toEqual(['deviceNo,modelName\r\nSN-1,东门\r\n', {}])
     const known = bytes('deviceNo,modelName\nSN-1,Gate\n')
     expect(fileToSend(rows, known, (await readStart(known)) as FileStart, ['deviceNo', 'modelName']).file).toBe(known)
+  })
+
+  test('of a file in GB 18030 are left out by their places, as the line is written in UTF-8', async () => {
+    const file = bytes(gb18030.设备序列号, ',', gb18030.东门, ',note\n1,2,3\n')
+    const start = (await readStart(file)) as FileStart
+    const sent = fileToSend({ kind: 'inventory', mode: 'create' }, file, start, ['deviceNo', leftOut, leftOut])
+    expect(sent.ignoreColumns).toBe('column 2,note')
   })
 
   test('are left out by their headings, or by their places where a heading cannot be told from others', async () => {

@@ -1,6 +1,6 @@
 import { Alert, Button, Select } from 'antd'
 import { Rows, type RowsColumn } from '../ui/rows.tsx'
-import { columnFaults, columnsOf, isIgnored, leftOut, type RowKind } from './columns.ts'
+import { columnFaults, columnsOf, isIgnored, leftOut, nameless, type RowKind } from './columns.ts'
 import type { FileStart } from './file-start.ts'
 import { useTexts } from './texts.ts'
 
@@ -46,6 +46,7 @@ export function ColumnCheck({ rows, start, names, setNames, isFixed }: ColumnChe
             onChange={(name: string | undefined) => setNames(names.with(index, name ?? undefined))}
             options={[
               { value: leftOut, label: t('leaveOut') },
+              ...(names[index] === nameless ? [{ value: nameless, label: t('emptyColumn') }] : []),
               ...columnsOf(rows).map(({ name, isRequired }) => ({
                 value: name,
                 label: isRequired ? `${name} *` : name,
@@ -111,5 +112,14 @@ function Faults({ rows, start, names, setNames, isFixed }: ColumnCheckProps) {
       title={t(key, { columns: columns.map((name) => (name === '' ? t('blank') : name)).join(', ') })}
     />
   ))
-  return fits ? [fine, ...told] : told
+  const spoilt = start.spoilt.map(({ heading, kind, cell }) => (
+    <Alert
+      key={`${kind} ${heading}`}
+      type="warning"
+      showIcon
+      style={{ marginBottom: 12, overflowWrap: 'anywhere' }}
+      title={t(`spoilt_${kind}`, { heading: heading === '' ? t('blank') : heading, cell })}
+    />
+  ))
+  return [...(fits ? [fine] : []), ...told, ...spoilt]
 }

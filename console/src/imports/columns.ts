@@ -120,6 +120,9 @@ export const isIgnored = (rows: RowKind, name: string | undefined) =>
 /** The name of a column that the user leaves out. No column has it, because of its blank. */
 export const leftOut = 'left out'
 
+/** The name of a column without one, whose cells are empty as far as they are known. */
+export const nameless = ''
+
 export interface ColumnFaults {
   /** Required columns that the file lacks. */
   missing: string[]
@@ -147,6 +150,7 @@ export function columnFaults(
     unknown: headings.filter(
       (_, index) =>
         names[index] !== leftOut &&
+        names[index] !== nameless &&
         !columns.some(({ name }) => name === names[index]) &&
         !isIgnored(rows, names[index]),
     ),

@@ -12,6 +12,7 @@ import {
   importModes,
   mediaTypeOf,
 } from '../../../src/bulk/contract.ts'
+import type { Encoding } from '../../../src/bulk/encodings.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { mayRepeat, readAnew } from '../api.ts'
 import { paths } from '../paths.ts'
@@ -80,6 +81,8 @@ export function Page() {
 interface Chosen {
   file: File
   start: FileStart | FileFault
+  /** The encoding that the user has chosen. */
+  encoding?: Encoding | undefined
   /** The user's mapping of its columns. */
   named?: RowKind & { names: (string | undefined)[] }
 }
@@ -135,6 +138,10 @@ function FileForm({ kind, mode, appId }: FileFormProps) {
         <ChosenFile
           {...chosen}
           setNames={(names) => choose({ ...chosen, named: { kind, mode, names } })}
+          setEncoding={async (encoding) => {
+            const { file } = chosen
+            choose({ file, encoding, start: await readStart(file, encoding) })
+          }}
           kind={kind}
           mode={mode}
           appId={appId}
@@ -151,6 +158,7 @@ interface ChosenFileProps extends FileFormProps, Chosen {
   /** Whether it cannot be sent now. */
   isBlocked: boolean
   setNames: (names: (string | undefined)[]) => void
+  setEncoding: (encoding: Encoding) => void
   drop: () => void
   onSent: (isDryRun: boolean) => void
 }
@@ -180,6 +188,7 @@ function ChosenFile({ file, start, drop, ...sending }: ChosenFileProps) {
   )
 }
 
+const encodings: Encoding[] = ['utf-8', 'gb18030']
 const encodingNames = { 'utf-8': 'UTF-8', gb18030: 'GB 18030' }
 
 interface CheckedFileProps extends Omit<ChosenFileProps, 'start' | 'drop'> {
@@ -195,6 +204,8 @@ function CheckedFile({
   start,
   named,
   setNames,
+  encoding,
+  setEncoding,
   isBlocked,
   onSent,
   another,
@@ -205,10 +216,15 @@ function CheckedFile({
   const names = isNamed ? named.names : namesOf(rows, start)
   const { send, cancel, sent, error } = useSending(onSent)
   const { missing, twice, unknown } = columnFaults(rows, start.headings, names)
-  const isFaulty = start.format === 'csv' && missing.length + twice.length + unknown.length > 0
+  const isMapped = missing.length + twice.length + unknown.length === 0
+  const isFaulty = start.isAmbiguous || (start.format === 'csv' && !isMapped)
+
+  // Beyond its beginning a file may hold what the service cannot tell either.
+  const isUnsure = start.format === 'csv' && start.charset === undefined && error?.code === 10001
+  const asksEncoding = start.isAmbiguous || encoding !== undefined || isUnsure
 
   function go(isDryRun: boolean): void {
-    const charset = start.encoding === 'gb18030' ? '; charset=gb18030' : ''
+    const charset = start.charset === undefined ? '' : `; charset=${start.charset}`
     const { file: sentFile, ...leavingOut } = fileToSend(rows, file, start, names)
     const asked = { ...(appId !== undefined && { appId }), ...(isDryRun && { dryRun: 'true' as const }) }
     void send({ kind, mode, ...asked, ...leavingOut }, sentFile, mediaTypeOf(start.format) + charset)
@@ -216,6 +232,19 @@ function CheckedFile({
 
   return (
     <div data-work>
+      {start.isAmbiguous && (
+        <Alert type="warning" showIcon role="alert" style={{ marginBottom: 12 }} title={t('ambiguous')} />
+      )}
+      {asksEncoding && (
+        <Form.Item label={t('encoding')} layout="vertical">
+          <Segments<Encoding>
+            label={t('encoding')}
+            {...(encoding !== undefined && { value: encoding })}
+            onChange={setEncoding}
+            options={encodings.map((value) => ({ value, label: encodingNames[value] }))}
+          />
+        </Form.Item>
+      )}
       <ColumnCheck rows={rows} start={start} names={names} setNames={setNames} isFixed={sent !== undefined} />
       <RefusalAlert error={error} />
       {sent === undefined ? (

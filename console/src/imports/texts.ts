@@ -66,6 +66,15 @@ export const useTexts = defineTexts(
     nameOf: '{{heading}} is',
     sample: 'First rows',
     blank: '(blank)',
+    emptyColumn: '(empty column)',
+    encoding: 'Encoding',
+    ambiguous: 'This text can be read in two encodings. Choose the one in which the first rows below are right.',
+    spoilt_shortened:
+      '{{heading}} has {{cell}}: a spreadsheet has shortened long numbers. Format the column as text and enter them again.',
+    spoilt_rounded:
+      '{{heading}} has {{cell}}: a spreadsheet rounds numbers to 15 digits. Format the column as text and enter them again.',
+    spoilt_zeros:
+      '{{heading}} has {{cell}}, which is shorter than others: a spreadsheet may have removed zeros at the beginning.',
     columnsFit: 'All columns are known, and none is missing.',
     missing: 'Missing: {{columns}}. Add these columns to the file, or choose below which ones they are.',
     missingNdjson: 'No row has {{columns}}: all of them would be refused.',
@@ -184,6 +193,12 @@ export const useTexts = defineTexts(
     nameOf: '{{heading}} 对应',
     sample: '前几行',
     blank: '（空）',
+    emptyColumn: '（空列）',
+    encoding: '编码',
+    ambiguous: '此文件可按两种编码读取。请选择使下方前几行文字正确的编码。',
+    spoilt_shortened: '{{heading}} 中有 {{cell}}：电子表格缩短了长数字。请将该列设为文本格式后重新填写。',
+    spoilt_rounded: '{{heading}} 中有 {{cell}}：电子表格只保留 15 位数字。请将该列设为文本格式后重新填写。',
+    spoilt_zeros: '{{heading}} 中的 {{cell}} 比其他序列号短：电子表格可能去掉了开头的零。',
     columnsFit: '所有列均可识别，没有缺少的列。',
     missing: '缺少：{{columns}}。请在文件中添加这些列，或在下方选择对应的列。',
     missingNdjson: '没有任何行含有 {{columns}}，所有行都会被拒绝。',
