@@ -177,6 +177,33 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
   expect(visited.faults).toEqual([])
 })
 
+browserTest('a file that two encodings read asks for one; what a spreadsheet has changed is told', async () => {
+  const app = await newApplication(client)
+  const serial = newSerial()
+  const rest = ',360102,"115.9,28.7",,\r\n'
+  const text = `deviceNo,deviceName,districtCode,coordinates,,\r\n8.60123E+14,Gate${rest},,,,,\r\n${serial},@${rest}`
+  const [before = '', after = ''] = text.split('@')
+  const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
+  const { page } = visited
+  await chooseFile(page, Buffer.concat([Buffer.from(before), Buffer.from([0xc4, 0xa3]), Buffer.from(after)]))
+  await page.getByText('This text can be read in two encodings.').waitFor()
+  await page.getByText('All columns are known, and none is missing.').waitFor()
+  await page.getByText('deviceNo has 8.60123E+14: a spreadsheet has shortened long numbers.').waitFor()
+  expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
+  await picture(page, 'import-encoding')
+  await page.getByText('GB 18030', { exact: true }).click()
+  await page
+    .getByRole('row', { name: /deviceName/ })
+    .getByText('Gate · 模')
+    .waitFor()
+  await expectSound(visited, 'New import')
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Done', { exact: true }).waitFor()
+  const { data } = await client.operate(pageDevices, { appId: app.appId, deviceNo: serial })
+  expect(data.list).toMatchObject([{ deviceName: '模' }])
+  expect(visited.faults).toEqual([])
+})
+
 longBrowserTest('a column of a large file is left out while the page holds little of the file', async () => {
   const app = await newApplication(client)
   const prefix = newSerial()
