@@ -65,6 +65,10 @@ document.body.append(dialog)
 
 function open(): void {
   index ??= fetch(opener?.dataset.search ?? '').then((answer) => answer.json())
+  // Asked again when the search is next opened.
+  index.catch(() => {
+    index = undefined
+  })
   dialog.showModal()
   field.select()
 }

@@ -1,5 +1,7 @@
 import { Button, Form, Input } from 'antd'
 import { useState } from 'react'
+import { isComposing } from '../composing.ts'
+import { plainCode } from '../typed.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
@@ -20,6 +22,8 @@ export function CodeField({ isOfGenerator = true }: { isOfGenerator?: boolean })
         name="code"
         label={t(kind)}
         extra={t(`${kind}Help`)}
+        // While a word is being composed, the input method owns the text.
+        normalize={(code: string) => (isComposing() ? code : plainCode(code))}
         rules={[{ required: true, message: common('required') }]}
       >
         <Input

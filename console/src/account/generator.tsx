@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { Static } from 'typebox'
 import { saveTotp, type startTotp } from '../../../src/people/second-factor/contract.ts'
 import { useWrite } from '../api.ts'
+import { plainCode } from '../typed.ts'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
 import { Copyable } from '../ui/secret.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -65,7 +66,7 @@ export function Generator({ begun: { secret, otpauthUrl }, onSaved, onClose }: G
         layout="vertical"
         requiredMark={false}
         style={{ marginTop: 12 }}
-        onFinish={({ code }) => void finish(code.trim())}
+        onFinish={({ code }) => void finish(plainCode(code))}
         onKeyDown={({ key, target }) => key === 'Enter' && target instanceof HTMLInputElement && form.submit()}
       >
         <Form.Item name="code" label={t('code')} rules={[{ required: true, message: common('required') }]}>

@@ -18,7 +18,7 @@ export function ProofFault({ error, fieldNames = {} }: ProofFaultProps) {
     error.name === 'InvalidStateError'
       ? t('passkeyKnown')
       : error.name === 'SecurityError'
-        ? t('passkeyNotHere')
+        ? t('passkeyNotHere', { host: location.host })
         : t('passkeyFailed')
   return <Alert type="warning" showIcon role="alert" title={words} style={{ marginBottom: 16 }} />
 }

@@ -21,7 +21,8 @@ export const useTexts = defineTexts(
     useCode: 'Use your code generator',
     passkeyFailed: 'No passkey was used: it was cancelled, took too long, or this device has none.',
     passkeyKnown: 'This device has a passkey of your account already.',
-    passkeyNotHere: 'The browser allows no passkey here. Check that the address is that of the service.',
+    passkeyNotHere:
+      'Passkeys work only at the address that they were made for, and this page is at {{host}}. Open the console at the service’s public address.',
     factors: 'Second factor',
     factorsWords:
       'With a second factor, your password alone opens nothing. A passkey is the safest, and signs you in without a password.',
@@ -119,7 +120,7 @@ export const useTexts = defineTexts(
     useCode: '使用动态验证码',
     passkeyFailed: '未使用通行密钥：已取消、超时，或此设备没有通行密钥。',
     passkeyKnown: '此设备已有您账号的通行密钥。',
-    passkeyNotHere: '浏览器不允许在此使用通行密钥，请确认当前地址是服务的地址。',
+    passkeyNotHere: '通行密钥只能在创建时的地址使用，而当前地址是 {{host}}。请通过服务的公开地址打开控制台。',
     factors: '第二验证因素',
     factorsWords: '设置后，仅凭密码无法登录。通行密钥最安全，无需密码即可登录。',
     isRequired: '您的角色必须设置。',

@@ -10,6 +10,7 @@ import { call } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { plainCode } from '../typed.ts'
 import { LimitedInput } from '../ui/limited.tsx'
 import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
@@ -96,7 +97,7 @@ function FindForm({ asked }: { asked: string }) {
       <Form<{ deviceNo: string }>
         initialValues={{ deviceNo: asked }}
         layout="vertical"
-        onFinish={({ deviceNo }) => void find(deviceNo.trim())}
+        onFinish={({ deviceNo }) => void find(plainCode(deviceNo))}
       >
         <RefusalAlert error={error} fieldNames={{ deviceNo: devices('deviceNo') }} />
         <Form.Item

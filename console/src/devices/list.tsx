@@ -9,6 +9,7 @@ import { paths } from '../paths.ts'
 import { SiteFilter, SiteOfDevice } from '../placements/parts.tsx'
 import { RegionFilter } from '../regions/cascader.tsx'
 import { useMay } from '../session.tsx'
+import { plainCode } from '../typed.ts'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
@@ -126,7 +127,13 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
     if (isMoreSet) setOpen(true)
   }
   const text = (name: (typeof filters)[number], label: string, width = 130) => (
-    <TextFilter label={label} value={values[name]} onChange={(value) => set({ [name]: value.trim() })} width={width} />
+    <TextFilter
+      label={label}
+      value={values[name]}
+      onChange={(value) => set({ [name]: name === 'deviceNo' ? plainCode(value) : value.trim() })}
+      meaning={name === 'deviceNo' ? plainCode : undefined}
+      width={width}
+    />
   )
   const choice = (name: (typeof filters)[number], label: string, choices: { value: string; label: string }[]) => (
     <ChoiceFilter

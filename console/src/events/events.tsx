@@ -6,6 +6,7 @@ import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-ty
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { plainCode } from '../typed.ts'
 import { Actor } from '../ui/actor.tsx'
 import { useChangeSearch } from '../ui/address.ts'
 import { ApplicationName } from '../ui/application-name.tsx'
@@ -157,7 +158,12 @@ function Feed() {
       <FilterBar views="events" values={{ appId, ...values }}>
         <ApplicationFilter value={appId} onChange={choose} />
         <TypeFilter types={eventTypes} value={values.type} onChange={(type) => set({ type })} />
-        <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />
+        <TextFilter
+          label={t('deviceNo')}
+          value={values.deviceNo}
+          onChange={(deviceNo) => set({ deviceNo })}
+          meaning={plainCode}
+        />
         <TextFilter label={t('siteId')} width={140} value={values.siteId} onChange={(siteId) => set({ siteId })} />
         <TextFilter
           label={t('billingRuleId')}

@@ -7,6 +7,7 @@ import { useLanguage } from '../language/index.ts'
 import { useEntries } from '../navigation.tsx'
 import { paths } from '../paths.ts'
 import { operationWords } from '../refusals/operation-words.ts'
+import { plainCode } from '../typed.ts'
 import { ApplicationLabel } from '../ui/application-name.tsx'
 import { useLeave } from '../ui/leaving.tsx'
 import { RefusalAlert } from '../ui/refusal-alert.tsx'
@@ -28,6 +29,9 @@ interface Group {
   title: string
   lines: Line[]
 }
+
+/** A code that an input method has typed in full width, or with signs that nobody sees; no name has only such signs. */
+const fullWidthCode = /^(?=.*[\uff01-\uff5e\p{Cf}])[\x21-\x7e\uff01-\uff5e\p{Cf}]+$/u
 
 /** How long no key must be pressed before the typed text is searched for, in milliseconds. */
 const restMs = 120
@@ -133,7 +137,7 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
   const language = useLanguage()
   const navigate = useNavigate()
   const leave = useLeave()
-  const sought = text.trim()
+  const sought = fullWidthCode.test(text.trim()) ? plainCode(text) : text.trim()
   const asked = useRested(sought, restMs)
   const { data, error, isFetching } = useRead(search, { text: asked }, { enabled: asked !== '', keepsPrevious: true })
   const go = (path: string) => () => {

@@ -11,6 +11,7 @@ import { useRead, useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { plainCode } from '../typed.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
@@ -99,7 +100,8 @@ export function Inventory() {
         <TextFilter
           label={t('deviceNo')}
           value={values.deviceNo}
-          onChange={(value) => set({ deviceNo: value.trim() })}
+          onChange={(value) => set({ deviceNo: plainCode(value) })}
+          meaning={plainCode}
         />
         <TextFilter
           label={t('modelName')}

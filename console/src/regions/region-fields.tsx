@@ -31,7 +31,8 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
   const path = regionPath(tree.data ?? [], codes)
   const isKnown = path.length === 3 && path.every(({ name }, index) => name === given[index * 2 + 1])
   const isGiven = given.some((text) => text !== '')
-  const isTyped = tree.isError || (isByHand ?? (tree.data !== undefined && isGiven && !isKnown))
+  const isTyped =
+    (tree.isError && tree.data === undefined) || (isByHand ?? (tree.data !== undefined && isGiven && !isKnown))
 
   function take(regions: Region[]): void {
     const chosen = byLevel(regions)

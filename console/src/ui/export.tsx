@@ -1,6 +1,10 @@
+import { useState } from 'react'
 import { createExport, type ExportFormat, type ExportKind } from '../../../src/bulk/contract.ts'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
+import { call } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { grouped } from './number.ts'
+import { RefusalAlert } from './refusal-alert.tsx'
 
 const useTexts = defineTexts(
   {
@@ -29,6 +33,7 @@ interface ExportsProps {
 /** Exports all rows of a filtered list as a file: a plain download, authenticated by the session's cookie. */
 export function Exports({ kind, filters, page: { total, totalIsExact } }: ExportsProps) {
   const t = useTexts()
+  const [error, setError] = useState<Error>()
   const hasPlaces = kind === 'sites' || kind === 'devices'
   const formats: ExportFormat[] = ['csv', 'ndjson', ...(hasPlaces ? ['geojson' as const] : [])]
   const given = Object.entries(filters).filter(([, value]) => value !== '' && value != null)
@@ -37,11 +42,23 @@ export function Exports({ kind, filters, page: { total, totalIsExact } }: Export
     for (const [name, value] of given) query.append(name, String(value))
     return `${createExport.path}?${query}`
   }
+  // The browser would only say that the download has failed. If the session has ended, the sign-in opens instead.
+  async function start(event: React.MouseEvent<HTMLAnchorElement>): Promise<void> {
+    const { href, download } = event.currentTarget
+    event.preventDefault()
+    try {
+      await call(getSettings, {})
+      Object.assign(document.createElement('a'), { href, download }).click()
+    } catch (refusal) {
+      setError(refusal as Error)
+    }
+  }
   return (
     <div className="exports">
+      <RefusalAlert error={error} />
       <span className="faint">{t(totalIsExact ? 'all' : 'many', { total: grouped(total) })}</span>
       {formats.map((format) => (
-        <a key={format} href={addressOf(format)} download={`${kind}.${format}`}>
+        <a key={format} href={addressOf(format)} download={`${kind}.${format}`} onClick={(event) => void start(event)}>
           {t(format)}
         </a>
       ))}

@@ -43,7 +43,7 @@ interface FilterProps {
 interface TextFilterProps extends FilterProps {
   width?: number
   /** Maps the typed text to the filter's value. */
-  meaning?: (text: string) => string
+  meaning?: ((text: string) => string) | undefined
 }
 
 /** How long a text filter waits for another key. */

@@ -2,6 +2,7 @@ import { LeftOutlined, RightOutlined, VerticalRightOutlined } from '@ant-design/
 import { Button } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
+import { plainCode } from '../typed.ts'
 import { useChangeSearch } from './address.ts'
 import { grouped } from './number.ts'
 import { useCommon } from './texts.ts'
@@ -50,7 +51,7 @@ function PageNumber({ here, page, goTo }: PageNumberProps) {
         inputMode="numeric"
         size={String(page.pages).length}
         value={text}
-        onChange={({ target }) => setText(target.value.replace(/\D/g, ''))}
+        onChange={({ target }) => setText(plainCode(target.value).replace(/\D/g, ''))}
         onKeyDown={({ key }) => key === 'Enter' && go()}
         onBlur={go}
       />
