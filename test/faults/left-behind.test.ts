@@ -121,6 +121,9 @@ const allowed: Record<string, Growth> = {
   createOperatorKey: { operator_key: 1, event: 1 },
   deleteOperatorKey: event,
   handOverOperatorKey: event,
+  completeSignOn: { used_ticket: 1, event: 1 },
+  saveRegion: { region: 1, event: 1 },
+  deleteRegion: event,
   saveView: { saved_view: 1 },
   deleteView: nothing,
 }
