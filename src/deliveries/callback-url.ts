@@ -46,7 +46,7 @@ const privateNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|svc|test|invalid|example|arpa)$/i
 
 /** Whether the host of a URL is a private address, or has a name that no public name server knows. */
-export function isPrivateHost(hostname: string): boolean {
+function isPrivateHost(hostname: string): boolean {
   // The parser has turned every spelling of an IPv4 address (decimal, octal, hexadecimal) into dotted decimal.
   const host = hostname.replace(/^\[|\]$|\.+$/g, '')
   return isIP(host) === 0 ? privateNames.test(host) || !host.includes('.') : isPrivateAddress(host)

@@ -9,6 +9,7 @@ import { savePlacement } from '../../src/devices/placement/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
 import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 import {
   type Answer,
   Client,
@@ -220,7 +221,8 @@ describe('nothing begins after its request is over', () => {
         await sleep(300)
         if (hangsUp) ended.abort()
         await Promise.all(asks)
-        await sleep(200)
+        // A client that has only closed its sending half still waits; one that has gone is known after this time.
+        await sleep(limits.halfClosedMs + 500)
         await release()
       })
       expect(await becomesTrue(async () => (await client.call(getReadiness, {})).status === 200)).toBe(true)
@@ -228,8 +230,8 @@ describe('nothing begins after its request is over', () => {
       const { data } = await client.call(pageActs, { appId }, { token })
       expect(data.list.filter(({ set }) => set?.tag === 'late')).toEqual([])
       const late = await client.call(pageDevices, { tag: 'late' }, { token })
-      // What had begun: the first batch of each lane.
-      expect(late.data.total).toBeLessThanOrEqual(2)
+      // Of 16: what had begun, the first batches of each lane.
+      expect(late.data.total).toBeLessThanOrEqual(6)
       expect(await service.stop()).toBe(0)
       await database.stop()
     },
