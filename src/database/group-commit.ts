@@ -1,5 +1,5 @@
 import { limits } from '../vocabulary/limits.ts'
-import { tooManyRequests, unavailable } from '../vocabulary/refusals.ts'
+import { unavailable } from '../vocabulary/refusals.ts'
 import { databaseRefusal, isRolledBack } from './failures.ts'
 import type { Pending } from './pending.ts'
 
@@ -13,7 +13,7 @@ export interface GroupCommitOptions<Item, Outcome> {
   /** The request that the item is for, if it may end before. */
   pendingOf?: (item: Item) => Pending
   maxBatch: number
-  /** The most items that may wait; further ones are refused with 50003, or 10007 if half of them are the owner's. */
+  /** The most items that may wait; further ones are refused with 50003. Half of them may be one owner's. */
   maxWaiting: number
   /** An item that has waited longer is refused: its request was answered with 50003, so nothing may be written. */
   maxWaitMs: number
@@ -82,8 +82,8 @@ export class GroupCommit<Item, Outcome> {
   }
 
   /**
-   * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the lane is full, and
-   * with 10007 when its owner fills half of it. `since` is when the item began to wait, if that was earlier: a
+   * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the lane is full,
+   * or when its owner fills half of it. `since` is when the item began to wait, if that was earlier: a
    * resubmitted item keeps its place.
    */
   submit(item: Item, since = performance.now()): Promise<Outcome> {
@@ -92,7 +92,7 @@ export class GroupCommit<Item, Outcome> {
     const owner = ownerOf?.(item) ?? ''
     const queue = this.queueOf(owner)
     if (ownerOf !== undefined && queue.length > 0 && queue.length >= maxWaiting / 2)
-      return Promise.reject(tooManyRequests())
+      return Promise.reject(unavailable())
     if (owner !== this.lastOwner) {
       this.lastOwner = owner
       this.companyUntil = performance.now() + companyMs

@@ -104,7 +104,7 @@ test('a backup of the folder is restored, and brings no record of backups along'
   expect((await forecourt(['restore', file], other)).code).toBe(0)
   const { checks } = JSON.parse((await forecourt(['doctor', '--json'], { ...other, FORECOURT_PORT: '0' })).stdout)
   const found = checks.find(({ name }: { name: string }) => name === 'backup')
-  expect(found).toMatchObject({ status: 'ok', message: expect.stringContaining('no backup was taken') })
+  expect(found).toMatchObject({ status: 'ok', message: expect.stringContaining('No backup has been taken') })
 })
 
 test('a backup that names other tables or columns than its schema has is refused, with nothing written', async () => {

@@ -103,7 +103,7 @@ test('a service with a database of its own and no backup asks for one', async ()
   const told = found.find(({ name }) => name === 'backup')
   expect(told).toMatchObject({
     status: 'warn',
-    message: 'no backup was ever taken',
+    message: 'No backup has been taken yet.',
     todo: expect.stringContaining('--to'),
   })
 })
