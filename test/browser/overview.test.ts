@@ -106,7 +106,7 @@ describe('overview', () => {
     const visited = await visit('/console', { role: 'admin' })
     const { page } = visited
     await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Service' }).click()
-    await page.getByText(/^PostgreSQL \d+\S* answers in \d+ ms\.$/).waitFor()
+    await page.getByText(/^PostgreSQL \d+\S* responds in \d+ ms\.$/).waitFor()
     await page.getByRole('button', { name: /^All \d+ tables$/ }).click()
     await page.getByRole('cell', { name: 'device_binding', exact: true }).waitFor()
     await page.getByRole('button', { name: /^All \d+ settings$/ }).click()

@@ -68,12 +68,12 @@ describe('a service of its own', () => {
       const row = visited.page
         .locator('#troubles')
         .getByRole('row')
-        .filter({ hasText: 'Every attempt has failed since' })
+        .filter({ hasText: 'All delivery attempts since' })
       await row
-        .getByText(/Every attempt has failed since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \S/)
+        .getByText(/All delivery attempts since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \S/)
         .waitFor({ timeout: 15_000 })
       await picture(visited.page, 'overview-failing')
-      await row.getByRole('link', { name: /Every attempt has failed/ }).click()
+      await row.getByRole('link', { name: /All delivery attempts/ }).click()
       await visited.page.waitForURL(`**/console/applications/${appId}**`)
       expect(visited.faults).toEqual([])
     },
@@ -184,7 +184,7 @@ describe('a service of its own', () => {
     const through = new Client(await startOwn({}))
     const visited = await visit('/console', { role: 'admin', through })
     const { page } = visited
-    await page.getByText('No backup was ever taken.').waitFor()
+    await page.getByText('No backup has been taken yet.').waitFor()
     await page.getByText('Nothing was created or refused in the last 24 hours.').waitFor()
     await page.getByRole('link', { name: 'Account created' }).waitFor()
     await expectFramed(visited, 'Overview')
