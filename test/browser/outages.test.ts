@@ -26,6 +26,8 @@ describe('while the service does not answer', () => {
       const { appId } = await newApplication(client)
       const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator' })
       await page.getByRole('button', { name: 'Refresh' }).waitFor()
+      // The button takes no click while it turns.
+      await page.waitForLoadState('networkidle')
       await page.route('**/api/**', fail)
       await page.getByRole('button', { name: 'Refresh' }).click()
       await notice(page).waitFor()
