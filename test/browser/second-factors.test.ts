@@ -48,7 +48,7 @@ describe('a passkey', () => {
       ])
       const text = readFileSync(await file.path(), 'utf8')
       await codes.getByRole('button', { name: 'Copy' }).click()
-      await page.getByText('Copied', { exact: true }).waitFor()
+      await page.getByText(/^Copied\.?$/).waitFor()
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text)
       await page.evaluate(() => {
         window.print = () => document.body.setAttribute('data-printed', '')

@@ -149,7 +149,7 @@ async function jobsEnded({ sql }: World): Promise<void> {
 async function growthBy(world: World, operation: Operation, times: number): Promise<Record<string, number>> {
   const grown: Record<string, number> = {}
   // In portions, because what a call needs may not last until a thousand are prepared; only one job can wait at a time.
-  const portion = operation.id === 'cancelImport' || operation.id === 'cancelAct' ? 1 : 50
+  const portion = ['cancelImport', 'cancelAct', 'deleteRegion'].includes(operation.id) ? 1 : 50
   for (let left = times; left > 0; left -= portion) {
     const calls = []
     for (let made = 0; made < Math.min(left, portion); made++) calls.push(await measured[operation.id]?.call(world))
