@@ -9,12 +9,12 @@ const useTexts = defineTexts(
 )
 
 /** Returns the function that every button to copy calls. Where the browser refuses, it shows the text, selected. */
-export function useCopy(): (text: string, success?: string) => Promise<boolean> {
+export function useCopy(): (text: string) => Promise<boolean> {
   const t = useTexts()
   const common = useCommon()
-  return async (text, success = common('copied')) => {
+  return async (text) => {
     const isCopied = await copyText(text)
-    if (isCopied) showSuccess(success)
+    if (isCopied) showSuccess(common('copied'))
     else {
       showQuestion({
         title: t('byHand'),
