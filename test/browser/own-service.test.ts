@@ -65,13 +65,8 @@ describe('a service of its own', () => {
       for (let made = 0; made < 4; made++) await through.call(saveSite, siteBody(appId), { token })
       await callbacksFail(service)
       const visited = await visit('/console', { role: 'viewer', through })
-      const row = visited.page
-        .locator('#troubles')
-        .getByRole('row')
-        .filter({ hasText: 'All delivery attempts since' })
-      await row
-        .getByText(/All delivery attempts since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \S/)
-        .waitFor({ timeout: 15_000 })
+      const row = visited.page.locator('#troubles').getByRole('row').filter({ hasText: 'All delivery attempts since' })
+      await row.getByText(/All delivery attempts since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \S/).waitFor({ timeout: 15_000 })
       await picture(visited.page, 'overview-failing')
       await row.getByRole('link', { name: /All delivery attempts/ }).click()
       await visited.page.waitForURL(`**/console/applications/${appId}**`)
