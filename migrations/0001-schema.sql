@@ -108,15 +108,32 @@ create table billing_rule (
   id bigint not null default nextval('billing_rule_id'),
   rule_name text not null,
   rule_type smallint not null check (rule_type in (1, 2, 3)),
+  created_at timestamptz not null,
+  primary key (app_id, id)
+);
+
+-- What rules cost over time: the terms of a rule at a moment are its last row at or before it. Nothing is pruned, because
+-- bills are checked against it.
+create table rule_terms (
+  app_id text collate "C" not null,
+  rule_id bigint not null,
+  -- -infinity for the terms that the rule was created with.
+  from_at timestamptz(3) not null,
+  -- The price change that brings the terms; 0 for the rule itself and for updates.
+  change_id bigint not null,
+  -- Not yet for a price change that waits, or that is in effect and not written down.
+  is_written boolean not null,
   -- Prices are kept as they were sent: "0.50" stays "0.50".
   periods json,
   free_minutes integer,
   unit_minutes integer,
   unit_price text,
   daily_cap text,
-  created_at timestamptz not null,
-  primary key (app_id, id),
-  check ((rule_type = 3) = (periods is null))
+  -- Only in the row that the deletion of the rule adds, which has no terms.
+  rule_name text,
+  created_at timestamptz,
+  primary key (app_id, rule_id, from_at, change_id),
+  check (num_nonnulls(periods, unit_price, rule_name) = 1)
 );
 
 -- Every writer of sites and billing rules holds the application's lock, so a rule cannot vanish under a site that is
@@ -172,8 +189,8 @@ create index site_by_content on site (app_id, hashtext(
 create index site_by_filter on site
   (app_id, id desc, province_code, city_code, district_code, created_at, longitude, latitude);
 
--- Prices from a date on (docs/decisions). What is in force follows from effective_at and the database's clock alone: the
--- rows of billing_rule and site follow when a process writes down what holds already.
+-- Prices from a date on (docs/decisions). What is in force follows from effective_at and the database's clock alone. The
+-- rows of sites, and the events, follow when a process writes down what holds already.
 create sequence price_change_id;
 create table price_change (
   app_id text collate "C" not null,
@@ -187,7 +204,7 @@ create table price_change (
   unit_minutes integer,
   unit_price text,
   daily_cap text,
-  -- or other rules at sites, which price_change_site lists: in which fields (fast, slow, occupancy), and the members as
+  -- or other rules at sites, which site_rule lists: in which fields (fast, slow, occupancy), and the members as
   -- they were given. Those of an undo differ from site to site, so it has none.
   given_fields text,
   rules json,
@@ -204,8 +221,6 @@ create table price_change (
   applied_at timestamptz(3),
   cancelled_at timestamptz(3),
   cancelled_by text,
-  -- Sites up to this id are written down, and others only where their own rows say so.
-  through_site_id bigint not null default 0,
   primary key (app_id, id),
   check ((billing_rule_id is null) = (given_fields is not null and site_count is not null)),
   check (applied_at is null or cancelled_at is null),
@@ -220,52 +235,28 @@ create index price_change_waiting on price_change (app_id, effective_at, id)
   where applied_at is null and cancelled_at is null;
 create index price_change_due on price_change (effective_at) where applied_at is null and cancelled_at is null;
 
--- The sites of a price change, each with the rules that it gets in the change's fields.
-create table price_change_site (
-  app_id text collate "C" not null,
-  change_id bigint not null,
-  site_id bigint not null,
-  fast_rule_id bigint,
-  slow_rule_id bigint,
-  occupancy_rule_id bigint,
-  -- A write of the site itself wrote it down, before its turn came.
-  is_written boolean not null default false,
-  primary key (app_id, change_id, site_id)
-);
--- A site's id is unique among all applications.
-create index price_change_site_by_site on price_change_site (site_id, change_id);
-
--- What was in force before: a row whenever a site gets another rule, with the rule that it had until then. The present is
--- the site's own row, so creating a site writes nothing here. It is what bills are checked against, and is never pruned.
-create table past_site_rule (
+-- Which rules sites have over time: the rule of a site's field at a moment is its last row at or before it, or what the
+-- site's own row says if there is none, so that creating a site writes nothing here. Nothing is pruned, because bills are
+-- checked against it.
+create table site_rule (
   app_id text collate "C" not null,
   site_id bigint not null,
   -- 1 fast, 2 slow, 3 occupancy, as the types of rules.
   field smallint not null check (field in (1, 2, 3)),
-  until_at timestamptz(3) not null,
+  -- -infinity for the rule that the site was created with, which the first other row adds. infinity, which never comes,
+  -- where a price change gave what the site had.
+  from_at timestamptz(3) not null,
+  -- The price change that gives the rule; 0 for the site itself and for updates.
+  change_id bigint not null,
+  -- Not yet for a price change that waits, or that is in effect and not written down.
+  is_written boolean not null,
   -- Null for none.
   rule_id bigint,
-  -- The price change that ended it; null for an update.
-  change_id bigint,
-  primary key (app_id, site_id, field, until_at)
+  -- A site's id is unique among all applications, and an operator may ask for its price changes by it alone.
+  primary key (site_id, field, from_at, change_id, app_id)
 );
-
--- The same for the terms of a rule: a row whenever they change, and one when the rule is deleted.
-create table past_terms (
-  app_id text collate "C" not null,
-  rule_id bigint not null,
-  until_at timestamptz(3) not null,
-  rule_name text not null,
-  periods json,
-  free_minutes integer,
-  unit_minutes integer,
-  unit_price text,
-  daily_cap text,
-  -- When the rule was created.
-  created_at timestamptz not null,
-  change_id bigint,
-  primary key (app_id, rule_id, until_at)
-);
+-- The sites of a price change.
+create index site_rule_by_change on site_rule (app_id, change_id, site_id);
 
 -- ── Devices: who owns them, what they are, and where they are ───────────────────────────────────────────────────────
 

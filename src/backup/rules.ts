@@ -57,6 +57,7 @@ const writtenByItself = new Set([
   'operator_browser',
   'refusal',
   'region_version',
+  'rule_terms',
   'third_party_config',
 ])
 

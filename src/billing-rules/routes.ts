@@ -11,12 +11,12 @@ import { billingRulePages } from './pages.ts'
 import { areSameTerms, changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
 import {
   insertBillingRule,
+  insertTerms,
   isRuleInUse,
-  keepPastTerms,
   removeBillingRule,
+  renameBillingRule,
   requireBillingRule,
-  requireBillingRuleInForce,
-  saveChangedBillingRule,
+  settledNow,
 } from './store.ts'
 
 /** What of price changes concerns rules. */
@@ -30,7 +30,8 @@ interface RulePrices {
     write: (tx: Statements, now: Date) => Promise<Data>,
   ): Promise<Data>
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
-  cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<void>
+  /** Returns the moment of the database's clock after which nothing of the rule waits. */
+  cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<Date>
 }
 
 interface Parts {
@@ -74,8 +75,9 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
           const { changed, faults } = changeRule(before, body)
           if (faults.length > 0) throw invalidRequest(faults)
           if (etagOf(changed) === etagOf(before)) return before
-          if (!areSameTerms(before, changed)) await keepPastTerms(tx, before, { until: now, changeId: null })
-          await saveChangedBillingRule(tx, changed)
+          const row = { from: now, changeId: 0, isWritten: true }
+          if (!areSameTerms(before, changed)) await insertTerms(tx, changed, changed, row)
+          if (before.ruleName !== changed.ruleName) await renameBillingRule(tx, changed)
           await insertEvent(tx, { appId, type: 'billingRule.updated', actor, subject: changed.id, data: changed })
           return changed
         })
@@ -87,17 +89,16 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
     handle(deleteBillingRule, async (request) => {
       const { caller, actor, body, header, idempotency } = request
       const appId = applicationOf(caller, body.appId)
-      return prices.write(request, appId, (tx, now) =>
+      return prices.write(request, appId, (tx) =>
         once(tx, idempotency, appId, async () => {
+          const now = await prices.cancelOfRule(tx, appId, body.id, actor)
           const rule = await requireBillingRule(tx, appId, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(rule))
           // A site that names the rule is written under the same lock, so none can appear between this and the commit.
           const { id } = rule
           const isInUse = (await isRuleInUse(tx, appId, id)) || (await prices.isGivenByWaiting(tx, appId, id))
           if (isInUse) throw new Refusal('billingRuleInUse')
-          await prices.cancelOfRule(tx, appId, id, actor)
-          await keepPastTerms(tx, rule, { until: now, changeId: null })
-          await removeBillingRule(tx, rule)
+          await removeBillingRule(tx, rule, now)
           await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: id, data: rule })
           return rule
         }),
@@ -106,7 +107,7 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
 
     read(getBillingRule, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return tagged(await requireBillingRuleInForce(sql, appId, query.id, showMoment))
+      return tagged(await requireBillingRule(sql, appId, query.id, showMoment, await settledNow(sql, [appId])))
     }),
 
     read(pageBillingRules, ({ sql, caller, query }) => readPage(sql, caller, query)),

@@ -15,9 +15,10 @@ import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { type BillingRuleRecord, pageBillingRules, type ruleSorts } from './contract.ts'
-import type { RuleTerms } from './rules.ts'
+import { type RuleTerms, termsOf } from './rules.ts'
 
-const columnsSql = `id, app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price, daily_cap, created_at`
+const columnsSql = 'id, app_id, rule_name, rule_type, created_at'
+export const termsSql = 'periods, free_minutes, unit_minutes, unit_price, daily_cap'
 
 /** The terms in a row of any table that has them. */
 export const toTerms = (row: Row): RuleTerms => ({
@@ -50,109 +51,134 @@ export async function insertBillingRule(
   rule: NewBillingRule,
   showMoment: ShowMoment,
 ): Promise<BillingRuleRecord> {
-  const periods = rule.periods === null ? null : JSON.stringify(rule.periods)
-  const [row] = await tx`
-    insert into billing_rule (app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price,
-      daily_cap, created_at)
-    values (${rule.appId}, ${rule.ruleName}, ${rule.ruleType}, ${periods}::text::json, ${rule.freeMinutes},
-      ${rule.unitMinutes}, ${rule.unitPrice}, ${rule.dailyCap}, now())
+  const [row] = await tx<[Row]>`
+    insert into billing_rule (app_id, rule_name, rule_type, created_at)
+    values (${rule.appId}, ${rule.ruleName}, ${rule.ruleType}, now())
     returning ${tx.unsafe(columnsSql)}`
-  return toRecord(row as Row, showMoment)
+  await insertTermsRow(tx, { appId: rule.appId, id: row.id }, rule, { from: '-infinity', changeId: 0, isWritten: true })
+  return { ...toRecord(row, showMoment), ...termsOf(rule) }
 }
 
-/** Throws 40002 with status 404 (in operations of sites it is 409). */
+/** SQL: the newest row of a rule's terms that holds at a moment, or for no moment the newest that is written down. */
+const newestTerms = (sql: Statements, now: Date | null) => sql`
+  and rule_name is null and (is_written or from_at <= ${now}::timestamptz) order by from_at desc, change_id desc limit 1`
+
+/**
+ * The rule with the terms that are in effect at this moment of `settledNow`; without one, with the terms that are
+ * written down, which is the base of a write under the application's lock. Throws 40002 with status 404 (in operations
+ * of sites it is 409).
+ */
 export async function requireBillingRule(
   sql: Statements,
   appId: string,
   id: number,
   showMoment: ShowMoment,
+  now: Date | null = null,
 ): Promise<BillingRuleRecord> {
-  const [row] = await sql`select ${sql.unsafe(columnsSql)} from billing_rule where app_id = ${appId} and id = ${id}`
+  const [row] = await sql`
+    select rule.*, terms.*
+    from (select ${sql.unsafe(columnsSql)} from billing_rule where app_id = ${appId} and id = ${id}) as rule
+    cross join lateral (
+      select ${sql.unsafe(termsSql)} from rule_terms where app_id = ${appId} and rule_id = ${id} ${newestTerms(sql, now)}
+    ) as terms`
   if (row === undefined) throw new Refusal('billingRuleNotFound', { status: 404 })
   return toRecord(row, showMoment)
 }
 
-/** SQL: a price change that is to be written down: its moment has come, and it was not cancelled. */
-export const isDueSql = `applied_at is null and cancelled_at is null and effective_at <= statement_timestamp()`
+/** SQL: a price change whose moment has come, that was not cancelled and is not written down. */
+export const isDueSql = 'applied_at is null and cancelled_at is null and effective_at <= statement_timestamp()'
+/** SQL: the database's clock in whole milliseconds, which is as exact as programs show it. */
+export const nowSql = `date_trunc('milliseconds', statement_timestamp())`
 
 /**
- * The rule with the terms that are in force by the database's clock, even if their price change has not been written
- * yet. Throws as `requireBillingRule` does. That function reads the row as it is written, which is the base of a write
- * under the application's lock.
+ * The database's clock for a read of prices: of the price changes of these applications (null for all), it is certain
+ * which have taken effect by then. Waits for a cancel that was decided before the moment and is about to commit; one
+ * that begins later is refused. It does not wait for the transaction that writes a change down.
  */
-export async function requireBillingRuleInForce(
-  sql: Statements,
-  appId: string,
-  id: number,
-  showMoment: ShowMoment,
-): Promise<BillingRuleRecord> {
-  for (;;) {
-    const [row] = await sql`
-      select rule.*, due.*
-      from (select ${sql.unsafe(columnsSql)} from billing_rule where app_id = ${appId} and id = ${id}) as rule
-      left join lateral (
-        select id as due_id, periods as due_periods, free_minutes as due_free_minutes, unit_minutes as due_unit_minutes,
-          unit_price as due_unit_price, daily_cap as due_daily_cap
-        from price_change
-        where app_id = ${appId} and billing_rule_id = ${id} and ${sql.unsafe(isDueSql)}
-        order by effective_at desc limit 1) as due on true`
-    if (row === undefined) throw new Refusal('billingRuleNotFound', { status: 404 })
-    if (row.due_id === null) return toRecord(row, showMoment)
-    if (await takesEffect(sql, appId, row.due_id)) {
-      const due = Object.entries(row).flatMap(([column, value]) =>
-        column.startsWith('due_') ? [[column.slice('due_'.length), value]] : [],
-      )
-      return toRecord({ ...row, ...Object.fromEntries(due), id: row.id }, showMoment)
-    }
+export async function settledNow(sql: Statements, appIds: readonly string[] | null): Promise<Date> {
+  const rows = await sql<[Row, ...Row[]]>`
+    select clock.now, due.app_id, due.id from (select ${sql.unsafe(nowSql)} as now) as clock
+    left join price_change as due on ${ofApplications(sql, appIds)}
+      and applied_at is null and cancelled_at is null and effective_at <= clock.now`
+  const due = Map.groupBy(
+    rows.filter(({ id }) => id !== null),
+    (row) => row.app_id as string,
+  )
+  for (const [appId, changes] of due) {
+    const ids = textArray(changes.map(({ id }) => id))
+    await sql`select 1 from price_change where app_id = ${appId} and id = any(${ids}::bigint[]) for key share`
   }
+  return rows[0].now
 }
 
-/**
- * Whether a price change whose moment has come takes effect. Waits for a cancel that was decided before the moment and
- * is about to commit; a cancel that begins later is refused. It does not wait for the transaction that writes the
- * change.
- */
-export async function takesEffect(sql: Statements, appId: string, changeId: number): Promise<boolean> {
-  const [standing] = await sql`
-    select 1 from price_change where app_id = ${appId} and id = ${changeId} and cancelled_at is null for key share`
-  return standing !== undefined
+export async function renameBillingRule(tx: Statements, { appId, id, ruleName }: BillingRuleRecord): Promise<void> {
+  await tx`update billing_rule set rule_name = ${ruleName} where app_id = ${appId} and id = ${id}`
 }
 
-/** Writes the members that an update can change. The transaction must hold the application's lock. */
-export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRecord): Promise<void> {
-  const periods = rule.periods === null ? null : JSON.stringify(rule.periods)
-  await tx`
-    update billing_rule set rule_name = ${rule.ruleName}, periods = ${periods}::text::json,
-      free_minutes = ${rule.freeMinutes}, unit_minutes = ${rule.unitMinutes}, unit_price = ${rule.unitPrice},
-      daily_cap = ${rule.dailyCap}
-    where app_id = ${rule.appId} and id = ${rule.id}`
+type RuleId = Pick<BillingRuleRecord, 'appId' | 'id'>
+
+interface TermsRow {
+  from: Date
+  /** 0 for the rule itself and for updates. */
+  changeId: number
+  isWritten: boolean
 }
 
-/**
- * Keeps the terms that a rule had until a moment, before they change or the rule goes. The rows of a rule have
- * ascending moments, even if the database's clock was set back. The transaction must hold the application's lock.
- */
-export async function keepPastTerms(
+/** Stores the terms that a rule gets at a moment. The transaction must hold the application's lock. */
+export async function insertTerms(tx: Statements, rule: RuleId, terms: RuleTerms, row: TermsRow): Promise<void> {
+  const from = (await laterThanWritten(tx, rule, row.from)).toISOString()
+  await insertTermsRow(tx, rule, terms, { ...row, from })
+}
+
+async function insertTermsRow(
   tx: Statements,
-  rule: BillingRuleRecord,
-  { until, changeId }: { until: Date; changeId: number | null },
+  { appId, id }: RuleId,
+  terms: RuleTerms,
+  row: Omit<TermsRow, 'from'> & { from: string },
 ): Promise<void> {
-  const { appId, id } = rule
-  const [last] = await tx`
-    select until_at from past_terms where app_id = ${appId} and rule_id = ${id} order by until_at desc limit 1`
-  const [{ created_at: createdAt } = {}] = await tx`
-    select created_at from billing_rule where app_id = ${appId} and id = ${id}`
+  const periods = terms.periods === null ? null : JSON.stringify(terms.periods)
   await tx`
-    insert into past_terms (app_id, rule_id, until_at, rule_name, periods, free_minutes, unit_minutes, unit_price,
-      daily_cap, created_at, change_id)
-    values (${appId}, ${id}, ${laterThan(last?.until_at, until)}, ${rule.ruleName},
-      ${rule.periods === null ? null : JSON.stringify(rule.periods)}::text::json, ${rule.freeMinutes},
-      ${rule.unitMinutes}, ${rule.unitPrice}, ${rule.dailyCap}, ${createdAt}, ${changeId})`
+    insert into rule_terms (app_id, rule_id, from_at, change_id, is_written, ${tx.unsafe(termsSql)})
+    values (${appId}, ${id}, ${row.from}::text::timestamptz, ${row.changeId}, ${row.isWritten}, ${periods}::text::json,
+      ${terms.freeMinutes}, ${terms.unitMinutes}, ${terms.unitPrice}, ${terms.dailyCap})`
 }
 
-/** Returns the moment, or the first millisecond after `last` if the moment is not later than that. */
-export function laterThan(last: Date | null | undefined, moment: Date): Date {
-  return last == null || last < moment ? moment : new Date(last.getTime() + 1)
+/**
+ * The moment, or the first millisecond after the newest written terms of the rule if it is not later than those: the
+ * rows of a rule are in order, even if the database's clock was set back.
+ */
+async function laterThanWritten(tx: Statements, { appId, id }: RuleId, moment: Date): Promise<Date> {
+  const [row] = await tx<[{ later: Date }]>`
+    select greatest(${moment}::timestamptz, max(from_at) + interval '1 ms') as later from rule_terms
+    where app_id = ${appId} and rule_id = ${id} and is_written`
+  return row.later
+}
+
+/** Stores that the terms of a price change are written down, or removes them if they changed nothing. */
+export async function settleTerms(
+  tx: Statements,
+  { appId, id }: RuleId,
+  { changeId, isTurn }: { changeId: number; isTurn: boolean },
+): Promise<void> {
+  const own = tx`where app_id = ${appId} and rule_id = ${id} and change_id = ${changeId} and not is_written`
+  await (isTurn ? tx`update rule_terms set is_written = true ${own}` : tx`delete from rule_terms ${own}`)
+}
+
+/**
+ * The terms that a rule had before a price change that was written down; undefined if it changed none.
+ */
+export async function findFormerTerms(
+  tx: Statements,
+  { appId, id }: RuleId,
+  { changeId, effectiveAt }: { changeId: number; effectiveAt: Date },
+): Promise<RuleTerms | undefined> {
+  const [row] = await tx`
+    select former.* from rule_terms own cross join lateral (
+      select ${tx.unsafe(termsSql)} from rule_terms
+      where app_id = ${appId} and rule_id = ${id} and (from_at, change_id) < (own.from_at, own.change_id)
+      order by from_at desc, change_id desc limit 1) as former
+    where app_id = ${appId} and rule_id = ${id} and from_at >= ${effectiveAt} and change_id = ${changeId}`
+  return row && toTerms(row)
 }
 
 /** Whether a site names the billing rule. The result stays valid only under the application's lock. */
@@ -165,8 +191,15 @@ export async function isRuleInUse(tx: Statements, appId: string, ruleId: number)
   return found?.is_named === true
 }
 
-/** Removes a rule that no site names. The transaction must hold the application's lock. */
-export async function removeBillingRule(tx: Statements, { appId, id }: BillingRuleRecord): Promise<void> {
+/**
+ * Removes a rule that no site names. Its terms stay as history. The transaction must hold the application's lock.
+ */
+export async function removeBillingRule(tx: Statements, rule: BillingRuleRecord, now: Date): Promise<void> {
+  const { appId, id } = rule
+  await tx`
+    insert into rule_terms (app_id, rule_id, from_at, change_id, is_written, rule_name, created_at)
+    select app_id, id, ${await laterThanWritten(tx, rule, now)}::timestamptz, 0, true, rule_name, created_at
+    from billing_rule where app_id = ${appId} and id = ${id}`
   await tx`delete from billing_rule where app_id = ${appId} and id = ${id}`
 }
 
@@ -225,30 +258,22 @@ export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, sh
           newestFirst: sort.isDescending,
         }
   const read = sort === null ? readPage : readSortedPage
-  // Read before the page: a price change that becomes due after this need not show on the page.
-  const due = await findDueRules(sql, appIds)
-  const page = await read(sql, source, filter, (row) => toRecord(row, showMoment))
-  if (due.size === 0) return page
-  for (const [place, rule] of page.list.entries()) {
-    if (due.has(rule.id)) page.list[place] = await inForceOrGone(sql, rule, showMoment)
-  }
-  return page
+  const now = await settledNow(sql, appIds)
+  const page = await read(sql, source, filter, (row) => row)
+  const terms = await findTerms(sql, page.list, now)
+  return { ...page, list: page.list.map((row) => toRecord({ ...row, ...terms.get(row.id) }, showMoment)) }
 }
 
-/** The ids of rules whose terms in force are not written down yet: nearly always none. */
-async function findDueRules(sql: Statements, appIds: readonly string[] | null): Promise<Set<number>> {
-  const rows = await sql`
-    select billing_rule_id from price_change
-    where ${ofApplications(sql, appIds)} and ${sql.unsafe(isDueSql)} and billing_rule_id is not null`
-  return new Set(rows.map((row) => row.billing_rule_id))
-}
-
-/** The rule as it is in force; as it was on the page, if it was deleted meanwhile. */
-async function inForceOrGone(sql: Statements, rule: BillingRuleRecord, showMoment: ShowMoment) {
-  try {
-    return await requireBillingRuleInForce(sql, rule.appId, rule.id, showMoment)
-  } catch (error) {
-    if (error instanceof Refusal) return rule
-    throw error
+/** The terms of rules, of any applications, that are in effect at a moment of `settledNow`, by rule. */
+async function findTerms(sql: Statements, rules: readonly Row[], now: Date): Promise<Map<number, Row>> {
+  const found = new Map<number, Row>()
+  for (const [appId, own] of Map.groupBy(rules, (row) => row.app_id as string)) {
+    const rows = await sql`
+      select i.id as rule_id, terms.* from unnest(${textArray(own.map(({ id }) => id))}::bigint[]) as i (id)
+      cross join lateral (
+        select ${sql.unsafe(termsSql)} from rule_terms where app_id = ${appId} and rule_id = i.id ${newestTerms(sql, now)}
+      ) as terms`
+    for (const { rule_id: id, ...terms } of rows) found.set(id, terms)
   }
+  return found
 }

@@ -7,8 +7,8 @@ import type { ShowMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { SiteRecord, SiteUpdate } from './contract.ts'
 import { writeDueBefore } from './price-changes/effect.ts'
-import { formerRules } from './price-changes/rules.ts'
-import { keepPastRules } from './prices/store.ts'
+import { changedRules } from './price-changes/rules.ts'
+import { insertSiteRules } from './prices/store.ts'
 import { changeSite, type NamedRules, ruleFaults, ruleRefusal, rulesGiven, type Site, showSite } from './rules.ts'
 import { findSites, saveChangedSites } from './store.ts'
 
@@ -93,11 +93,11 @@ export async function changeSites(
   changes: readonly Change<SiteUpdate>[],
   showMoment: ShowMoment,
 ): Promise<ChangeOutcome<Site>[]> {
-  const until = await writeDueBefore(tx, appId, idsOf(changes), showMoment)
+  const from = await writeDueBefore(tx, appId, idsOf(changes), showMoment)
   const { outcomes, steps, before } = await planSiteChanges(tx, appId, changes, showMoment)
   const changed = new Map(steps.map(({ site }) => [site.id, site]))
-  const former = [...changed.values()].flatMap((site) => formerRules(before.get(site.id) as Site, site))
-  await keepPastRules(tx, appId, former, { until, changeId: null })
+  const rules = [...changed.values()].flatMap((site) => changedRules(before.get(site.id) as Site, site))
+  await insertSiteRules(tx, appId, rules, { from, changeId: 0, isWritten: true })
   await saveChangedSites(tx, appId, [...changed.values()])
   const events = steps.map(({ site, record, actor }) => ({
     type: 'site.updated' as const,

@@ -171,17 +171,18 @@ export async function saveRulesOfSites(tx: Statements, appId: string, sites: rea
 export async function removeSites(tx: Statements, appId: string, ids: readonly number[]): Promise<void> {
   const values = [appId, textArray(ids)]
   const left = await tx.unsafe(
-    'delete from price_change_site where app_id = $1 and site_id = any($2::bigint[]) returning change_id',
+    'delete from site_rule where app_id = $1 and site_id = any($2::bigint[]) returning site_id, change_id',
     values,
     { prepare: true },
   )
-  const counts = new Map<number, number>()
-  for (const { change_id: changeId } of left) counts.set(changeId, (counts.get(changeId) ?? 0) + 1)
-  for (const [changeId, count] of counts) {
-    await tx`update price_change set site_count = site_count - ${count} where app_id = ${appId} and id = ${changeId}`
+  // A site has a row for each field of a price change.
+  const sitesOf = new Map<number, Set<number>>()
+  for (const { site_id: siteId, change_id: changeId } of left)
+    sitesOf.set(changeId, (sitesOf.get(changeId) ?? new Set()).add(siteId))
+  sitesOf.delete(0)
+  for (const [changeId, { size }] of sitesOf) {
+    await tx`update price_change set site_count = site_count - ${size} where app_id = ${appId} and id = ${changeId}`
   }
-  const ofSites = 'where app_id = $1 and site_id = any($2::bigint[])'
-  await tx.unsafe(`delete from past_site_rule ${ofSites}`, values, { prepare: true })
   await tx.unsafe('delete from site where app_id = $1 and id = any($2::bigint[])', values, { prepare: true })
 }
 

@@ -97,6 +97,7 @@ export async function appliedPriceChange(world: World): Promise<number> {
   const { client, owner, sql } = world
   const id = await newPriceChange(world, await newRule(world))
   await sql`update price_change set effective_at = now() where app_id = ${owner.appId} and id = ${id}`
+  await sql`update rule_terms set from_at = now() where app_id = ${owner.appId} and change_id = ${id}`
   const isApplied = async () =>
     (await made(client.call(getPriceChange, { appId: owner.appId, id }, owner))).appliedTime !== null
   if (!(await becomesTrue(isApplied))) throw new Error('the price change is not written down')

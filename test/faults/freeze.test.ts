@@ -114,6 +114,7 @@ function belongings(appId: string): Promise<string> {
       union all select 'presence', row_to_json(p)::text from device_presence p where app_id = ${appId}
       union all select 'site', row_to_json(s)::text from site s where app_id = ${appId}
       union all select 'rule', row_to_json(r)::text from billing_rule r where app_id = ${appId}
+      union all select 'terms', row_to_json(t)::text from rule_terms t where app_id = ${appId}
       union all select 'config', row_to_json(c)::text from third_party_config c where app_id = ${appId}
       union all select 'event', id || type from event
         where app_id = ${appId} and type not in ('application.frozen', 'application.secretRotated')

@@ -62,8 +62,10 @@ export async function priceFaults(
   const changes =
     await sql`select id, applied_at, cancelled_at, effective_at, site_count from price_change where app_id = ${appId}`
   const members =
-    await sql`select change_id, count(*)::int as sites from price_change_site where app_id = ${appId} group by change_id`
-  const rules = await sql`select id, periods from billing_rule where app_id = ${appId}`
+    await sql`select change_id, count(distinct site_id)::int as sites from site_rule where app_id = ${appId} group by change_id`
+  const rules = await sql`
+    select distinct on (id) id, periods from billing_rule join rule_terms on rule_id = id
+    where billing_rule.app_id = ${appId} and is_written order by id, from_at desc, change_id desc`
   const sites = await sql`select id, fast_rule_id from site where app_id = ${appId}`
   const faults: string[] = []
   const check = (isRight: boolean, words: string) => {

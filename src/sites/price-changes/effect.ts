@@ -1,24 +1,17 @@
 import { areSameTerms } from '../../billing-rules/rules.ts'
-import { keepPastTerms, requireBillingRule, saveChangedBillingRule } from '../../billing-rules/store.ts'
+import { requireBillingRule, settleTerms } from '../../billing-rules/store.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { keepPastRules } from '../prices/store.ts'
 import { showSite } from '../rules.ts'
 import { findSites, saveRulesOfSites } from '../store.ts'
-import { type PriceChange, type RulesOfSite, showPriceChange, withRules } from './rules.ts'
-import {
-  findFirstDue,
-  findUnwrittenOfSites,
-  findUnwrittenSites,
-  noteApplied,
-  noteThrough,
-  noteWritten,
-} from './store.ts'
+import { type PriceChange, type RulesOfSite, ruleFields, showPriceChange, withRules } from './rules.ts'
+import { findDue, findUnwritten, noteApplied, noteWritten } from './store.ts'
 
-// How a price change is written down once its moment has come. From that moment on it is in force, even before it is
-// written. Writing it down changes the rows of the rule or the sites, adds their history, and writes the events.
+// How a price change is written down once its moment has come. From that moment on it is in force, because its rows in
+// the history of rules and sites were there before. Writing it down marks them, changes the rows of the sites, and writes
+// the events.
 //
 // Everything happens in transactions that hold the application's lock, and each marks what it has written in the
 // change's own rows. So each change is written once, with any number of processes, and even if one is killed.
@@ -43,12 +36,13 @@ export interface WrittenDown {
  */
 export async function writeDue(tx: Statements, appId: string, showMoment: ShowMoment): Promise<WrittenDown> {
   for (let room: number = limits.pricePortionSites; ; ) {
-    const { now, due } = await findFirstDue(tx, appId)
-    if (due === undefined) return { now, isLeft: false }
+    const { now, due } = await findDue(tx, appId, 1)
+    const [change] = due
+    if (change === undefined) return { now, isLeft: false }
     if (room <= 0) return { now, isLeft: true }
-    if (due.billingRuleId === null) room -= await writeNextSites(tx, due, room, now, showMoment)
+    if (change.billingRuleId === null) room -= await writeNextSites(tx, change, room, now, showMoment)
     else {
-      await writeTerms(tx, due, due.billingRuleId, now, showMoment)
+      await writeTerms(tx, change, change.billingRuleId, now, showMoment)
       room--
     }
   }
@@ -66,9 +60,9 @@ export async function writeDueBefore(
 ): Promise<Date> {
   const { now, isLeft } = await writeDue(tx, appId, showMoment)
   if (!isLeft) return now
-  for (const { change, sites } of await findUnwrittenOfSites(tx, appId, siteIds)) {
-    await writeSites(tx, change, sites, now, showMoment)
-    await noteWritten(tx, change, sites)
+  const { due } = await findDue(tx, appId, limits.priceChangesOfOne)
+  for (const change of due) {
+    await writeSites(tx, change, await findUnwritten(tx, change, { siteIds }), now, showMoment)
   }
   return now
 }
@@ -80,15 +74,14 @@ async function writeTerms(
   now: Date,
   showMoment: ShowMoment,
 ): Promise<void> {
-  const { appId, id, terms, effectiveAt } = change
+  const { appId, id, terms } = change
   // The rule exists: its deletion cancels the price changes that wait for it.
   const rule = await requireBillingRule(tx, appId, ruleId, showMoment)
-  if (!areSameTerms(rule, terms)) {
-    const changed = { ...rule, ...terms }
-    await keepPastTerms(tx, rule, { until: effectiveAt, changeId: id })
-    await saveChangedBillingRule(tx, changed)
-    const event = { type: 'billingRule.updated' as const, actor, subject: String(ruleId), data: changed }
-    await insertEvents(tx, appId, [event], now)
+  const isTurn = !areSameTerms(rule, terms)
+  await settleTerms(tx, rule, { changeId: id, isTurn })
+  if (isTurn) {
+    const data = { ...rule, ...terms }
+    await insertEvents(tx, appId, [{ type: 'billingRule.updated', actor, subject: String(ruleId), data }], now)
   }
   await finish(tx, change, now, showMoment)
 }
@@ -101,39 +94,35 @@ async function writeNextSites(
   now: Date,
   showMoment: ShowMoment,
 ): Promise<number> {
-  const sites = await findUnwrittenSites(tx, change, most)
+  const sites = await findUnwritten(tx, change, { most })
   await writeSites(tx, change, sites, now, showMoment)
-  const last = sites.at(-1)
-  if (sites.length < most || last === undefined) await finish(tx, change, now, showMoment)
-  else await noteThrough(tx, change, last.siteId)
+  if (sites.length < most) await finish(tx, change, now, showMoment)
   return sites.length
 }
 
 async function writeSites(
   tx: Statements,
-  { appId, id: changeId, effectiveAt }: PriceChange,
+  change: PriceChange,
   members: readonly RulesOfSite[],
   now: Date,
   showMoment: ShowMoment,
 ): Promise<void> {
-  const sites = await findSites(
-    tx,
-    appId,
-    members.map(({ siteId }) => siteId),
-  )
-  const changed = members.flatMap((member) => {
+  if (members.length === 0) return
+  const { appId } = change
+  const ids = members.map(({ siteId }) => siteId)
+  const sites = await findSites(tx, appId, ids)
+  const written = members.flatMap((member) => {
     const site = sites.get(member.siteId)
-    const after = site && withRules(site, member)
-    return after === undefined || after.former.length === 0 ? [] : [after]
+    return site === undefined ? [] : [withRules(site, member)]
   })
-  const former = changed.flatMap((one) => one.former)
-  await keepPastRules(tx, appId, former, { until: effectiveAt, changeId })
-  await saveRulesOfSites(
-    tx,
-    appId,
-    changed.map(({ site }) => site),
-  )
-  const events = changed.map(({ site }) => ({
+  const same = change.fields.map((field): [number, number[]] => [
+    ruleFields[field].number,
+    written.flatMap((one) => (one.same.includes(field) ? [one.site.id] : [])),
+  ])
+  await noteWritten(tx, change, ids, new Map(same))
+  const changed = written.flatMap(({ site, isChanged }) => (isChanged ? [site] : []))
+  await saveRulesOfSites(tx, appId, changed)
+  const events = changed.map((site) => ({
     type: 'site.updated' as const,
     actor,
     subject: String(site.id),

@@ -6,7 +6,7 @@ import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 import { writeDue } from './effect.ts'
 import { type PriceChange, showPriceChange } from './rules.ts'
-import { cancelLocked, findWaitingOfRule, isGivenByWaiting, lockForCancel } from './store.ts'
+import { cancelLocked, isGivenByWaiting, lockForCancel, lockOpenOfRule } from './store.ts'
 
 /** The longest that a write waits while price changes that are due are written down before it. */
 const waitMs = 3_000
@@ -25,36 +25,23 @@ export interface PriceKeeper {
   write<Data>(request: PricedRequest, appId: string, write: PricedWrite<Data>): Promise<Data>
   /** Whether a price change that waits gives the rule to sites. */
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
-  /** Cancels the price changes that wait for a rule that is about to be deleted, with an event for each. */
-  cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<void>
+  /**
+   * Cancels the price changes that wait for a rule that is about to be deleted, with an event for each. Returns the
+   * moment as of which the deletion counts.
+   */
+  cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<Date>
 }
 
-/** A price change became due after the transaction had written down the others: the transaction is tried again. */
-class CameDue extends Error {}
-
 export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): PriceKeeper {
-  async function attempt<Data>(
-    { caller, pending }: PricedRequest,
-    appId: string,
-    write: PricedWrite<Data>,
-  ): Promise<{ data: Data } | undefined> {
-    try {
-      return await pending.transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
-        const { now, isLeft } = await writeDue(tx, appId, showMoment)
-        return isLeft ? undefined : { data: await write(tx, now) }
-      })
-    } catch (error) {
-      if (error instanceof CameDue) return undefined
-      throw error
-    }
-  }
-
   return {
-    async write(request, appId, write) {
+    async write<Data>({ caller, pending }: PricedRequest, appId: string, write: PricedWrite<Data>) {
       const until = performance.now() + waitMs
       for (;;) {
-        const done = await attempt(request, appId, write)
+        const done = await pending.transaction(sql, async (tx) => {
+          await lockApplicationFor(tx, caller, appId)
+          const { now, isLeft } = await writeDue(tx, appId, showMoment)
+          return isLeft ? undefined : { data: await write(tx, now) }
+        })
         if (done !== undefined) return done.data
         if (performance.now() > until) throw unavailable()
       }
@@ -63,17 +50,19 @@ export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMom
     isGivenByWaiting,
 
     async cancelOfRule(tx, appId, ruleId, actor) {
-      for (const id of await findWaitingOfRule(tx, appId, ruleId)) {
-        const cancelled = await cancelWaiting(tx, appId, id, { actor, reason: null }, showMoment)
-        if (cancelled === undefined) throw new CameDue()
-      }
+      const ids = await lockOpenOfRule(tx, appId, ruleId)
+      // One that became due meanwhile is in force; with the rows locked, no other can.
+      let written = await writeDue(tx, appId, showMoment)
+      while (written.isLeft) written = await writeDue(tx, appId, showMoment)
+      for (const id of ids) await cancelWaiting(tx, appId, id, { actor, reason: null }, showMoment, written.now)
+      return written.now
     },
   }
 }
 
 /**
- * Cancels a price change and writes the event. Returns undefined if its moment has come already. The transaction must
- * hold the application's lock.
+ * Cancels a price change and writes the event. Returns undefined if its moment has come already, by the clock after the
+ * change was locked, or by `asOf`, a moment after the caller locked it. The transaction must hold the application's lock.
  */
 export async function cancelWaiting(
   tx: Statements,
@@ -81,12 +70,11 @@ export async function cancelWaiting(
   id: number,
   by: { actor: string; reason: string | null },
   showMoment: ShowMoment,
+  asOf?: Date,
 ): Promise<{ change: PriceChange; now: Date } | undefined> {
-  const locked = await lockForCancel(tx, appId, id)
-  if (locked === undefined || locked.change.cancelledAt !== null) return undefined
-  const { now } = locked
-  if (locked.change.effectiveAt <= now) return undefined
-  const change = await cancelLocked(tx, locked.change, { now, ...by })
+  const now = asOf ?? (await lockForCancel(tx, appId, id))
+  const change = now && (await cancelLocked(tx, { appId, id }, { now, ...by }))
+  if (now === undefined || change === undefined) return undefined
   const data = showPriceChange(change, now, showMoment)
   await insertEvents(tx, appId, [{ type: 'priceChange.cancelled', actor: by.actor, subject: String(id), data }], now)
   return { change, now }

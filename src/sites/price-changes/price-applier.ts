@@ -8,7 +8,7 @@ import { transaction } from '../../database/transaction.ts'
 import { Rests } from '../../runtime/rests.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { writeDue } from './effect.ts'
-import { findDueApplications, findNextWaiting } from './store.ts'
+import { findDueApplications, findMsToNext } from './store.ts'
 
 /** A change that another process has scheduled is found by the next look, so none is written down more than 2 s late. */
 const lookEveryMs = 1_000
@@ -97,8 +97,8 @@ export class PriceApplier {
 
   /** How long to rest until the next known change is due. */
   private async untilNext(): Promise<number> {
-    const [next] = await findNextWaiting(this.parts.sql, 1).catch(() => [])
-    return next === undefined ? lookEveryMs : Math.min(Math.max(next.inMs, 0), lookEveryMs)
+    const ms = (await findMsToNext(this.parts.sql).catch(() => undefined)) ?? lookEveryMs
+    return Math.min(Math.max(ms, 0), lookEveryMs)
   }
 
   /**

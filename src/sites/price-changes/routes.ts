@@ -17,7 +17,7 @@ import { cancelWaiting, type PriceKeeper } from './keeper.ts'
 import { priceChangePages } from './pages.ts'
 import { scheduleFaults, showPriceChange } from './rules.ts'
 import { type Scheduling, schedule } from './schedule.ts'
-import { findFirstDue, requirePriceChange } from './store.ts'
+import { findDue, requirePriceChange } from './store.ts'
 import { undo } from './undo.ts'
 
 interface Parts {
@@ -96,6 +96,6 @@ async function draftOf(
   parts: Parts,
 ): Promise<Static<typeof schedulePriceChange.data> | undefined> {
   await requireApplicationOf(sql, caller, asked.appId)
-  const { now, due } = await findFirstDue(sql, asked.appId)
-  return due === undefined ? schedule(sql, { ...asked, now }, parts) : undefined
+  const { now, due } = await findDue(sql, asked.appId, 1)
+  return due.length === 0 ? schedule(sql, { ...asked, now }, parts) : undefined
 }

@@ -6,6 +6,7 @@ import { limits } from '../../vocabulary/limits.ts'
 import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
 import type { FieldFault, Reason } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import type { SiteRule } from '../prices/rules.ts'
 import type { NamedRules, Site } from '../rules.ts'
 import {
   ChosenSites,
@@ -27,6 +28,8 @@ export const ruleFields = {
 
 export type Field = keyof typeof ruleFields
 const everyField = Object.keys(ruleFields) as Field[]
+/** The field with a number. */
+export const fieldOf = (number: number) => everyField[number - 1] as Field
 
 /** A site of a price change with the rules that it gets, null for none. */
 export interface RulesOfSite {
@@ -53,7 +56,30 @@ export interface PriceChange {
   appliedAt: Date | null
   cancelledAt: Date | null
   cancelledBy: string | null
-  throughSiteId: number
+}
+
+export interface NewPriceChange {
+  appId: string
+  effectiveAt: Date
+  /** New terms of a rule, or other rules at sites. */
+  what:
+    | { billingRuleId: number; terms: RuleTerms }
+    | { fields: readonly Field[]; rules: GivenRules | null; sites: readonly RulesOfSite[] }
+  skippedCount: number | null
+  reason: string | null
+  undoOf: number | null
+  createdAt: Date
+  createdBy: string
+}
+
+/** A price change before it is stored. */
+export function draftOf({ what, ...change }: NewPriceChange): PriceChange {
+  const noTerms = { periods: null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
+  const brought =
+    'terms' in what
+      ? { ...what, fields: [], rules: null, siteCount: null }
+      : { billingRuleId: null, terms: noTerms, fields: what.fields, rules: what.rules, siteCount: what.sites.length }
+  return { id: 0, ...change, ...brought, appliedAt: null, cancelledAt: null, cancelledBy: null }
 }
 
 /** The public record of a price change at a moment of the database's clock. */
@@ -81,9 +107,9 @@ export function showPriceChange(change: PriceChange, now: Date, showMoment: Show
   }
 }
 
-function statusOf({ cancelledAt, effectiveAt }: PriceChange, now: Date): number {
+function statusOf({ appliedAt, cancelledAt, effectiveAt }: PriceChange, now: Date): number {
   if (cancelledAt !== null) return priceChangeStatus.cancelled
-  return effectiveAt <= now ? priceChangeStatus.inForce : priceChangeStatus.waiting
+  return appliedAt !== null || effectiveAt <= now ? priceChangeStatus.inForce : priceChangeStatus.waiting
 }
 
 const either: Reason = {
@@ -184,26 +210,23 @@ export function aheadFault(effectiveAt: Date, now: Date): FieldFault[] {
   return [{ field, reason: { en: `must be at most ${days} days ahead`, zh: `不得晚于 ${days} 天之后` } }]
 }
 
-/** The site with the rules that a price change gives it, and what it had in each field that changes. */
+/** The site with the rules that a price change gives it, and the fields that it has them in already. */
 export function withRules(site: Site, { rules }: RulesOfSite) {
-  const changing = everyField.filter(
-    (field) => rules[field] !== undefined && rules[field] !== site[ruleFields[field].member],
-  )
-  const changed = changing.map((field) => [ruleFields[field].member, rules[field]])
-  return {
-    site: { ...site, ...Object.fromEntries(changed) } as Site,
-    former: changing.map((field) => formerRule(site, field)),
-  }
+  const given = everyField.filter((field) => rules[field] !== undefined)
+  const same = given.filter((field) => rules[field] === site[ruleFields[field].member])
+  const members = given.map((field) => [ruleFields[field].member, rules[field]])
+  return { site: { ...site, ...Object.fromEntries(members) } as Site, same, isChanged: same.length < given.length }
 }
 
-const formerRule = (site: Site, field: Field) => ({
-  siteId: site.id,
-  field: ruleFields[field].number,
-  ruleId: site[ruleFields[field].member],
-})
+/** The rules that sites get, one by one. */
+export const rowsOfSites = (sites: readonly RulesOfSite[]): SiteRule[] =>
+  sites.flatMap(({ siteId, rules }) =>
+    Object.entries(rules).map(([field, ruleId]) => ({ siteId, field: ruleFields[field as Field].number, ruleId })),
+  )
 
-/** The rules that a site had in the fields in which it has others now. */
-export const formerRules = (before: Site, after: Site) =>
-  everyField
-    .filter((field) => before[ruleFields[field].member] !== after[ruleFields[field].member])
-    .map((field) => formerRule(before, field))
+/** The rules that a site has after an update, in the fields in which it had others before. */
+export function changedRules(before: Site, after: Site): SiteRule[] {
+  const changed = everyField.filter((field) => before[ruleFields[field].member] !== after[ruleFields[field].member])
+  const rules = Object.fromEntries(changed.map((field) => [field, after[ruleFields[field].member]]))
+  return rowsOfSites([{ siteId: after.id, rules }])
+}

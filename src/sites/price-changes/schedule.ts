@@ -13,14 +13,16 @@ import { findSiteIds, findSites } from '../store.ts'
 import { type ChosenSites, type GivenRules, NewTerms, type schedulePriceChange } from './contract.ts'
 import {
   aheadFault,
+  draftOf,
   type Field,
   momentFault,
+  type NewPriceChange,
   type PriceChange,
   type RulesOfSite,
   readRules,
   showPriceChange,
 } from './rules.ts'
-import { findFirstDue, findWaiting, insertPriceChange, isAnyIn, type NewPriceChange } from './store.ts'
+import { findDue, findWaiting, insertPriceChange, isAnyIn } from './store.ts'
 
 type Body = Static<NonNullable<typeof schedulePriceChange.body>>
 type Shown = Static<typeof schedulePriceChange.data>
@@ -59,7 +61,7 @@ export async function schedule(tx: Statements, { appId, actor, body, now }: Sche
   const data = showPriceChange(change, now, showMoment)
   await insertEvents(tx, appId, [{ type: 'priceChange.scheduled', actor, subject: String(change.id), data }], now)
   // Checked again, because storing many sites takes a while: a change must not take effect at a moment that has passed.
-  const late = aheadFault(effectiveAt, (await findFirstDue(tx, appId)).now)
+  const late = aheadFault(effectiveAt, (await findDue(tx, appId, 1)).now)
   if (late.length > 0) throw invalidRequest(late)
   return data
 }
@@ -188,15 +190,4 @@ async function requireRoom(
     const words = { en: 'this application', zh: '该应用' }
     throw clash('appId', tooManyWait(limits.priceChangesOfOne, words))
   }
-}
-
-/** The price change that would be stored. */
-function draftOf({ what, ...change }: NewPriceChange): PriceChange {
-  const noTerms = { periods: null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
-  const ofRule = 'terms' in what ? what : { billingRuleId: null, terms: noTerms }
-  const ofSites =
-    'sites' in what ? { ...what, siteCount: what.sites.length } : { fields: [], rules: null, siteCount: null }
-  const never = { appliedAt: null, cancelledAt: null, cancelledBy: null, throughSiteId: 0 }
-  const { sites: _, ...asked } = { sites: undefined, ...ofSites }
-  return { id: 0, ...change, ...ofRule, ...asked, ...never }
 }

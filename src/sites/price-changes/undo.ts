@@ -1,12 +1,12 @@
 import { areSameTerms } from '../../billing-rules/rules.ts'
-import { findRuleTypes, requireBillingRule } from '../../billing-rules/store.ts'
+import { findRuleTypes, findFormerTerms as findTermsBefore, requireBillingRule } from '../../billing-rules/store.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { PriceChangeRecord } from './contract.ts'
 import { writeDue } from './effect.ts'
-import { type PriceChange, type RulesOfSite, showPriceChange } from './rules.ts'
+import { type NewPriceChange, type PriceChange, type RulesOfSite, showPriceChange } from './rules.ts'
 import * as store from './store.ts'
 
 interface Undoing {
@@ -39,7 +39,7 @@ export async function undo(
   return store.requirePriceChange(tx, [appId], change.id, showMoment)
 }
 
-type Former = Pick<store.NewPriceChange, 'what' | 'skippedCount'>
+type Former = Pick<NewPriceChange, 'what' | 'skippedCount'>
 
 function findFormer(tx: Statements, original: PriceChange, showMoment: ShowMoment): Promise<Former | undefined> {
   const { billingRuleId } = original
@@ -55,11 +55,12 @@ async function findFormerTerms(
   billingRuleId: number,
   showMoment: ShowMoment,
 ): Promise<Former | undefined> {
-  const former = await store.findFormerTerms(tx, appId, billingRuleId, { changeId: id, effectiveAt })
+  const rule = { appId, id: billingRuleId }
+  const former = await findTermsBefore(tx, rule, { changeId: id, effectiveAt })
   if (former === undefined) return undefined
   try {
-    const rule = await requireBillingRule(tx, appId, billingRuleId, showMoment)
-    if (!areSameTerms(rule, terms)) return undefined
+    const present = await requireBillingRule(tx, appId, billingRuleId, showMoment)
+    if (!areSameTerms(present, terms)) return undefined
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error
@@ -71,16 +72,17 @@ async function findFormerTerms(
  * The rules that sites had before, for sites that still have what the change gave them, and whose former rules exist.
  */
 async function findFormerRules(tx: Statements, original: PriceChange): Promise<Former | undefined> {
-  const { appId, fields } = original
-  const members = await store.findChangedSites(tx, original)
-  const ids = [...new Set(members.flatMap(({ former }) => Object.values(former)))].filter((id) => id !== null)
-  const known = ids.length === 0 ? new Map<number, number>() : await findRuleTypes(tx, appId, ids)
-  const sites = members.flatMap(({ siteId, present, gave, former }): RulesOfSite[] => {
-    const isStill = fields.every((field) => present[field] === gave[field])
-    const changed = Object.values(former)
-    const isPossible = changed.length > 0 && changed.every((id) => id === null || known.has(id))
-    return isStill && isPossible ? [{ siteId, rules: { ...gave, ...former } }] : []
+  const changed = await store.findChangedFields(tx, original)
+  const ids = [...new Set(changed.map(({ former }) => former))].filter((id) => id !== null && id !== undefined)
+  const known = ids.length === 0 ? new Map<number, number>() : await findRuleTypes(tx, original.appId, ids)
+  const members = Map.groupBy(changed, ({ siteId }) => siteId)
+  const sites = [...members].flatMap(([siteId, own]): RulesOfSite[] => {
+    const isStill = own.every(({ present, gave }) => present === gave)
+    const turned = own.filter(({ former }) => former !== undefined)
+    const isPossible = turned.length > 0 && turned.every(({ former }) => former == null || known.has(former))
+    const rules = own.map(({ field, gave, former }) => [field, former === undefined ? gave : former])
+    return isStill && isPossible ? [{ siteId, rules: Object.fromEntries(rules) }] : []
   })
   if (sites.length === 0) return undefined
-  return { what: { fields, rules: null, sites }, skippedCount: members.length - sites.length }
+  return { what: { fields: original.fields, rules: null, sites }, skippedCount: members.size - sites.length }
 }
