@@ -351,11 +351,12 @@ export async function findStanding(
     const [row] = await tx.unsafe(
       `select ${actingColumns} from ${livingSessions} and s.id = $1 ${holds ? 'for no key update of s' : ''}`,
       [sessionId],
+      { prepare: true }, // its planning takes longer than all the rest of an ordinary write
     )
     return row && operatorOf(row, rules)
   }
   if (operatorKeyId === null) return caller
-  const [row] = await tx.unsafe(`${keysSql} and k.id = $1`, [operatorKeyId])
+  const [row] = await tx.unsafe(`${keysSql} and k.id = $1`, [operatorKeyId], { prepare: true })
   return row && operatorOf(row)
 }
 
