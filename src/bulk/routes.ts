@@ -1,6 +1,6 @@
 import { billingRulePages } from '../billing-rules/pages.ts'
 import { actorOf, type Caller, keyOwnerOf } from '../callers/caller.ts'
-import { requireApplicationOf, requireApplicationsOf, requireStillStanding } from '../callers/permissions.ts'
+import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { findReplay, hasAnswer, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
@@ -82,15 +82,8 @@ export function bulkRoutes(parts: Parts): Handler[] {
       await requireRoom(appId)
       const mode = given(query.mode) ?? 'create'
       const leftOut = leftOutColumns({ kind, mode }, given(query.ignoreColumns))
-      const draft = await store.insertDraft(sql, {
-        appId,
-        kind,
-        mode,
-        format,
-        isDryRun: query.dryRun === 'true',
-        actor,
-        caller,
-      })
+      const begun = { appId, kind, mode, format, isDryRun: query.dryRun === 'true', actor, caller }
+      const draft = await pending.transaction(sql, (tx) => store.insertDraft(tx, begun))
       // A piece of a slow file may take longer than a lease. A failed renewal is followed by the next one; if the lease
       // is lost, the next piece is refused.
       const renewing = setInterval(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
@@ -140,7 +133,6 @@ export function bulkRoutes(parts: Parts): Handler[] {
     handle(cancelImport, async ({ caller, body, sourceAddress, pending }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
       return pending.transaction(sql, async (tx) => {
-        await requireStillStanding(tx, caller)
         const data = await jobs.requireJob(tx, store.imports, appIds, body.id, showMoment)
         if (data.kind === 'inventory') requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }
