@@ -78,7 +78,7 @@ test('130 people of one address come in at once on two processes, though the pro
   const headers = { 'x-forwarded-for': '198.51.100.71' }
   const env = { ...bed.env, FORECOURT_OIDC_ROLES: 'operator=ops' }
   const other = new Client(await bed.place.startService({ env }))
-  provider.slowMs = 100
+  provider.slowMs = 50
   const flows = await many(130, async () => {
     const { cookie, url } = await begin({ headers })
     const sub = newSubject()

@@ -101,25 +101,33 @@ async function enter(sql: Sql, attempt: Attempt): Promise<void> {
   }
 }
 
-/** How soon an attempt that waits looks again: those that it waits for may be in other processes. */
-const lookAgainMs = 100
+/** How soon the first of those that wait looks again: the attempts that it waits for may be in other processes. */
+const lookAgainMs = 200
 
-/** Waits until an attempt of this process has ended, or for a moment. */
+/** Waits until it may be this attempt's turn to look again. */
 function othersEnd(key: string, mostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const others = waiting.get(key) ?? []
     waiting.set(key, others)
     const go = () => {
       clearTimeout(timer)
-      const at = others.indexOf(go)
-      if (at >= 0) others.splice(at, 1)
+      others.splice(others.indexOf(go), 1)
       if (others.length === 0) waiting.delete(key)
       resolve()
     }
-    // In order: the first looks for all, and wakes the next one once there is room.
-    const timer = setTimeout(go, Math.min(lookAgainMs * (1 + Math.floor(others.length / 4)), mostMs))
+    const timer = setTimeout(go, mostMs)
     others.push(go)
+    if (others.length === 1) wakeFirst(key, others)
   })
+}
+
+/** Lets the first look for all: it wakes the next one once there is room, or no hope. */
+function wakeFirst(key: string, others: (() => void)[]): void {
+  setTimeout(() => {
+    if (waiting.get(key) !== others) return
+    wakeFirst(key, others)
+    others[0]?.()
+  }, lookAgainMs)
 }
 
 function wakeOne(key: string): void {
