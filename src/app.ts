@@ -284,6 +284,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     noteRefusal: (refused) => refusalRecorder.note(refused),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
+    present: (caller) => callers.present(caller),
     addRateHeaders: (caller, headers) => rateLimiter.tell(caller, headers),
     deadlines,
     metrics,

@@ -1,4 +1,5 @@
 import type { Caller } from '../callers/caller.ts'
+import { databaseRefusal, isConnectionLost } from '../database/failures.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import type { Reads } from '../database/reads.ts'
@@ -30,6 +31,8 @@ export class PendingRequest implements RequestTimeout, Pending {
   caller: Caller | undefined
   /** The body as it was sent, once it is read. */
   body: unknown
+  /** Checks the caller's access anew; undefined for an operation that needs no caller. */
+  stands: (() => Promise<void>) | undefined
   /** Whether its handler runs in the turn of its owner. */
   hasTurn = false
   readonly requestId: string
@@ -52,6 +55,7 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.after = undefined
     this.caller = undefined
     this.body = undefined
+    this.stands = undefined
     this.place = undefined
     this.controller = undefined
   }
@@ -116,10 +120,33 @@ export class PendingRequest implements RequestTimeout, Pending {
   }
 
   transaction<Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>): Promise<Answer> {
-    const write = () => transaction(sql, run, '', this)
+    const write = () => transaction(sql, (tx) => this.whileStanding(() => run(tx)), '', this)
     return this.hasTurn || this.place === undefined
       ? write()
       : this.shares.writes.run(this.place.name, this.signal, write)
+  }
+
+  /**
+   * The check has a connection of its own, on which nothing waits for locks. So it sees what others have committed, and not
+   * what the transaction itself does to its caller: ends its session, say.
+   */
+  private async whileStanding<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+    const answer = await run().catch(async (error: unknown) => {
+      // The caller's end may have caused it: its account is gone, for example.
+      if (!isConnectionLost(error)) await this.requireStanding()
+      throw error
+    })
+    await this.requireStanding()
+    return answer
+  }
+
+  async requireStanding(): Promise<void> {
+    try {
+      await this.stands?.()
+    } catch (error) {
+      // A connection that the check has lost is not the transaction's, which must be rolled back.
+      throw databaseRefusal(error) ?? error
+    }
   }
 
   /** Runs the whole handler in the turn of its owner. */
