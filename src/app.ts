@@ -306,6 +306,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     pools,
     isDistributed,
     readsWaiting: () => reads.waiting,
+    inFlight,
     timeoutMs: metricTimeoutMs,
   })
   const unwatch = metrics.watchProcess({ version, runtime })
