@@ -371,6 +371,11 @@ export const limits = {
    * it: its other items wait for the next batch. Tested by: test/faults/write-shares.test.ts.
    */
   batchItemsOfOneBeside: 128,
+  /**
+   * Milliseconds. How long a batch waits for the lock of one application; the others in it wait as long. Beyond it: they
+   * are written without it, and its items wait for a batch of their own. Tested by: test/faults/write-shares.test.ts.
+   */
+  laneLockMs: 25,
   /** Items. The size from which a batch waits for no more items; keeps responses fast. Tested by: bench/run.ts. */
   batchWellFilled: 32,
   /**
