@@ -13,8 +13,7 @@ import { limits } from '../../src/vocabulary/limits.ts'
 import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import { becomesTrue, sleep, tell, Workplace } from './support.ts'
 
-// The places of requests of one application, and what becomes of requests that are over. What others get beside it is
-// tested by neighbours.test.ts.
+// The places of requests of one application, what becomes of requests that are over, and locks that one application holds.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
