@@ -7,7 +7,7 @@ import type { Operation } from '../vocabulary/operation.ts'
 import { type FieldFault, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { endWithAccess, watchAccess } from './access-watch.ts'
 import { JsonText, Replayed, Reply } from './answer.ts'
-import { type BodyReader, bodyTooSlow, FileBody, requireMediaType } from './body.ts'
+import { type BodyReader, bodyTooSlow, FileBody, isLarge, requireMediaType } from './body.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
 import type { HttpRequest } from './message.ts'
 import type { PendingRequest } from './pending-request.ts'
@@ -53,27 +53,32 @@ export async function answerFor(
   }
 
   const mediaType = requireMediaType(request, operation)
-  pending.at = performance.now() + options.bodyTimeoutMs
-  pending.late = bodyTooSlow
   const askedAt = performance.now()
-  const bytes = await bodies.read(request, operation, pending)
-  pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
-  pending.late = unavailable
-  // A body may take seconds, and a caller can lose its access meanwhile.
-  await requireStill(route.handler.operation, request, options, askedAt, caller, undefined)
-  const faults: FieldFault[] = []
-  const reading = noting(faults, () => readBody(route, bytes, mediaType, pending))
-  const body = reading instanceof Promise ? await reading.catch((error) => noteFaults(faults, error)) : reading
-  const key = operation.idempotent ? request.header('idempotency-key') : null
-  const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
-  if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
-  // A stranger owns what it asks for from the same address in the name that it gives.
-  if (ownerOf !== undefined) pending.own(`${options.sourceOf(request)} ${ownerOf(body, head.header)}`)
-  pending.stands = standsFor(route, options, caller, body)
-  const asked = { caller, actor, body, query, idempotency, ...head }
-  if (idempotency === undefined) return runWrite(route, asked, request, options)
-  idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
-  return keyed(options, actor, idempotency, () => runWrite(route, asked, request, options))
+  if (!isLarge(request, operation)) return answerWrite()
+  return options.largeBodies.run(actor, pending.signal, answerWrite)
+
+  async function answerWrite() {
+    pending.at = performance.now() + options.bodyTimeoutMs
+    pending.late = bodyTooSlow
+    const bytes = await bodies.read(request, operation, pending)
+    pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
+    pending.late = unavailable
+    // A body may take seconds, and a caller can lose its access meanwhile.
+    await requireStill(route.handler.operation, request, options, askedAt, caller, undefined)
+    const faults: FieldFault[] = []
+    const reading = noting(faults, () => readBody(route, bytes, mediaType, pending))
+    const body = reading instanceof Promise ? await reading.catch((error) => noteFaults(faults, error)) : reading
+    const key = operation.idempotent ? request.header('idempotency-key') : null
+    const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
+    if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
+    // A stranger owns what it asks for from the same address in the name that it gives.
+    if (ownerOf !== undefined) pending.own(`${options.sourceOf(request)} ${ownerOf(body, head.header)}`)
+    pending.stands = standsFor(route, options, caller, body)
+    const asked = { caller, actor, body, query, idempotency, ...head }
+    if (idempotency === undefined) return runWrite(route, asked, request, options)
+    idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
+    return keyed(options, actor, idempotency, () => runWrite(route, asked, request, options))
+  }
 }
 
 /** What an answer takes that is an object, for which its length is not known here. */

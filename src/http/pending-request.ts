@@ -17,6 +17,8 @@ export interface Shares {
   reads: Reads
   /** The turns of writes, by owner. */
   writes: Turns
+  /** The turns of requests with large bodies, by caller: a body that waits is not read yet. */
+  largeBodies: Turns
 }
 
 /** A request on its way to its answer. Its methods are shared: each request is one object. */
@@ -40,6 +42,9 @@ export class PendingRequest implements RequestTimeout, Pending {
   private readonly shares: Shares
   private readonly bodies: BodyReader
   place: Owner | undefined
+  /** In whose turn its work runs, also once it holds no place any more. */
+  private ownerName: string | undefined
+  private hasPlace = false
   private isStranger = false
   private isAborted = false
   private controller: AbortController | undefined
@@ -57,6 +62,7 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.body = undefined
     this.stands = undefined
     this.place = undefined
+    this.ownerName = undefined
     this.controller = undefined
   }
 
@@ -86,8 +92,23 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.controller?.abort()
   }
 
+  /** Called now and then while the request has no answer: one whose caller has gone holds no place. */
+  look(): void {
+    if (this.isAborted || !this.request.isGone()) return
+    this.abort()
+    this.leave()
+  }
+
+  /** Takes one of all places. */
+  enter(): void {
+    this.shares.inFlight.count++
+    this.hasPlace = true
+  }
+
   /** Counts the request for its owner; a slow body of the owner makes room for it. Throws 10007. */
   own(name: string): void {
+    this.ownerName = name
+    if (!this.hasPlace) return
     const place = this.shares.inFlight.enter(name, (owner) => this.bodies.evictOf(owner))
     this.leaveOwner()
     this.place = place
@@ -104,8 +125,10 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.isStranger = false
   }
 
-  /** Gives its place back: its work has ended. */
+  /** Gives its place back: it was answered, its caller has gone, or its work has ended. */
   leave(): void {
+    if (this.hasPlace) this.shares.inFlight.count--
+    this.hasPlace = false
     this.leaveOwner()
     this.leaveStrangers()
   }
@@ -116,14 +139,14 @@ export class PendingRequest implements RequestTimeout, Pending {
   }
 
   read<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
-    return this.shares.reads.run(this.place?.name ?? '', this.signal, read)
+    return this.shares.reads.run(this.ownerName ?? '', this.signal, read)
   }
 
   transaction<Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>): Promise<Answer> {
     const write = () => transaction(sql, (tx) => this.whileStanding(() => run(tx)), '', this)
-    return this.hasTurn || this.place === undefined
+    return this.hasTurn || this.ownerName === undefined
       ? write()
-      : this.shares.writes.run(this.place.name, this.signal, write)
+      : this.shares.writes.run(this.ownerName, this.signal, write)
   }
 
   /**
@@ -151,8 +174,8 @@ export class PendingRequest implements RequestTimeout, Pending {
 
   /** Runs the whole handler in the turn of its owner. */
   inTurn<Answer>(run: () => Promise<Answer>): Promise<Answer> {
-    if (this.place === undefined) return run()
-    return this.shares.writes.run(this.place.name, this.signal, () => {
+    if (this.ownerName === undefined) return run()
+    return this.shares.writes.run(this.ownerName, this.signal, () => {
       this.hasTurn = true
       return run()
     })

@@ -47,6 +47,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       function finish(answer: HttpAnswer, code: number): void {
         if (pending.isAnswered) return
         pending.isAnswered = true
+        pending.leave()
         options.deadlines.leave(pending)
         answer.headers['x-request-id'] = requestId
         // A response can hold secrets, set-up links, and names and telephone numbers of people. Only its caller may
@@ -89,17 +90,11 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       // Probes get a response even if the service is overloaded.
       const isProbe = !request.path.startsWith('/api/')
       if (inFlight.isFull && !isProbe) return refuse(unavailable())
-      const place = isProbe ? 0 : 1
-      inFlight.count += place
-      // A request that timed out with 503 counts until its work ends: the bound is on work, not on waiting.
-      const leave = () => {
-        inFlight.count -= place
-        pending.leave()
-      }
+      if (!isProbe) pending.enter()
       options.deadlines.enter(pending)
       answerFor(route, request, options, bodies, pending).then(
         (outcome) => {
-          leave()
+          pending.leave()
           try {
             finish(render(outcome), 0)
           } catch (fault) {
@@ -107,7 +102,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
           }
         },
         (error: unknown) => {
-          leave()
+          pending.leave()
           refuse(error)
         },
       )

@@ -6,7 +6,7 @@ import { createApplication } from '../../src/applications/contract.ts'
 import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { pageBillingRules } from '../../src/billing-rules/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import type { ProcessId } from '../../src/embedded/processes.ts'
 import { getHealth, getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
@@ -273,6 +273,19 @@ test('a row that the database will not take fails alone, and its neighbours in t
       (select count(*)::int from event where type in ('device.bound', 'site.created')) as events`,
   )
   expect(row).toMatchObject({ devices: 75, sites: 75, events: 150 })
+  // Each transaction takes a while: with one for each row, those behind the faulty row would wait for too long.
+  await database.run(async (sql) => {
+    await sql`
+      create function wait() returns trigger language plpgsql
+      as 'begin perform pg_sleep(${sql.unsafe(String(statementTimeoutMs / 50 / 1000))}); return null; end'`
+    await sql`create trigger wait before insert on device for each statement execute function wait()`
+  })
+  const devices = Array.from({ length: 100 }, (_, index) => ({
+    ...deviceBody(app.appId, { deviceName: index === 30 ? 'poison' : 'good' }),
+    appId: undefined,
+  }))
+  const { data } = await client.call(createDevices, { appId: app.appId, devices }, { token: app.token })
+  expect(data.results.map(({ code }) => code)).toEqual(devices.map((_, index) => (index === 30 ? 50003 : 0)))
   expect(await service.stop()).toBe(0)
   await database.stop()
 })

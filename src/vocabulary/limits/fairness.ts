@@ -60,6 +60,16 @@ export const fairnessLimits = {
    * it: its other items wait for the next batch. Tested by: test/faults/write-shares.test.ts.
    */
   batchItemsOfOneBeside: 128,
+  /**
+   * Milliseconds. How long a batch waits for the lock of one application; the others in it wait as long. Beyond it: they
+   * are written without it, and its items wait for a batch of their own. Tested by: test/faults/write-shares.test.ts.
+   */
+  laneLockMs: 25,
+  /**
+   * Requests. The requests with large bodies (over 64 KiB) of one caller whose bodies are read and carried out at once; each
+   * takes the event loop for milliseconds. Beyond it: the next waits, unread. Tested by: test/faults/write-shares.test.ts.
+   */
+  largeBodiesOfOne: 4,
   /** Items. The size from which a batch waits for no more items; keeps responses fast. Tested by: bench/run.ts. */
   batchWellFilled: 32,
   /**
