@@ -74,12 +74,12 @@ test('a callback that the provider refused asks it no second time', async () => 
   expect(provider.asked).toEqual([])
 })
 
-test('130 people of one address come in at once on two processes, though the provider takes its time', async () => {
+test('105 people of one address come in at once on two processes, though the provider takes its time', async () => {
   const headers = { 'x-forwarded-for': '198.51.100.71' }
   const env = { ...bed.env, FORECOURT_OIDC_ROLES: 'operator=ops' }
   const other = new Client(await bed.place.startService({ env }))
   provider.slowMs = 50
-  const flows = await many(130, async () => {
+  const flows = await many(105, async () => {
     const { cookie, url } = await begin({ headers })
     const sub = newSubject()
     return { cookie, query: provider.issue(url, { sub, name: sub, groups: ['ops'] }) }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { freezeApplication, getApplication } from '../../src/applications/contract.ts'
+import { freezeApplication } from '../../src/applications/contract.ts'
 import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
@@ -21,7 +21,6 @@ import { answerWith, Receiver } from './receiver.ts'
 import { beginClients, type Seen } from './stop-clients.ts'
 import {
   atScale,
-  becomes,
   becomesTrue,
   databaseProcesses,
   embeddedConnection,
@@ -263,47 +262,6 @@ test('a rate limit holds over all workers, and one connection may use all of it'
     expect((await alone.answer()).status, `request ${index + 1} of ${limit}`).toBe(400)
   }
   alone.close()
-})
-
-test('one application holds at most a fifth of the places over all workers, and others are served by each', async () => {
-  const database = await place.startDatabase()
-  const env = { DATABASE_URL: database.url(), FORECOURT_WORKERS: '2', FORECOURT_MAX_REQUESTS: '100' }
-  const few = await place.startService({ env })
-  const asking = new Client(few)
-  const [app, other] = [await newApplication(asking), await newApplication(asking)]
-  await database.run(async (sql) => {
-    await sql.begin(async (tx) => {
-      await tx`lock table device in access exclusive mode`
-      const ended = new AbortController()
-      const codes: number[] = []
-      for (let request = 0; request < 120; request++) {
-        const asked = fetch(few.url + createDevice.path, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/json', connection: 'close' },
-          body: JSON.stringify(deviceBody(app.appId)),
-          signal: ended.signal,
-        })
-        void asked.then(
-          async (answer) => codes.push(((await answer.json()) as { code: number }).code),
-          () => {},
-        )
-      }
-      const held = async () =>
-        /^forecourt_requests_under_way\{of="one_caller"\} (\d+)$/m.exec(
-          (await asking.operate(getMetrics, {})).text,
-        )?.[1]
-      expect(await becomes('20', held, 4_000)).toBe('20')
-      expect(await becomes(Array(100).fill(10007), () => codes, 2_000)).toEqual(Array(100).fill(10007))
-      const reads = await many(20, () =>
-        asking.call(getApplication, { appId: other.appId }, { token: other.token, ...onItsOwn }),
-      )
-      expect(reads.map(({ code }) => code)).toEqual(Array(20).fill(0))
-      ended.abort()
-      expect(await becomes('0', held, 4_000)).toBe('0')
-    })
-  })
-  expect(await few.stop()).toBe(0)
-  await database.stop()
 })
 
 test('a frozen application is refused at once by all workers', async () => {
