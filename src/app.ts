@@ -284,6 +284,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     noteRefusal: (refused) => refusalRecorder.note(refused),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
+    present: (caller) => callers.present(caller),
     addRateHeaders: (caller, headers) => rateLimiter.tell(caller, headers),
     deadlines,
     metrics,
@@ -296,6 +297,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     keyUsage,
     inFlight,
     writes: writeTurns,
+    largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
   registerServiceGauges({
@@ -306,6 +308,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     pools,
     isDistributed,
     readsWaiting: () => reads.waiting,
+    inFlight,
     timeoutMs: metricTimeoutMs,
   })
   const unwatch = metrics.watchProcess({ version, runtime })
