@@ -126,7 +126,9 @@ class Clock {
 
   move(byMs: number): void {
     this.ms += byMs
-    writeFileSync(`${this.file}.new`, new Date(this.ms).toISOString().replace('T', ' ').replace('Z', ''), { mode: 0o644 })
+    writeFileSync(`${this.file}.new`, new Date(this.ms).toISOString().replace('T', ' ').replace('Z', ''), {
+      mode: 0o644,
+    })
     renameSync(`${this.file}.new`, this.file)
   }
 
@@ -565,7 +567,12 @@ try {
     for (const [what, count] of walk.counts) total.set(what, (total.get(what) ?? 0) + count)
     console.log(`seed ${seed}: the same, ${[...walk.counts.values()].reduce((sum, one) => sum + one, 0)} answers`)
   }
-  console.log([...total].sort().map(([what, count]) => `${what}: ${count}`).join('\n'))
+  console.log(
+    [...total]
+      .sort()
+      .map(([what, count]) => `${what}: ${count}`)
+      .join('\n'),
+  )
 } catch (error) {
   isSame = false
   console.log(error instanceof Differs ? error.message : error)

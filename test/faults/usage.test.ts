@@ -208,7 +208,9 @@ test('a cancelled price change keeps the number of its sites and not the sites, 
   const asked = { appId: app.appId, effectiveTime, sites: { all: true }, rules: { placeholderBillRuleId: rule } }
   const id = (await client.call(schedulePriceChange, asked, app)).data.id as number
   const siteRows = () =>
-    database.run(async (sql) => (await sql`select 1 from site_rule where app_id = ${app.appId} and change_id > 0`).length)
+    database.run(
+      async (sql) => (await sql`select 1 from site_rule where app_id = ${app.appId} and change_id > 0`).length,
+    )
   expect(await siteRows()).toBe(3)
   const cancelled = await client.call(cancelPriceChange, { appId: app.appId, id, reason: 'x' }, app)
   expect(cancelled.data).toMatchObject({ status: 3, siteCount: 3 })
