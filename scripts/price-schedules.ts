@@ -101,12 +101,10 @@ class Side {
     }
     if (Array.isArray(value)) return value.map((item) => this.shown(item, noun))
     if (typeof value !== 'object' || value === null) return value
-    const { type, subject } = value as Members
-    if (typeof type === 'string' && typeof subject === 'string') {
-      const about = nounOfEvent(type) as Noun
-      const { actor, data } = value as Members
-      return { type, subject: this.nameOf(about, Number(subject)), actor, data: this.shown(data, about) }
-    }
+    const { type, actor, data } = value as Members
+    // Events, without their times and ids.
+    if (typeof type === 'string' && typeof actor === 'string')
+      return { type, actor: this.shown(actor), data: this.shown(data, nounOfEvent(type)) }
     // The count of a cancelled price change fell with the deletion of sites until a cancel removed its rows.
     const dropped = ['nextCursor', 'appliedTime', ...((value as Members).status === 3 ? ['siteCount'] : [])]
     const kept = Object.entries(value).filter(([member]) => !dropped.includes(member))
@@ -146,6 +144,8 @@ class Walk {
   private readonly rules = new Map<string, 1 | 2 | 3>()
   private readonly sites = new Set<string>()
   private readonly changes: string[] = []
+  /** When changes take effect, but for undos. */
+  private readonly moments = new Map<string, number>()
   private readonly etags = new Map<string, [string, string]>()
   private readonly clock: Clock
   private readonly startedAt: number
@@ -192,7 +192,7 @@ class Walk {
       const fields = ((data as Members | null)?.errors as { field: string }[] | undefined)?.map(({ field }) => field)
       return { status, code, data: code === 0 ? (this.sides[place] as Side).shown(data, noun) : fields }
     })
-    const asked = `${operation.id} ${JSON.stringify(input((name) => name as unknown as number, 0))}`
+    const asked = `${operation.id} ${JSON.stringify(input((name) => name as unknown as number, 0)).slice(0, 1_000)}`
     if (!isQuiet) this.log.push(`${new Date(this.clock.ms).toISOString()} ${asked}: ${one.code}`)
     if (!isDeepStrictEqual(shown[0], shown[1])) {
       const texts = shown.map((text) => JSON.stringify(text, null, 1).split('\n'))
@@ -229,7 +229,7 @@ class Walk {
   }
 
   /** Rules for fields of a site: nearly always such as fit. */
-  private given(share: number): Record<string, string | null> {
+  private given(share: number, unfitShare = 0.03): Record<string, string | null> {
     const ofType = (type: number) => [...this.rules].flatMap(([name, own]) => (own === type ? [name] : []))
     const fields = [
       ['fastChargeBillRuleId', 1],
@@ -239,7 +239,7 @@ class Walk {
     return Object.fromEntries(
       fields.flatMap(([field, type]) => {
         if (!this.chance(type === 1 ? share + 0.3 : share)) return []
-        const fitting = this.chance(0.03) ? [...this.rules.keys()] : ofType(type)
+        const fitting = this.chance(unfitShare) ? [...this.rules.keys()] : ofType(type)
         return [[field, this.chance(0.15) || fitting.length === 0 ? null : this.pick(fitting)]]
       }),
     )
@@ -259,7 +259,7 @@ class Walk {
   }
 
   async newSites(count: number): Promise<void> {
-    const given = this.given(0.6)
+    const given = this.given(0.6, 0)
     for (let left = count; left > 0; left -= 550) {
       const { data } = await this.ask(
         saveSites,
@@ -315,7 +315,10 @@ class Walk {
     const [effectiveTime, dryRun] = [this.moment(), this.chance(0.12)]
     const asked = (idOf: (name: string) => number) => ({ effectiveTime, ...members(idOf), ...(dryRun && { dryRun }) })
     const { code, data } = await this.ask(schedulePriceChange, asked, { noun: 'change' })
-    if (code === 0 && !dryRun) this.changes.push(this.nameOf('change', data.id))
+    if (code !== 0 || dryRun) return
+    const name = this.nameOf('change', data.id)
+    this.changes.push(name)
+    this.moments.set(name, Date.parse(effectiveTime))
   }
 
   async scheduleTerms(): Promise<void> {
@@ -350,7 +353,9 @@ class Walk {
 
   async undo(): Promise<void> {
     if (this.changes.length === 0) return
-    const name = this.chance(0.7) ? (this.changes.at(-1 - this.below(6)) ?? 'none') : this.pick(this.changes)
+    const inForce = this.changes.filter((change) => (this.moments.get(change) ?? 0) <= this.clock.ms)
+    const isLikely = this.chance(0.8) && inForce.length > 0
+    const name = isLikely ? (inForce.at(-1 - this.below(4)) ?? 'none') : this.pick(this.changes)
     const { code, data } = await this.ask(undoPriceChange, (idOf) => ({ id: idOf(name), reason: 'back' }), {
       noun: 'change',
     })
