@@ -82,14 +82,14 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
   // Each rule has had other terms, and each site other rules; some wait.
   await sql`
     insert into rule_terms (app_id, rule_id, from_at, change_id, is_written, unit_price)
-    select ${appId}, 1000000 + i, ${bound}::timestamptz + turn * interval '1 day', 0, true, turn::text
+    select ${appId}, 1000000 + i, (${bound}) + turn * interval '1 day', 0, true, turn::text
     from ${some(10)} cross join generate_series(-2, -1) as turn
     union all select ${appId}, 1000000 + i, '-infinity', 0, true, '1' from ${some(10)}`
   await sql`
     insert into site_rule (app_id, site_id, field, from_at, change_id, is_written, rule_id)
-    select app_id, id, 1, case turn when 0 then '-infinity' else ${bound}::timestamptz + turn * interval '1 day' end,
+    select app_id, id, 1, case turn when 0 then '-infinity' else timestamptz '2026-01-01' + turn * interval '1 day' end,
       case when turn > 0 then 1000000000 else 0 end, turn <= 0, 1000000 + id % 100
-    from site cross join generate_series(-2, 1) as turn where site_name like 'Site %'`
+    from site cross join generate_series(-2, 1) as turn where id >= 1000000 + ${from} and id < 1000000 + ${to}`
   await sql`
     insert into delivery (app_id, id, type, status, attempts, event_time, created_at, finished_at, attempt_log)
     select case when i % 2 = 0 then ${appId} else ${other} end, ${id}, 'device.bound', 2, 1, now(), now(), now(), '[]'

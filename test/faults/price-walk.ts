@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { randomUUID } from 'node:crypto'
 import {
   deleteBillingRule,
   getBillingRule,
@@ -63,11 +64,16 @@ export class Walk {
   }
 
   /** Sends a request; returns the answer, and when it was sent and answered. A create goes to the process whose clock is right. */
-  private async ask<Data>(send: (client: Client) => Promise<Answer<Data>>, isCreate = false) {
+  private async ask<Data>(
+    send: (client: Client, caller: TestApplication & { headers: Record<string, string> }) => Promise<Answer<Data>>,
+    isCreate = false,
+  ) {
     const from = Date.now()
+    // A request that timed out may have been carried out.
+    const caller = { ...this.app, headers: { 'idempotency-key': randomUUID() } }
     const client = isCreate ? (this.clients[0] as Client) : this.pick(this.clients)
-    let answer = await untilAdmitted(() => send(client))
-    while (answer.code === 50003) answer = await send(client)
+    let answer = await untilAdmitted(() => send(client, caller))
+    while (answer.code === 50003) answer = await send(client, caller)
     return { answer, when: { from, to: Date.now() } }
   }
 
@@ -83,7 +89,7 @@ export class Walk {
   async newRule(): Promise<void> {
     const price = this.pick(prices)
     const body = { ruleName: 'rule', ruleType: 1, periods: periods(price) }
-    const { answer, when } = await this.ask((client) => client.call(saveBillingRule, body, this.app), true)
+    const { answer, when } = await this.ask((client, caller) => client.call(saveBillingRule, body, caller), true)
     this.check(answer.code, 0, answer.text)
     const terms = new Timeline<string>({ ...when, value: price, change: null })
     this.rules.set(answer.data.id, terms)
@@ -93,7 +99,7 @@ export class Walk {
   async newSite(): Promise<void> {
     const rule = this.pick([...this.rules.keys(), null])
     const body = siteBody(this.app.appId, { fastChargeBillRuleId: rule })
-    const { answer, when } = await this.ask((client) => client.call(saveSite, body, this.app), true)
+    const { answer, when } = await this.ask((client, caller) => client.call(saveSite, body, caller), true)
     this.check(answer.code, 0, answer.text)
     const first = { ...when, value: rule, change: null }
     this.sites.set(answer.data.id, { createdAt: when.to, rule: new Timeline<number | null>(first) })
@@ -116,7 +122,7 @@ export class Walk {
 
   private async schedule(members: object, at: number, of: Change['of'], given: number | null): Promise<number | null> {
     const body = { effectiveTime: new Date(at).toISOString(), ...members }
-    const { answer, when } = await this.ask((client) => client.call(schedulePriceChange, body, this.app))
+    const { answer, when } = await this.ask((client, caller) => client.call(schedulePriceChange, body, caller))
     this.count('schedule', answer)
     if (answer.code === 10001) {
       this.check(when.to >= at, true, `too late at ${when.to} for ${at}: ${answer.text}`)
@@ -170,15 +176,15 @@ export class Walk {
   }
 
   private readPrice = async (id: number) => {
-    const { answer } = await this.ask((client) => client.call(getBillingRule, { id }, this.app))
+    const { answer } = await this.ask((client, caller) => client.call(getBillingRule, { id }, caller))
     return answer.data.periods?.[0]?.electricityPrice
   }
 
   async updateRule(): Promise<void> {
     const [id, terms] = this.pick(this.rules)
     const price = this.pick(prices)
-    const { answer, when } = await this.ask((client) =>
-      client.call(updateBillingRule, { id, periods: periods(price) }, this.app),
+    const { answer, when } = await this.ask((client, caller) =>
+      client.call(updateBillingRule, { id, periods: periods(price) }, caller),
     )
     this.count('updateRule', answer)
     this.check(answer.code, 0, answer.text)
@@ -188,13 +194,13 @@ export class Walk {
   async updateSite(): Promise<void> {
     const [id, site] = this.pick(this.sites)
     const rule = this.pick([...this.rules.keys(), null])
-    const { answer, when } = await this.ask((client) =>
-      client.call(updateSite, { id, fastChargeBillRuleId: rule }, this.app),
+    const { answer, when } = await this.ask((client, caller) =>
+      client.call(updateSite, { id, fastChargeBillRuleId: rule }, caller),
     )
     this.count('updateSite', answer)
     this.check(answer.code, 0, answer.text)
     await this.update(site.rule, rule, when, async () => {
-      const { answer } = await this.ask((client) => client.call(getSitePrices, { id }, this.app))
+      const { answer } = await this.ask((client, caller) => client.call(getSitePrices, { id }, caller))
       return answer.data.fast?.billingRuleId ?? null
     })
   }
@@ -202,8 +208,8 @@ export class Walk {
   async cancel(): Promise<void> {
     if (this.changes.length === 0) return
     const change = this.pick(this.changes.slice(-6))
-    const { answer, when } = await this.ask((client) =>
-      client.call(cancelPriceChange, { id: change.id, reason: 'walk' }, this.app),
+    const { answer, when } = await this.ask((client, caller) =>
+      client.call(cancelPriceChange, { id: change.id, reason: 'walk' }, caller),
     )
     this.count('cancel', answer)
     if (change.isCancelled || when.from >= change.at) this.check(answer.code, 40006, answer.text)
@@ -232,8 +238,8 @@ export class Walk {
       return former === undefined || (former !== null && !this.rules.has(former)) ? [] : [[id, former] as const]
     })
     const back = new Map(formerRules)
-    const { answer, when } = await this.ask((client) =>
-      client.call(undoPriceChange, { id: change.id, reason: 'walk' }, this.app),
+    const { answer, when } = await this.ask((client, caller) =>
+      client.call(undoPriceChange, { id: change.id, reason: 'walk' }, caller),
     )
     this.count('undo', answer)
     // What the undo restores depends on which of two changes came first, so the model stops here.
@@ -258,7 +264,7 @@ export class Walk {
   async deleteSite(): Promise<void> {
     if (this.sites.size < 3) return
     const [id] = this.pick(this.sites)
-    const { answer } = await this.ask((client) => client.call(deleteSite, { id }, this.app))
+    const { answer } = await this.ask((client, caller) => client.call(deleteSite, { id }, caller))
     this.check(answer.code, 0, answer.text)
     this.sites.delete(id)
     for (const { of } of this.changes) if ('sites' in of) of.sites.delete(id)
@@ -267,7 +273,7 @@ export class Walk {
   async deleteRule(): Promise<void> {
     if (this.rules.size < 3) return
     const [id] = this.pick(this.rules)
-    const { answer, when } = await this.ask((client) => client.call(deleteBillingRule, { id }, this.app))
+    const { answer, when } = await this.ask((client, caller) => client.call(deleteBillingRule, { id }, caller))
     this.count('deleteRule', answer)
     const isMoving = [...this.sites.values()].some(({ rule }) => rule.isMoving(when))
     const isNamed = [...this.sites.values()].some(({ rule }) => rule.before(when.from).held.value === id)
@@ -279,7 +285,7 @@ export class Walk {
     this.rules.delete(id)
     for (const change of this.changes) {
       if ('rule' in change.of && change.of.rule === id && !change.isCancelled && change.at > when.from) {
-        const { answer } = await this.ask((client) => client.call(getPriceChange, { id: change.id }, this.app))
+        const { answer } = await this.ask((client, caller) => client.call(getPriceChange, { id: change.id }, caller))
         if (change.at > when.to) this.check(answer.data.status, 3, `change ${change.id} of a deleted rule`)
         if (answer.data.status === 3) this.forget(change)
       }
@@ -291,7 +297,7 @@ export class Walk {
     const site = this.sites.get(id)
     if (site === undefined) return
     const query = time === undefined ? { id } : { id, time: new Date(time).toISOString() }
-    const { answer, when } = await this.ask((client) => client.call(getSitePrices, query, this.app))
+    const { answer, when } = await this.ask((client, caller) => client.call(getSitePrices, query, caller))
     this.check(answer.code, 0, answer.text)
     const bound = time === undefined ? when.to : time + 1000
     if (site.rule.isUncertain(bound) || (time === undefined && site.rule.isMoving(when))) return
@@ -324,14 +330,14 @@ export class Walk {
 
   async readRule(): Promise<void> {
     const [id, terms] = this.pick(this.rules)
-    const { answer, when } = await this.ask((client) => client.call(getBillingRule, { id }, this.app))
+    const { answer, when } = await this.ask((client, caller) => client.call(getBillingRule, { id }, caller))
     if (terms.isMoving(when)) return
     this.check(answer.data.periods?.[0]?.electricityPrice, terms.before(when.to).held.value, answer.text)
   }
 
   async pageWaiting(): Promise<void> {
-    const { answer, when } = await this.ask((client) =>
-      client.call(pagePriceChanges, { status: 1, pageSize: 100 }, this.app),
+    const { answer, when } = await this.ask((client, caller) =>
+      client.call(pagePriceChanges, { status: 1, pageSize: 100 }, caller),
     )
     if (this.changes.some(({ at }) => at >= when.from && at <= when.to)) return
     const waiting = this.changes.filter(({ at, isCancelled }) => !isCancelled && at > when.to).map(({ id }) => id)
