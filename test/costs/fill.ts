@@ -82,7 +82,7 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
   // Each rule has had other terms, and each site other rules; some wait.
   await sql`
     insert into rule_terms (app_id, rule_id, from_at, change_id, is_written, unit_price)
-    select ${appId}, 1000000 + i, (${bound}) + turn * interval '1 day', 0, true, turn::text
+    select ${appId}, 1000000 + i, (${bound}) + turn * interval '1 day', 0, true, abs(turn)::text
     from ${some(10)} cross join generate_series(-2, -1) as turn
     union all select ${appId}, 1000000 + i, '-infinity', 0, true, '1' from ${some(10)}`
   await sql`
