@@ -256,7 +256,7 @@ create table site_rule (
   primary key (site_id, field, from_at, change_id, app_id)
 );
 -- The sites of a price change.
-create index site_rule_by_change on site_rule (app_id, change_id, site_id);
+create index site_rule_by_change on site_rule (change_id, site_id, app_id);
 
 -- ── Devices: who owns them, what they are, and where they are ───────────────────────────────────────────────────────
 
