@@ -123,7 +123,7 @@ function decoderOf(charset: string, format: ImportFormat, ignoreBOM: boolean): T
   if (utf8.test(charset)) return new TextDecoder('utf-8', options)
   if (format === 'csv' && gb18030.test(charset)) return new TextDecoder('gb18030', options)
   const taken = format === 'csv' ? { en: 'UTF-8 or GB18030', zh: 'UTF-8 或 GB18030' } : { en: 'UTF-8', zh: 'UTF-8' }
-  const reason = { en: `must name ${taken.en} as its charset`, zh: `charset 必须是 ${taken.zh}` }
+  const reason = { en: `must have the charset ${taken.en}`, zh: `charset 必须是 ${taken.zh}` }
   throw invalidRequest([{ field: 'Content-Type', reason }], 415)
 }
 

@@ -102,7 +102,7 @@ function thisProcess(): ProcessId {
   const found = findProcess(process.pid)
   if (!found)
     throw new UserError(
-      'Forecourt cannot read the start time of its own process, which the lock of the data folder needs.',
+      'Can’t lock the data folder: the start time of this process can’t be read.',
     )
   return found
 }

@@ -320,7 +320,7 @@ export function requireMediaType(request: HttpRequest, operation: Operation): 'f
 function requireUncompressed(request: HttpRequest): void {
   const encoding = request.header('content-encoding')
   if (encoding === null || encoding === 'identity') return
-  const reason = { en: 'must be left out: bodies are not compressed', zh: '不支持压缩的请求体' }
+  const reason = { en: 'must be omitted: compressed bodies aren’t supported', zh: '不支持压缩的请求体' }
   throw invalidRequest([{ field: 'Content-Encoding', reason }], 415)
 }
 
@@ -373,11 +373,11 @@ function bodyFault(reason: Reason, status?: number): Refusal {
 }
 
 function brokenOff(): Refusal {
-  return bodyFault({ en: 'was cut off before its end', zh: '传输中断' })
+  return bodyFault({ en: 'was incomplete', zh: '传输中断' })
 }
 
 export function bodyTooSlow(): Refusal {
-  return closing(bodyFault({ en: 'did not arrive in time', zh: '未在规定时间内到达' }, 408))
+  return closing(bodyFault({ en: 'didn’t arrive in time', zh: '未在规定时间内到达' }, 408))
 }
 
 function evicted(): Refusal {

@@ -25,7 +25,7 @@ export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { sto
     } catch (error) {
       log.debug(
         { err: error },
-        'the count of this minute’s creates could not be stored: it is added to the next minute’s write',
+        'this minute’s create count couldn’t be stored; it is added to the next minute',
       )
     }
   }
