@@ -49,7 +49,7 @@ export const settings = {
     'DATABASE_URL',
     { ...optional(notDatabase), isSecret: true },
     {
-      en: 'A PostgreSQL (15 or newer) in place of the embedded one. Several hosts are allowed: the primary among them is used. Names and passwords are percent-encoded; `?host=/folder` for a socket.',
+      en: 'URL of a PostgreSQL (15 or newer) to use instead of the embedded one. With several hosts, the primary is used. Names and passwords are percent-encoded. For a socket: `?host=/folder`.',
       zh: '使用自备的 PostgreSQL（15 或更新）代替内置数据库。可写多个主机，使用其中的主库；名称和密码须百分号编码；`?host=/folder` 表示套接字。',
     },
   ),

@@ -205,8 +205,7 @@ const serviceMembers = {
 export const getApplication = operation({
   id: 'getApplication',
   group: 'applications',
-  summary:
-    'Returns one application. An application can read itself, including the service settings that affect it.',
+  summary: 'Returns one application. An application can read itself, including the service settings that affect it.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ofOne,

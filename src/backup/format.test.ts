@@ -106,9 +106,9 @@ test.each([
 
 test('a first line that is no object, a newer format, and a tail of other tables', async () => {
   for (const none of ['7', 'null', '[]', '{}', 'not JSON', '{"forecourtBackup":"1"}']) {
-    expect(await outcomeOf(none)).toBe('The file is not a Forecourt backup.')
+    expect(await outcomeOf(none)).toBe('This isn’t a Forecourt backup file.')
   }
-  expect(await outcomeOf(line({ forecourtBackup: 3 }))).toMatch(/^The backup was made by a newer Forecourt/)
+  expect(await outcomeOf(line({ forecourtBackup: 3 }))).toMatch(/^The backup was created by a newer Forecourt/)
   for (const tail of [{ sections: [] }, { sections: [null] }, { sections: 'a' }, { sha256: 7 }]) {
     expect(await outcomeOf(line({}), 'a\n\\.\n', tail)).toMatch(/^The backup is damaged/)
   }

@@ -126,15 +126,11 @@ export const createImport = operation({
       ),
     ),
     dryRun: optional(
-      textOneOf(
-        ['true', 'false'],
-        'true: checks the rows and reports what would happen, without writing anything.',
-      ),
+      textOneOf(['true', 'false'], 'true: checks the rows and reports what would happen, without writing anything.'),
     ),
     ignoreColumns: optional(
       Type.String({
-        description:
-          'CSV columns to ignore, separated by commas. A column without a usable name is `column N`.',
+        description: 'CSV columns to ignore, separated by commas. A column without a usable name is `column N`.',
         examples: ['remark,column 7'],
       }),
     ),

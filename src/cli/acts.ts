@@ -44,11 +44,7 @@ export function actCommands(program: CliCommand, context: Context): void {
       .addArgument(new Argument('<act>', 'action for each row').choices(kinds[kind]))
       .requiredOption('--app <appid>', 'application that owns the rows')
       .option('--filter <name=value>', 'filter of the list operation; repeatable', collect)
-      .option(
-        '--set <name=value>',
-        'for update: field to set; an empty value clears it; repeatable',
-        collect,
-      )
+      .option('--set <name=value>', 'for update: field to set; an empty value clears it; repeatable', collect)
       .option('--target-app <appid>', 'for transfer: application that receives the devices')
       .option('--reason <words>', 'reason; required for forceUnbind and transfer')
       .option('--expect <number>', 'expected number of matches; with any other number, nothing is done', wholeNumber(0))
@@ -110,6 +106,15 @@ function waitFor(id: number, signal: AbortSignal, context: Context): Promise<voi
 }
 
 function sheetOf({ id, kind, act, status, rows, done, unchanged, refused }: Act | BegunAct): string {
-  const shownId = id ?? 'none (dry run: nothing was done)'
-  return sheet({ act: shownId, kind, does: act, status: jobStatuses[status] ?? '', rows, done, unchanged, refused })
+  const shownId = id ?? 'none (dry run: nothing was changed)'
+  return sheet({
+    'bulk action': shownId,
+    kind,
+    action: act,
+    status: jobStatuses[status] ?? '',
+    rows,
+    done,
+    unchanged,
+    refused,
+  })
 }

@@ -14,7 +14,10 @@ interface CreateOptions {
 }
 
 export function applicationCommands(program: CliCommand, context: Context): void {
-  const app = program.command('app').summary('manage applications').description('Creates, lists and changes applications.')
+  const app = program
+    .command('app')
+    .summary('manage applications')
+    .description('Creates, lists and changes applications.')
 
   app
     .command('create')
@@ -95,11 +98,7 @@ export function applicationCommands(program: CliCommand, context: Context): void
     .command('rotate-secret')
     .description('Rotates an application’s secret and shows the new one once.')
     .argument('<appid>', 'ID of the application')
-    .option(
-      '--overlap <seconds>',
-      'how long the old secret and its tokens stay valid (default: 0)',
-      wholeNumber(0),
-    )
+    .option('--overlap <seconds>', 'how long the old secret and its tokens stay valid (default: 0)', wholeNumber(0))
     .example('app rotate-secret 0f4a1b9c2d3e4f5a6b7c --overlap 86400', 'keep the old secret valid for a day')
     .action(async (appId: string, { overlap }: { overlap?: number }) => {
       const record = await context.client().rotateApplicationSecret({ appId, overlapSeconds: overlap })

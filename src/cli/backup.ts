@@ -207,9 +207,7 @@ async function resume(context: Context): Promise<void> {
   )
   const setting = context.config().callbacks
   const isOn =
-    setting === 'on'
-      ? 'Callbacks are on.'
-      : 'Callbacks stay paused, because FORECOURT_CALLBACKS is set to paused.'
+    setting === 'on' ? 'Callbacks are on.' : 'Callbacks stay paused, because FORECOURT_CALLBACKS is set to paused.'
   context.result(
     { wasPaused, callbacks: setting },
     `${wasPaused ? '' : 'Callbacks were not paused by a restore. '}${isOn}`,
@@ -226,8 +224,7 @@ async function atPlace<Answer>(
   const { openLog } = await import('../runtime/log.ts')
   const { databaseWaitSeconds: waitSeconds, statementTimeoutMs, secretsKeyFile: keyFile, ...config } = context.config()
   const stopping = new AbortController()
-  const stop = (name: string) =>
-    stopping.abort(new UserError(`Stopped by ${name}. Nothing was written.`))
+  const stop = (name: string) => stopping.abort(new UserError(`Stopped by ${name}. Nothing was written.`))
   process.on('SIGINT', stop).on('SIGTERM', stop)
   // Messages that help users are thrown or printed; the log is only for users who ask for it.
   const log = openLog(config.logLevel === 'info' ? 'error' : config.logLevel)

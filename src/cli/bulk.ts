@@ -50,14 +50,17 @@ export function bulkCommands(program: CliCommand, context: Context): void {
       'Uploads a CSV or NDJSON file of up to 1 GB and waits until its rows are processed. You can upload a file again: rows that already exist with the same content are counted as existing. Exits with 4 if rows were refused.',
     )
   for (const [kind, description] of Object.entries(importKinds) as [keyof typeof importKinds, string][]) {
-    const command = imports.command(kind).description(description).argument('<file>', 'file to import; - reads standard input')
+    const command = imports
+      .command(kind)
+      .description(description)
+      .argument('<file>', 'file to import; - reads standard input')
     if (kind !== 'inventory') command.requiredOption('--app <appid>', 'application that will own the rows')
     command
       .addOption(
-        new Option(
-          '--format <format>',
-          'file format (default: from the file extension, otherwise csv)',
-        ).choices(['csv', 'ndjson']),
+        new Option('--format <format>', 'file format (default: from the file extension, otherwise csv)').choices([
+          'csv',
+          'ndjson',
+        ]),
       )
       .addOption(
         new Option(

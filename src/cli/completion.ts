@@ -53,10 +53,7 @@ function nodesOf(command: CliCommand, everywhere: readonly Option[], path = ''):
     path,
     commands: children.map((child) => ({ name: child.name(), description: child.summary() || child.description() })),
     values: command.registeredArguments.find((argument) => argument.argChoices)?.argChoices ?? [],
-    options: [
-      ...options,
-      { flag: '--help', description: 'show help for a command', values: [], takesValue: false },
-    ],
+    options: [...options, { flag: '--help', description: 'show help for a command', values: [], takesValue: false }],
   }
   return [node, ...children.flatMap((child) => nodesOf(child, everywhere, `${path} ${child.name()}`.trim()))]
 }

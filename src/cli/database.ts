@@ -16,9 +16,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
   const migrate = program
     .command('migrate')
     .summary('manage the database schema')
-    .description(
-      'Shows the schema version of the database and migrates it. The service also migrates at startup.',
-    )
+    .description('Shows the schema version of the database and migrates it. The service also migrates at startup.')
   migrate
     .command('status')
     .description(

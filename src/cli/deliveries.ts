@@ -20,7 +20,10 @@ const undelivered = 'undelivered'
 
 /** The commands for callbacks that were sent. */
 export function deliveryCommands(program: CliCommand, context: Context): void {
-  const delivery = program.command('delivery').summary('replay callback deliveries').description('Manages callback deliveries.')
+  const delivery = program
+    .command('delivery')
+    .summary('replay callback deliveries')
+    .description('Manages callback deliveries.')
   const replay = delivery
     .command('replay')
     .description(
@@ -42,7 +45,9 @@ export function deliveryCommands(program: CliCommand, context: Context): void {
       'delivery replay --app 0f4a1b9c2d3e4f5a6b7c --from "2026-11-20 00:00:00" --to "2026-11-21 23:59:59" --status dead',
       'deliveries that failed while the receiver was down',
     )
-  addCallerOptions(replay, 'application that owns the callback').action((options: ReplayOptions) => replayDeliveries(options, context))
+  addCallerOptions(replay, 'application that owns the callback').action((options: ReplayOptions) =>
+    replayDeliveries(options, context),
+  )
 }
 
 async function replayDeliveries(options: ReplayOptions, context: Context): Promise<void> {

@@ -48,7 +48,11 @@ export async function lookIntoDatabase(config: Config, target: Target): Promise<
     const { message } = error as Error
     if (!(error instanceof UserError)) throw error
     return [
-      fail('database', message, 'Check that the database is running and that host, user and password in DATABASE_URL are correct.'),
+      fail(
+        'database',
+        message,
+        'Check that the database is running and that host, user and password in DATABASE_URL are correct.',
+      ),
     ]
   } finally {
     await database.close()
@@ -118,12 +122,7 @@ async function lookAtNodes(sql: Sql, { workers }: Config): Promise<Finding[]> {
       warn,
       `the nodes allow the ${needed} connections per node that ${processes === 1 ? '1 process opens' : `${processes} processes open`} at most`,
     ),
-    judged(
-      'rebalance',
-      findNoRebalance(cluster),
-      warn,
-      'wal_level is logical, so shards can move during writes',
-    ),
+    judged('rebalance', findNoRebalance(cluster), warn, 'wal_level is logical, so shards can move during writes'),
   ]
 }
 
@@ -134,11 +133,7 @@ async function lookAtSchema(sql: Sql): Promise<Finding> {
   const faulty = migrations.find(({ fault }) => fault !== null)
   if (faulty !== undefined) {
     const what = faulty.fault === 'unknown' ? 'was applied by a newer program' : 'was applied from another file'
-    return fail(
-      'schema',
-      `${faulty.file} ${what}`,
-      'Run the version that created this schema, or a newer one.',
-    )
+    return fail('schema', `${faulty.file} ${what}`, 'Run the version that created this schema, or a newer one.')
   }
   const waiting = migrations.filter(({ appliedAt }) => appliedAt === null)
   if (waiting.length === 0) return ok('schema', `version ${migrations.length}, up to date`)

@@ -52,11 +52,7 @@ function lookAtSettings({ host, port, workers, databaseUrl, timeZone, trustedPro
 
 function lookForUnknown(environment: Record<string, string | undefined>): Finding[] {
   return findUnknownSettings(environment).map(({ name, nearest }) =>
-    warn(
-      'settings',
-      `unknown setting ${name}`,
-      `Did you mean ${nearest}? All settings: docs/guides/en/settings.md.`,
-    ),
+    warn('settings', `unknown setting ${name}`, `Did you mean ${nearest}? All settings: docs/guides/en/settings.md.`),
   )
 }
 
@@ -68,11 +64,7 @@ async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise
     case 'free':
       return warn('port', `nothing is listening on ${place}: the service isn’t running`, 'Start it: forecourt serve.')
     case 'forbidden':
-      return fail(
-        'port',
-        `this user may not listen on ${place}`,
-        'Set FORECOURT_PORT to a port above 1023.',
-      )
+      return fail('port', `this user may not listen on ${place}`, 'Set FORECOURT_PORT to a port above 1023.')
     case 'unusable':
       return fail(
         'port',

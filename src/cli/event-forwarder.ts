@@ -135,9 +135,7 @@ class EventForwarder {
       } catch (error) {
         if (signal.aborted || !isPassing(error)) throw error
         if (failures === 0) {
-          context.remark(
-            `The service at ${context.url} is unavailable (${error.reason}). Retrying until it responds.`,
-          )
+          context.remark(`The service at ${context.url} is unavailable (${error.reason}). Retrying until it responds.`)
         }
         await pause(pauseMs(failures), undefined, { signal })
       }

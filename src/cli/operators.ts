@@ -78,7 +78,10 @@ export function operatorCommands(program: CliCommand, context: Context): void {
       context.result(reset, `Second factor of ${reset.name} (${id}) reset. The person is signed out.`)
     })
 
-  const key = program.command('key').summary('manage operator keys').description('Manages the operator keys of programs.')
+  const key = program
+    .command('key')
+    .summary('manage operator keys')
+    .description('Manages the operator keys of programs.')
 
   key
     .command('list')
@@ -126,7 +129,10 @@ export function operatorCommands(program: CliCommand, context: Context): void {
     .action(async (id: number, operatorId: number) => {
       const key = await context.client().handOverOperatorKey({ id, operatorId })
       const owner = `Key ${key.name} (${id}) now belongs to ${key.operatorName} (${operatorId})`
-      context.result(key, key.status === 1 ? `${owner}.` : `${owner}, but it is inactive. Run \`key list\` to see its status.`)
+      context.result(
+        key,
+        key.status === 1 ? `${owner}.` : `${owner}, but it is inactive. Run \`key list\` to see its status.`,
+      )
     })
 
   key

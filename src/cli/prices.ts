@@ -69,7 +69,9 @@ export function priceCommands(program: CliCommand, context: Context): void {
       'price schedule --app 0f4a1b9c2d3e4f5a6b7c --at "2027-03-01 00:00:00" --filter cityCode=360100 --fast 14 --dry-run',
       'count the sites that would change',
     )
-  addCallerOptions(schedule, 'application that owns the prices').action((options: ScheduleOptions) => schedulePrices(options, context))
+  addCallerOptions(schedule, 'application that owns the prices').action((options: ScheduleOptions) =>
+    schedulePrices(options, context),
+  )
 
   for (const name of ['cancel', 'undo'] as const) {
     const command = price

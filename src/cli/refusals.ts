@@ -20,7 +20,10 @@ export function refusalCommands(program: CliCommand, context: Context): void {
     .option('--filter <name=value>', 'filter of the list operation; repeatable', collect)
     .option('--limit <number>', 'maximum number of rows', wholeNumber(1), 100)
     .example('refusals --limit 20')
-    .example('refusals --app 0f4a1b9c2d3e4f5a6b7c --filter deviceNo=FC-GATE-0001', 'find out why a device couldn’t be created')
+    .example(
+      'refusals --app 0f4a1b9c2d3e4f5a6b7c --filter deviceNo=FC-GATE-0001',
+      'find out why a device couldn’t be created',
+    )
     .example('refusals --filter code=20013 --json | jq -r ".[].subject"')
   addCallerOptions(refusals, 'only this application').action((options: RefusalsOptions) =>
     listRefusals(options, context),

@@ -16,7 +16,10 @@ export function explainFault(fault: unknown, folder: string): unknown {
   const { code, path, syscall, message }: SystemFault = fault
   if (!code || !/^E[A-Z0-9]+$/.test(code)) return fault
   const place = path ?? folder
-  if (syscall?.startsWith('spawn')) return new UserError(`Can’t run the embedded PostgreSQL on this system: ${message}. Set DATABASE_URL to use another PostgreSQL.`)
+  if (syscall?.startsWith('spawn'))
+    return new UserError(
+      `Can’t run the embedded PostgreSQL on this system: ${message}. Set DATABASE_URL to use another PostgreSQL.`,
+    )
   if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(place)
   if (code === 'EROFS') return new UserError(`Can’t write to ${place}: the disk is read-only.`)
   if (code === 'EACCES' || code === 'EPERM') return new UserError(`Forecourt has no permission to use ${place}.`)

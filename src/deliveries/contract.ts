@@ -25,10 +25,7 @@ export const testType = 'test'
 export const deliveryTypes = [...eventTypes, testType] as const
 const DeliveryType = named('DeliveryType', textOneOf(deliveryTypes))
 
-const DeliveryStatus = named(
-  'DeliveryStatus',
-  described(oneOf(1, 2, 3), '1 pending, 2 delivered, 3 failed.'),
-)
+const DeliveryStatus = named('DeliveryStatus', described(oneOf(1, 2, 3), '1 pending, 2 delivered, 3 failed.'))
 
 const DeliveryRecord = named(
   'Delivery',
@@ -94,9 +91,7 @@ const Waiting = {
     }),
   ),
   waitingSince: nullable(Type.String({ description: 'time of the oldest queued event' })),
-  heldUntil: nullable(
-    Type.String({ description: 'until when the endpoint is paused after failed attempts' }),
-  ),
+  heldUntil: nullable(Type.String({ description: 'until when the endpoint is paused after failed attempts' })),
   callbacks: callbacksSwitch,
 }
 
@@ -106,8 +101,7 @@ const status = optional(DeliveryStatus)
 export const pageDeliveries = operation({
   id: 'pageDeliveries',
   group: 'deliveries',
-  summary:
-    'Lists deliveries, newest event first. Deliveries of several applications are grouped by `appId`.',
+  summary: 'Lists deliveries, newest event first. Deliveries of several applications are grouped by `appId`.',
   method: 'GET',
   path: `${folder}/page`,
   ...ofApplication,
@@ -154,8 +148,7 @@ export const replayDeliveries = operation({
     status,
     isDelivered: optional(
       Type.Boolean({
-        description:
-          'false: only undelivered events: pending and failed deliveries, and missed events.',
+        description: 'false: only undelivered events: pending and failed deliveries, and missed events.',
       }),
     ),
   }),

@@ -156,8 +156,7 @@ export const createDevice = operation({
 export const createDevices = operation({
   id: 'createDevices',
   group: 'devices',
-  summary:
-    'Creates up to 1000 devices. Returns one result per row, in order. A refused row doesn’t affect the others.',
+  summary: 'Creates up to 1000 devices. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/createBatch',
   callers: ['application', 'operator'],
@@ -190,8 +189,7 @@ export const updateDevice = operation({
 export const updateDevices = operation({
   id: 'updateDevices',
   group: 'devices',
-  summary:
-    'Updates up to 1000 devices. Returns one result per row, in order. A refused row doesn’t affect the others.',
+  summary: 'Updates up to 1000 devices. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/updateBatch',
   callers: ['application', 'operator'],
@@ -235,8 +233,7 @@ export type DeviceSort = Sort<(typeof deviceSorts)[number]>
 export const pageDevices = operation({
   id: 'pageDevices',
   group: 'devices',
-  summary:
-    'Lists devices, newest first. Without `sort`, the devices of several applications are grouped by `appId`.',
+  summary: 'Lists devices, newest first. Without `sort`, the devices of several applications are grouped by `appId`.',
   method: 'GET',
   path: '/api/device/entrance/guard/page',
   callers: ['application', 'operator'],
@@ -269,7 +266,10 @@ export const pageDevices = operation({
       ),
     ),
     hasReported: optional(
-      textOneOf(['true', 'false'], 'true: only devices that have reported; false: only devices that have never reported.'),
+      textOneOf(
+        ['true', 'false'],
+        'true: only devices that have reported; false: only devices that have never reported.',
+      ),
     ),
     bbox: optional(bbox),
   }),

@@ -353,7 +353,7 @@ export function readForm(bytes: Uint8Array): Record<string, string> {
   if (undecoded !== undefined) throw invalidRequest([{ field: undecoded, reason: notUtf8 }])
   for (const [member, value] of new URLSearchParams(text)) {
     if (Object.hasOwn(form, member)) {
-      throw invalidRequest([{ field: member, reason: { en: 'is given twice', zh: '重复给出' } }])
+      throw invalidRequest([{ field: member, reason: { en: 'appears twice', zh: '重复给出' } }])
     }
     Object.defineProperty(form, member, { value, enumerable: true })
   }
@@ -391,7 +391,7 @@ function closing(refusal: Refusal): Refusal {
 }
 
 function lengthTwice(): Refusal {
-  return closing(invalidRequest([{ field: 'Content-Length', reason: { en: 'is given twice', zh: '重复给出' } }]))
+  return closing(invalidRequest([{ field: 'Content-Length', reason: { en: 'appears twice', zh: '重复给出' } }]))
 }
 
 function tooLarge(limit: number): Refusal {

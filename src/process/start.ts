@@ -92,7 +92,9 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
     : undefined
   // Its workers have their own connections.
   if (isParent) await database.close()
-  const setUp = setUpPath && `Create the first admin account (one-time link, valid for 24 hours): ${config.publicUrl ?? url}${setUpPath}\n`
+  const setUp =
+    setUpPath &&
+    `Create the first admin account (one-time link, valid for 24 hours): ${config.publicUrl ?? url}${setUpPath}\n`
   // In one write, so that a program that waits for the first line has the others too.
   process.stdout.write(`Forecourt is ready at ${url}\n${setUp ?? ''}${demo?.commands(url) ?? ''}`)
   if (config.trustedProxies === undefined && !isLoopback(config.host)) {
@@ -172,7 +174,7 @@ async function startEmbedded(config: Config, life: Lifetime, log: (message: stri
     try {
       database = await startOnce()
     } catch (error) {
-      log(`the embedded database cannot be restarted: ${(error as Error).message}`)
+      log(`embedded database can’t be restarted: ${(error as Error).message}`)
       await pause(2000)
     }
   }, 250)

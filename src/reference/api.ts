@@ -50,13 +50,13 @@ const tags = {
     integrators,
   ),
   events: tag('Events', 'The event feed of an application: all changes, in order.', integrators),
-  deliveries: tag('Deliveries', 'The result of each callback delivery, and operations to replay deliveries.', integrators),
-  refusals: tag('Refusals', 'Write requests that were refused in the last few days, with the reason.', integrators),
-  bulk: tag(
-    'Bulk',
-    'Imports, exports and bulk actions. Imports and bulk actions run in the background.',
+  deliveries: tag(
+    'Deliveries',
+    'The result of each callback delivery, and operations to replay deliveries.',
     integrators,
   ),
+  refusals: tag('Refusals', 'Write requests that were refused in the last few days, with the reason.', integrators),
+  bulk: tag('Bulk', 'Imports, exports and bulk actions. Imports and bulk actions run in the background.', integrators),
   regions: tag('Regions', 'National regions: provinces, cities and districts (GB/T 2260).', integrators),
   callbacks: tag(
     'Callbacks',
@@ -64,11 +64,7 @@ const tags = {
     integrators,
   ),
   applications: tag('Applications', 'The applications of third-party integrators, and their secrets.', platform),
-  deviceModels: tag(
-    'Device models',
-    'Device models and their serial prefixes.',
-    platform,
-  ),
+  deviceModels: tag('Device models', 'Device models and their serial prefixes.', platform),
   deviceInventory: tag(
     'Device inventory',
     'Serial numbers that are known before their devices are created, with their models.',
@@ -79,18 +75,10 @@ const tags = {
     'Regions that are newer than the built-in table, have another name there, or have ended.',
     platform,
   ),
-  deviceOwnership: tag(
-    'Device ownership',
-    'For platform operators: force-unbind or transfer any device.',
-    platform,
-  ),
+  deviceOwnership: tag('Device ownership', 'For platform operators: force-unbind or transfer any device.', platform),
   sessions: tag('Sessions', 'Console sessions.', platform),
   signOn: tag('Single sign-on', 'Single sign-on with an OpenID Connect identity provider.', platform),
-  secondFactors: tag(
-    'Second factors',
-    'Authenticator apps, passkeys and recovery codes.',
-    platform,
-  ),
+  secondFactors: tag('Second factors', 'Authenticator apps, passkeys and recovery codes.', platform),
   operators: tag('Operators', 'Accounts of people who run the platform, and their roles.', platform),
   operatorKeys: tag('Operator keys', 'Operator keys: API keys for the platform operator’s programs.', platform),
   views: tag('Views', 'Saved views of console lists.', platform),

@@ -36,8 +36,7 @@ export const envelopeSchemas = {
 export const fixedResponses = {
   NotModified: { description: 'The content still has the `ETag` that `If-None-Match` names.' },
   Received: {
-    description:
-      'Callback received. Respond within 15 s. Status 410 disables the endpoint.',
+    description: 'Callback received. Respond within 15 s. Status 410 disables the endpoint.',
   },
 }
 
@@ -47,8 +46,7 @@ const always = { required: true }
 
 export const headers = {
   'X-Request-Id': {
-    description:
-      'The request ID: from the request if valid, otherwise generated. Include it when you ask for help.',
+    description: 'The request ID: from the request if valid, otherwise generated. Include it when you ask for help.',
     ...always,
     schema: ascii,
   },
@@ -58,13 +56,13 @@ export const headers = {
     schema: ascii,
   },
   RateLimit: {
-    description:
-      'The remaining requests, such as `"default";r=998;t=1`; an estimate with several workers.',
+    description: 'The remaining requests, such as `"default";r=998;t=1`; an estimate with several workers.',
     schema: ascii,
   },
   ETag: { description: 'Identifies this state of the record, for `If-Match`.', ...always, schema: ascii },
   Replayed: {
-    description: 'True if this is the response of an earlier request with the same `Idempotency-Key`; otherwise absent.',
+    description:
+      'True if this is the response of an earlier request with the same `Idempotency-Key`; otherwise absent.',
     schema: { type: 'string', enum: ['true'] },
   },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', ...always, schema: { type: 'integer' } },
@@ -86,7 +84,8 @@ export const headerParameters = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'The `ETag` of an earlier response: if the record has changed since, the request is refused with 10009.',
+    description:
+      'The `ETag` of an earlier response: if the record has changed since, the request is refused with 10009.',
     schema: { type: 'string' },
   },
   WebhookId: webhookHeader(

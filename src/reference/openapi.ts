@@ -304,9 +304,7 @@ class DocumentWriter {
       const type = { type: 'string', enum: types, description: 'What happened.' }
       const data = this.schemas.publish(schema)
       const told =
-        data.$ref === undefined
-          ? data
-          : { ...data, description: 'The record, as returned by its detail operation.' }
+        data.$ref === undefined ? data : { ...data, description: 'The record, as returned by its detail operation.' }
       const own = { required: ['type', 'data'], properties: { type, data: told } }
       components[`${record}Event`] = { allOf: [refTo('schemas', 'EventHead'), own] }
       return refTo('schemas', `${record}Event`)

@@ -100,13 +100,10 @@ const inSeconds = (moment: Date | null | undefined) => (moment ? moment.getTime(
 function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: boolean): void {
   const look = lately(readiness, { freshMs: 500, timeoutMs: 3000 })
   const passed = async (only: string) => ((await look())?.every(({ name, ok }) => ok || name !== only) ? 1 : 0)
-  metrics.gauge(
-    { name: 'forecourt_ready', help: 'Whether /readyz reports ready.', merged: 'min' },
-    async () => {
-      const checks = await look()
-      return Number(checks !== undefined && isReady(checks))
-    },
-  )
+  metrics.gauge({ name: 'forecourt_ready', help: 'Whether /readyz reports ready.', merged: 'min' }, async () => {
+    const checks = await look()
+    return Number(checks !== undefined && isReady(checks))
+  })
   metrics.gauge({ name: 'forecourt_database_up', help: 'Whether the database responds.', merged: 'min' }, () =>
     passed('database'),
   )
@@ -114,8 +111,7 @@ function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: bo
     { name: 'forecourt_database_writable', help: 'Whether the database takes writes.', merged: 'min' },
     () => passed('writable'),
   )
-  const nodes =
-    'Whether all cluster nodes respond and accept the service’s connections; absent without a cluster.'
+  const nodes = 'Whether all cluster nodes respond and accept the service’s connections; absent without a cluster.'
   metrics.gauge({ name: 'forecourt_nodes_ok', help: nodes, merged: 'min' }, () =>
     isDistributed ? passed('nodes') : undefined,
   )

@@ -119,8 +119,7 @@ export const saveSite = operation({
 export const saveSites = operation({
   id: 'saveSites',
   group: 'sites',
-  summary:
-    'Creates up to 1000 sites. Returns one result per row, in order. A refused row doesn’t affect the others.',
+  summary: 'Creates up to 1000 sites. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: `${folder}/saveBatch`,
   callers: ['application', 'operator'],
@@ -153,8 +152,7 @@ export const updateSite = operation({
 export const updateSites = operation({
   id: 'updateSites',
   group: 'sites',
-  summary:
-    'Updates up to 1000 sites. Returns one result per row, in order. A refused row doesn’t affect the others.',
+  summary: 'Updates up to 1000 sites. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: `${folder}/updateBatch`,
   callers: ['application', 'operator'],
@@ -199,8 +197,7 @@ export const siteSorts = ['createTime', 'id', 'siteName', 'provinceCode', 'cityC
 export const pageSites = operation({
   id: 'pageSites',
   group: 'sites',
-  summary:
-    'Lists sites, newest first. Without `sort`, the sites of several applications are grouped by `appId`.',
+  summary: 'Lists sites, newest first. Without `sort`, the sites of several applications are grouped by `appId`.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],

@@ -89,7 +89,7 @@ export const eventWords = {
   },
   'priceChange.scheduled': {
     en: 'Price change scheduled',
-    zh: '安排价格变更',
+    zh: '安排调价',
     happens: {
       en: 'A price change was scheduled, or an earlier one was undone',
       zh: '安排了自某一时刻起的价格，或恢复了先前的价格',
@@ -97,7 +97,7 @@ export const eventWords = {
   },
   'priceChange.cancelled': {
     en: 'Price change cancelled',
-    zh: '取消价格变更',
+    zh: '取消调价',
     happens: {
       en: 'A scheduled price change was cancelled, directly or because its billing rule was deleted',
       zh: '调价在生效之前被取消，或随计费规则一并取消',
@@ -105,7 +105,7 @@ export const eventWords = {
   },
   'priceChange.applied': {
     en: 'Price change applied',
-    zh: '价格变更生效',
+    zh: '调价生效',
     happens: {
       en: 'A price change took effect; the events of its billing rule or of all its sites were written first',
       zh: '调价已生效；该规则的事件，或所更改的全部站点的事件，已在此前写入',

@@ -19,7 +19,9 @@ import {
 /** The time filters of page operations (contract §5). */
 export const timeRange = {
   timeFrom: optional(described(momentText, `Only rows at or after this time. ${momentWords}`)),
-  timeTo: optional(described(momentText, `Only rows at or before this time (the whole second included). ${momentWords}`)),
+  timeTo: optional(
+    described(momentText, `Only rows at or before this time (the whole second included). ${momentWords}`),
+  ),
 }
 
 /** Query members of every page operation (contract §5). */

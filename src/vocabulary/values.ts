@@ -152,19 +152,11 @@ function choice<Value extends number | string>(values: readonly Value[], descrip
   ) as TSchema as TUnsafe<Value>
 }
 
-export const appId = named(
-  'AppId',
-  withExample(text(lengths.id, 'The application’s ID.'), 'eb5ffaabb88d8c09f000'),
-)
+export const appId = named('AppId', withExample(text(lengths.id, 'The application’s ID.'), 'eb5ffaabb88d8c09f000'))
 /** An application may leave out its own id; an operator must name an application. */
 export const ownAppId = named(
   'OwnAppId',
-  optional(
-    described(
-      appId,
-      'The application’s ID. Required for operators; applications can omit it.',
-    ),
-  ),
+  optional(described(appId, 'The application’s ID. Required for operators; applications can omit it.')),
 )
 /** The `appId` of pages that can also list all applications. */
 export const anyAppId = optional(
@@ -190,10 +182,7 @@ export const tag = named(
     'lane=1',
   ),
 )
-export const reasonText = named(
-  'ReasonText',
-  text(lengths.reason, 'The reason for the action; stored with the event.'),
-)
+export const reasonText = named('ReasonText', text(lengths.reason, 'The reason for the action; stored with the event.'))
 
 /** Runs with the flag `u`. */
 export const serialPattern = String.raw`^[^\s\p{Cc}\p{Cs}]{1,${lengths.serial}}$`
@@ -291,8 +280,7 @@ export const money = named('Money', withExample(yuan, '0.65'))
 export const moment = named(
   'Moment',
   Type.String({
-    description:
-      'yyyy-MM-dd HH:mm:ss in the `timeZone` from `getApplication` (Asia/Shanghai by default).',
+    description: 'yyyy-MM-dd HH:mm:ss in the `timeZone` from `getApplication` (Asia/Shanghai by default).',
     examples: ['2026-11-22 08:00:00'],
   }),
 )

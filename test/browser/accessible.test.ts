@@ -136,7 +136,7 @@ async function prepare() {
       page('imports', /^(Import|导入) \d+/, `imports?appId=${appId}`),
       page('imports/new', appName, `imports/new?kind=devices&appId=${appId}`),
       page('imports/:id', 'IMPORTED 1', `imports/${job.id}`),
-      page('acts', /Change devices|修改设备/, `acts?appId=${appId}`),
+      page('acts', /Update devices|修改设备/, `acts?appId=${appId}`),
       page('acts/:id', deviceNo, `acts/${act.id}`),
       page('events', appName, `events?tab=audit&appId=${appId}`),
       page('events', /Device bound|绑定设备/, `events?appId=${appId}`),
@@ -215,7 +215,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     const isPhone = viewport === narrow
 
     await page.keyboard.press('Control+k')
-    const find = dialog('Find anything', '查找')
+    const find = dialog('Search', '查找')
     await find.getByRole('combobox').fill('GATE')
     await find.getByRole('option').first().waitFor()
     await check('find')

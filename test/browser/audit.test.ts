@@ -47,17 +47,17 @@ describe('the audit trail', () => {
     const cells = page.locator('tbody tr td:nth-child(2)')
     await page.getByText('account active → disabled').waitFor()
     expect((await cells.allInnerTexts()).map((text) => text.trim().replace(/\s+/g, ' '))).toEqual([
-      'Account changed account active → disabled',
-      'Account changed role viewer → operator',
+      'Account updated account active → disabled',
+      'Account updated role viewer → operator',
       'Password changed',
-      'Second factor set up',
+      'Two-factor authentication set up',
       'Account set up set up no → yes',
       'Account created',
     ])
     await expectSoundInBothShades(visited, 'Events', 'audit-account')
     const drawer = page.getByRole('dialog')
     await page
-      .getByRole('button', { name: /^Account changed, / })
+      .getByRole('button', { name: /^Account updated, / })
       .first()
       .click()
     await drawer.getByRole('listitem').first().waitFor()
@@ -65,9 +65,9 @@ describe('the audit trail', () => {
     await picture(page, 'audit-account-event')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^Password changed, / }).click()
-    await drawer.getByText('replaced by its owner, whose other sessions ended').waitFor()
+    await drawer.getByText('changed by its owner; other sessions ended').waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: /^Second factor set up, / }).click()
+    await page.getByRole('button', { name: /^Two-factor authentication set up, / }).click()
     await drawer.getByRole('listitem').filter({ hasText: 'second factor' }).getByText('code generator').waitFor()
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })
@@ -91,8 +91,8 @@ describe('the audit trail', () => {
     const shown = async () => [...new Set(await actors.allInnerTexts())].join()
     expect(await becomesTrue(async () => (await shown()) === 'The key of the settings', 10_000)).toBe(true)
     await page.getByTitle('The key of the settings').first().waitFor()
-    await hand.find(page.getByRole('combobox', { name: 'Who' }), 'Nobody signed in')
-    await page.getByText('Nothing fits these filters.').waitFor()
+    await hand.find(page.getByRole('combobox', { name: 'Who' }), 'Not signed in')
+    await page.getByText('No results match these filters.').waitFor()
     expect(visited.faults).toEqual([])
   })
 

@@ -31,7 +31,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   const sentence = `Events made while the callback was stopped (410), and not sent: 3, from ${missedFrom} to ${missedTo}.`
   await page.getByText(sentence).waitFor()
   await page.getByText('Saving the configuration lifts the stop; then').waitFor()
-  expect(await page.getByRole('button', { name: 'Send these events' }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Replay missed events' }).count()).toBe(0)
   await picture(page, 'callback-stopped')
 
   isGone = false
@@ -40,7 +40,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   expect(await becomes('delivering', async () => (await health()).state)).toBe('delivering')
   await page.reload()
   await page.getByText(sentence).waitFor()
-  await page.getByRole('button', { name: 'Send these events' }).waitFor()
+  await page.getByRole('button', { name: 'Replay missed events' }).waitFor()
   await picture(page, 'callback-missed')
 
   // The list of what is not delivered has only deliveries, and says so; so does the form.
@@ -49,7 +49,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await expectSound(visited, 'Deliveries')
   await picture(page, 'deliveries-missed')
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&timeTo=2020-01-01+00%3A00%3A00`)
-  await page.getByText('Nothing fits these filters.').waitFor()
+  await page.getByText('No results match these filters.').waitFor()
   expect(await page.getByText('Events made while the callback').count()).toBe(0)
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&status=3`)
   await page.getByRole('button', { name: /^All 1 that match/ }).click()
@@ -61,12 +61,12 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await picture(page, 'deliveries-missed-left-out')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
 
-  await page.getByRole('button', { name: 'Send these events' }).click()
-  await dialog.getByText('stopped: 3. They have no delivery, and are sent too.').waitFor()
+  await page.getByRole('button', { name: 'Replay missed events' }).click()
+  await dialog.getByText('stopped: 3. They’re replayed too.').waitFor()
   await picture(page, 'deliveries-missed-range')
   const before = receiver.at(app.path).length
-  await dialog.getByRole('button', { name: 'Send again' }).click()
-  await dialog.getByText(/^[34] will be sent again\.$/).waitFor()
+  await dialog.getByRole('button', { name: 'Replay' }).click()
+  await dialog.getByText(/^[34] will be replayed\.$/).waitFor()
   expect((await receiver.waitFor(app.path, before + 3)).length).toBeGreaterThanOrEqual(before + 3)
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await page.getByText(sentence).waitFor({ state: 'detached' })

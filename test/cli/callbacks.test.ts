@@ -80,7 +80,7 @@ test('listen posts the events from now on, once and in order, each as its callba
 })
 
 longTest(
-  'listen goes on after an event, with chosen types, by an operator key; it prints the secret that it makes',
+  'listen goes on after an event, with chosen types, with an operator key; it prints the secret that it makes',
   async () => {
     const app = await newApplication(bed.client)
     const [, second = '', third = ''] = await bed.createDevicesOf(app, 3)
@@ -103,7 +103,7 @@ longTest(
     })
     expect(received?.body).toMatchObject({ type: 'device.unbound', data: { deviceNo: second } })
     verify(received as Received, made)
-    expect(stderr).toContain(`The callbacks are signed with ${made}\n`)
+    expect(stderr).toContain(`Signing secret: ${made}\n`)
     expect(third).not.toBe('')
   },
 )
@@ -196,7 +196,7 @@ longTest('listen outlives a rate limit, the end of its token and a restart of th
   const received = await bed.receiver.waitFor(path, 4)
   const feed = (await second.operate(pageEvents, { appId: own.appId, type: 'device.bound' })).data.list
   expect(received.map(({ id }) => id)).toEqual(feed.map(({ id }) => `evt_${id}`))
-  await listener.says('The service answers again.')
+  await listener.says('The service is available again.')
   expect(listener.timesSaid('is not available')).toBe(1)
   expect((await listener.end()).code).toBe(0)
   expect(bed.receiver.at(path)).toHaveLength(4)
@@ -253,7 +253,7 @@ test('delivery replay sends one delivery again, or those of a time range in a st
   const settings = { FORECOURT_URL: bed.client.url, FORECOURT_OPERATOR_KEY: bed.service.operatorKey }
   const replay = (...args: string[]) => forecourt(['delivery', 'replay', '--app', app.appId, ...args], settings)
   const one = await replay('--id', String(id))
-  expect(one).toEqual({ code: 0, stdout: '1 delivery will be sent again.\n', stderr: '' })
+  expect(one).toEqual({ code: 0, stdout: '1 delivery will be replayed.\n', stderr: '' })
   const [, , again] = await bed.receiver.waitFor(app.path, 3)
   expect(again?.id).toBe(delivered?.id as string)
 

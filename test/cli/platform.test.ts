@@ -52,7 +52,7 @@ test('an application’s life: made ready to work, offline, frozen, given a new 
   const { overlapUntil } = await asJson(['app', 'show', appId])
   expect(overlapUntil).toMatch(/^\d{4}-/)
   expect((await forecourt(['app', 'show', appId], settings)).stdout).toContain(
-    `old secret  works until ${overlapUntil}\n`,
+    `old secret  valid until ${overlapUntil}\n`,
   )
   await newToken(client, appId, rotated.appSecret)
   expect(await asJson(['app', 'end-old-secret', appId])).toMatchObject({ overlapUntil: null })
@@ -67,11 +67,11 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   expect(operator.setUpUrl).toStartWith(`${client.url}/console/set-up#`)
   expect(await asJson(['operator', 'list'])).toContainEqual(expect.objectContaining({ name, isSetUp: false }))
   const gone = await forecourt(['operator', 'delete', String(operator.id)], settings)
-  expect(gone).toEqual({ code: 0, stdout: `The account ${name} (${operator.id}) is removed.\n`, stderr: '' })
+  expect(gone).toEqual({ code: 0, stdout: `The account ${name} (${operator.id}) deleted.\n`, stderr: '' })
 
   const key = await forecourt(['key', 'create', name, '--role', 'viewer'], settings)
   const [, secret = ''] = /^key +(\S+)$/m.exec(key.stdout) ?? []
-  expect(key).toMatchObject({ code: 0, stderr: 'The key is shown only now.\n' })
+  expect(key).toMatchObject({ code: 0, stderr: 'Store the key now. It can’t be shown again.\n' })
   // The operator key can also be given as an option or in a file.
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the process list')
@@ -109,7 +109,7 @@ test('a second factor is reset with a reason, and the person comes in by the pas
   })
   expect(await forecourt([...reset, '--reason', words], settings)).toEqual({
     code: 0,
-    stdout: `The account ${person.name} (${person.id}) has no second factor any more, and is signed out.\n`,
+    stdout: `The account ${person.name} (${person.id}) reset. The person is signed out.\n`,
     stderr: '',
   })
   const { list } = (await client.operate(pageAudit, { type: 'secondFactor.reset', subject: String(person.id) })).data
@@ -207,18 +207,18 @@ longTest('a service that is not there, or is another program, is told in a sente
   const { port } = other.address() as { port: number }
   const url = `http://127.0.0.1:${port}`
   const isNone = await forecourt(['app', 'show', 'some', '--url', url], settings)
-  expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^What answers at .+ is not Forecourt/) })
+  expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The server at .+ is not Forecourt/) })
   other.closeAllConnections()
   await new Promise((resolve) => other.close(resolve))
   const isOpen = await forecourt(['app', 'show', 'some', '--url', 'http://forecourt.example.com'], settings)
   expect(isOpen).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/plain text.*--allow-http/) })
   const isAllowed = await forecourt(['app', 'show', 'some', '--allow-http', '--url', 'http://0.0.0.0:3'], settings)
-  expect(isAllowed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The service does not answer at /) })
+  expect(isAllowed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^No response from the service at /) })
   const isAway = await forecourt(['app', 'show', 'some', '--url', url], settings)
   expect(isAway).toEqual({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/^The service does not answer at .+\n$/),
+    stderr: expect.stringMatching(/^No response from the service at .+\n$/),
   })
 })
 

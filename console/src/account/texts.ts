@@ -19,7 +19,8 @@ export const useTexts = defineTexts(
     recoveryCodeHelp: 'One of your 10 recovery codes. Each works once.',
     useRecoveryCode: 'Use a recovery code',
     useCode: 'Use your authenticator app',
-    passkeyFailed: 'No passkey was used. The request was cancelled or timed out, or this device has no passkey for this account.',
+    passkeyFailed:
+      'No passkey was used. The request was cancelled or timed out, or this device has no passkey for this account.',
     passkeyKnown: 'This device already has a passkey for your account.',
     passkeyNotHere:
       'Passkeys work only at the address that they were made for, and this page is at {{host}}. Open the console at the service’s public address.',
@@ -62,7 +63,8 @@ export const useTexts = defineTexts(
     turnOn: 'Turn on',
     generatorOn: 'Authenticator app added.',
     recovery: 'Recovery codes',
-    recoveryWords: 'If you lose your phone, you can sign in with a recovery code instead of your second factor. Each works once.',
+    recoveryWords:
+      'If you lose your phone, you can sign in with a recovery code instead of your second factor. Each works once.',
     recoveryLeft: '{{count}} of 10 left.',
     fewLeft: 'Only {{count}} recovery {{count:code|codes}} left. Generate new ones before you run out.',
     renew: 'Generate new codes',
@@ -87,7 +89,8 @@ export const useTexts = defineTexts(
     link: 'Link to {{name}}',
     unlink: 'Unlink',
     unlinkTitle: 'Unlink your account from {{name}}?',
-    unlinkWords: 'You can no longer sign in with {{name}}. Your other sessions that were started with it are signed out.',
+    unlinkWords:
+      'You can no longer sign in with {{name}}. Your other sessions that were started with it are signed out.',
     unlinked: 'Your account isn’t linked to {{name}}.',
     proofTitle: 'Confirm it’s you',
     proofWords: 'This action requires a recent sign-in. It continues as soon as you confirm.',

@@ -6,7 +6,8 @@ export const useTexts = defineTexts(
     title: 'Applications',
     create: 'New application',
     createTitle: 'New application',
-    noneYet: 'No applications yet. Create one for each partner system. It holds the partner’s sites, devices and secrets.',
+    noneYet:
+      'No applications yet. Create one for each partner system. It holds the partner’s sites, devices and secrets.',
     noneOfYours: 'You’re not a member of any application yet. Ask an admin to add you.',
     appName: 'Name',
     appId: 'App ID',
@@ -82,7 +83,8 @@ export const useTexts = defineTexts(
     endOldSecretTitle: 'End the old secret of {{name}} now?',
     endOldSecretText:
       'The old secret and all its tokens stop working within a second. Systems that still use it lose access until they have the new secret. You can’t undo this.',
-    endOldSecretKept: 'The new secret and its tokens aren’t affected. If you do nothing, the old one stops working at {{until}}.',
+    endOldSecretKept:
+      'The new secret and its tokens aren’t affected. If you do nothing, the old one stops working at {{until}}.',
     oldSecretOver: 'The old secret has already stopped working.',
     oldSecretEnded: 'Old secret for {{name}} ended.',
     isOnline: '{{name}} is now online.',

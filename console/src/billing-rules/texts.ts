@@ -26,7 +26,7 @@ export const useTexts = defineTexts(
     empty: 'No billing rules yet.',
     periods: 'Daily periods',
     periodsHelp:
-      "Drag a boundary, or move it with the arrow keys. Click a period to split it. Times are in the service’s time zone, {{zone}}.",
+      'Drag a boundary, or move it with the arrow keys. Click a period to split it. Times are in the service’s time zone, {{zone}}.',
     bar: 'Prices by time of day',
     noBar: 'The chart appears when the start times are in order.',
     now: 'Now {{time}}',
@@ -58,7 +58,8 @@ export const useTexts = defineTexts(
     dailyCap: 'Daily maximum (yuan)',
     dailyCapHelp: 'Leave empty for no limit.',
     oldAndNew: 'Old and new prices',
-    atOnce: 'Takes effect as soon as you save. To change prices later, use “Schedule price change…” on the billing rule’s page.',
+    atOnce:
+      'Takes effect as soon as you save. To change prices later, use “Schedule price change…” on the billing rule’s page.',
     oldPrices: 'Current prices',
     newPrices: 'New prices',
     created: 'Billing rule created.',

@@ -26,7 +26,8 @@ export const useTexts = defineTexts(
     paused:
       'Callbacks are paused for the whole service, by its settings or after a restore. Events are sent when callbacks resume.',
     held: 'This endpoint is paused after repeated failures. Next attempt: {{time}}.',
-    waitingEvents: '{{count}} queued {{count:event|events}} without a delivery attempt yet, the oldest from {{time}}. They’re not listed here.',
+    waitingEvents:
+      '{{count}} queued {{count:event|events}} without a delivery attempt yet, the oldest from {{time}}. They’re not listed here.',
     missed: '{{count}} missed {{count:event|events}} from {{from}} to {{to}}, while the endpoint was disabled (410).',
     missedText: 'Missed events have no delivery and aren’t listed here. They’re sent only if you replay them.',
     missedStopped:

@@ -22,11 +22,11 @@ const useTexts = defineTexts(
     takeFromDistrict: 'Use the district’s province and city',
     coordinatesHint: 'Longitude,latitude in decimal degrees.',
     looksSwapped: 'Did you mean {{pair}}?',
-    advice10006: 'The application is offline, so you can’t create devices. Bring it online on its page, then try again.',
+    advice10006:
+      'The application is offline, so you can’t create devices. Bring it online on its page, then try again.',
     advice10006other:
       'The application is offline, so you can’t create devices. Ask the platform operator to bring it online, then try again.',
-    advice20013:
-      'Check the serial number. If it’s correct, the application that owns it must unbind it first.',
+    advice20013: 'Check the serial number. If it’s correct, the application that owns it must unbind it first.',
     advice20013finder: 'People with access to all applications can find the device, and transfer or unbind it.',
     advice20017: 'Nothing to do: the device already belongs to this application.',
     advice20014: 'Only serial numbers in the inventory are allowed. Import this one, then try again.',

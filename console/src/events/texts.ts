@@ -4,8 +4,8 @@ export const useTexts = defineTexts(
   {
     title: 'Events',
     tabs: 'Event scope',
-    audit: "Audit log",
-    feed: "Application events",
+    audit: 'Audit log',
+    feed: 'Application events',
     auditWords: 'Actions of people and operator keys in all applications, and events of the platform itself.',
     time: 'Time',
     type: 'Event',
@@ -39,8 +39,7 @@ export const useTexts = defineTexts(
     nothingChanged: 'No visible changes.',
     colon: ': ',
     isBeginning: 'This event created the record.',
-    noBefore:
-      'Nothing to compare with: this is the first event for this record, or earlier ones are no longer stored.',
+    noBefore: 'Nothing to compare with: this is the first event for this record, or earlier ones are no longer stored.',
     comparedWith: 'Compared with event {{id}} ({{type}}, {{time}}).',
     isGone: 'The record’s last state.',
     record: 'Full record (JSON)',

@@ -52,7 +52,10 @@ const valueWords: Record<string, Record<string, Record<string, Words>>> = {
       4: w('door', '门'),
     },
   },
-  application: { status: { 1: w('normal', '正常'), 2: w('frozen', '已冻结') }, onlineStatus: { 1: w('online', '已上线'), 2: w('offline', '已下线') } },
+  application: {
+    status: { 1: w('normal', '正常'), 2: w('frozen', '已冻结') },
+    onlineStatus: { 1: w('online', '已上线'), 2: w('offline', '已下线') },
+  },
   operator: {
     role: roles,
     status: { 1: w('active', '启用'), 2: w('disabled', '停用') },

@@ -99,10 +99,8 @@ export const useTexts = defineTexts(
     dryRunWords: 'Dry run: nothing was written.',
     dryRunRuns: 'Dry run: nothing is written.',
     forReal: 'Import now',
-    failedWords:
-      'Import failed. {{error}} Rows already written are kept. To import the rest, upload the file again.',
-    cancelledWords:
-      'Import cancelled. Rows already written are kept. To import the rest, upload the file again.',
+    failedWords: 'Import failed. {{error}} Rows already written are kept. To import the rest, upload the file again.',
+    cancelledWords: 'Import cancelled. Rows already written are kept. To import the rest, upload the file again.',
     cancelVerb: 'Cancel import',
     cancelTitle: 'Cancel this import?',
     cancelWords: 'Rows already written are kept. The remaining rows are not imported.',

@@ -34,8 +34,7 @@ const useTexts = defineTexts(
     editTitle: 'Model for {{prefix}}',
     empty: 'No device models yet. Add one to show models for matching serial numbers.',
     deleteTitle: 'Delete this model?',
-    deleteWords:
-      'Existing devices keep this model. New devices get the model of a shorter prefix, or none.',
+    deleteWords: 'Existing devices keep this model. New devices get the model of a shorter prefix, or none.',
     deleted: 'Device model deleted.',
     keeps: 'Existing devices keep their model.',
     taken: 'This prefix already has a model: {{name}}. Save again to replace it.',

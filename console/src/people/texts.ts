@@ -17,7 +17,8 @@ export const useTexts = defineTexts(
     words_admin: 'Full access, including accounts and keys.',
     words_operator: 'Full access except accounts and keys.',
     words_viewer: 'Read-only access to the platform and all applications.',
-    words_developer: "Manages the sites, devices and billing rules of the chosen applications. Has no access to other applications.",
+    words_developer:
+      'Manages the sites, devices and billing rules of the chosen applications. Has no access to other applications.',
     keyWords_admin: 'The program has full access, including accounts and keys.',
     keyWords_operator: 'The program has full access except accounts and keys.',
     keyWords_viewer: 'The program has read-only access.',
@@ -44,7 +45,8 @@ export const useTexts = defineTexts(
     factorReset: 'Second factor of {{name}} reset.',
     unlink: 'Unlink from SSO',
     unlinkTitle: 'Unlink {{name}} from single sign-on?',
-    unlinkWords: '{{name}} can no longer sign in with single sign-on. Sessions that were started with it end immediately.',
+    unlinkWords:
+      '{{name}} can no longer sign in with single sign-on. Sessions that were started with it end immediately.',
     unlinked: '{{name}} unlinked.',
     roleBySignOn: 'The identity provider sets the role at each sign-in.',
     managedWords:
@@ -68,10 +70,11 @@ export const useTexts = defineTexts(
     reset: 'Reset',
     resetTitle: 'Reset the password of {{name}}?',
     resetWords:
-      'You get a new one-time set-up link. The password and any link to single sign-on of {{name}} stop working, and all sessions end.',
+      'Creates a new one-time setup link. The password of {{name}} and any link to single sign-on stop working, and all sessions end.',
     editOf: 'Edit {{name}}',
     deleteTitle: 'Delete {{name}}?',
-    deleteWords: 'The account is deleted. Its keys and sessions end immediately. The audit log keeps what {{name}} did.',
+    deleteWords:
+      'The account is deleted. Its keys and sessions end immediately. The audit log keeps what {{name}} did.',
     adminWords: 'If no other admin can sign in, this is refused.',
     deleted: '{{name}} deleted.',
     sessionsOf: 'Sessions of {{name}}',
@@ -85,7 +88,8 @@ export const useTexts = defineTexts(
     lastUse: 'Last used',
     keyWorks: 'Active',
     keyRests: 'Inactive',
-    expireHelp: "Time zone: {{zone}}. If empty, the key expires after {{days}} {{days:day|days}}. Maximum: {{most}} days.",
+    expireHelp:
+      'Time zone: {{zone}}. If empty, the key expires after {{days}} {{days:day|days}}. Maximum: {{most}} days.',
     keyWords:
       'A key belongs to the account that creates it. It never has more permissions than its owner and is deleted with the account.',
     keyTitle: 'Key {{name}}',
@@ -93,8 +97,7 @@ export const useTexts = defineTexts(
     revoke: 'Revoke',
     revokeOf: 'Revoke {{name}}',
     revokeTitle: 'Revoke key {{name}}?',
-    revokeWords:
-      'The key and its sessions stop working within 1 second. Programs that use it lose access.',
+    revokeWords: 'The key and its sessions stop working within 1 second. Programs that use it lose access.',
     revoked: 'Key {{name}} revoked.',
     handOver: 'Reassign',
     handOverOf: 'Reassign {{name}}',

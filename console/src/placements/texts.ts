@@ -38,8 +38,7 @@ export const useTexts = defineTexts(
     remove: 'Remove',
     removeOf: 'Remove {{deviceNo}} from the site',
     removeTitle: 'Remove {{deviceNo}} from {{site}}?',
-    removeWords:
-      'The device stays with the application, without a site. The history is kept.',
+    removeWords: 'The device stays with the application, without a site. The history is kept.',
     searchDevices: 'Search devices without a site by serial number',
     pasted: 'Serial numbers',
     pastedNote: 'One per line, or separated by commas. Devices at another site move here.',

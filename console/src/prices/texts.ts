@@ -77,7 +77,8 @@ export const useTexts = defineTexts(
     oneApplication: 'Select sites of one application only.',
     tooManySites: 'You can select up to {{most}} sites. To change more, use filters.',
     needsApplication: 'Choose one application first.',
-    filterTooMany: 'These filters are limited to {{most}} sites. To change more, filter only by region or billing rule.',
+    filterTooMany:
+      'These filters are limited to {{most}} sites. To change more, filter only by region or billing rule.',
     givesRule: 'Applied to {{count}} {{count:site|sites}}',
     mark: 'from {{time}}',
     markTitle: 'Price change from {{time}}',

@@ -33,8 +33,7 @@ export const useTexts = defineTexts(
     keptDays: '{{days}} {{days:day|days}}',
     forever: 'Forever',
     settings: 'Current settings',
-    settingsWords:
-      'Settings come from the service’s environment. Secret values are never shown.',
+    settingsWords: 'Settings come from the service’s environment. Secret values are never shown.',
     allSettings: 'All {{count}} settings',
     allByDefault: 'All settings have their default values.',
     name: 'Name',

@@ -6,8 +6,7 @@ export const useTexts = defineTexts(
     title: 'Sites',
     newSite: 'New site',
     newLike: 'Duplicate',
-    isLike:
-      'Based on “{{name}}”, without its name, address, coordinates, pictures and cameras.',
+    isLike: 'Based on “{{name}}”, without its name, address, coordinates, pictures and cameras.',
     import: 'Import',
     editSite: 'Edit {{name}}',
     none: 'No sites yet.',

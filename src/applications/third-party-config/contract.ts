@@ -45,8 +45,7 @@ export const ThirdPartyConfigRecord = named(
     operatorId: nullable(Type.String()),
     callbackUrl: nullable(
       Type.String({
-        description:
-          'the callback URL; callers that may not read its query see `?…` instead',
+        description: 'the callback URL; callers that may not read its query see `?…` instead',
       }),
     ),
     callbackEvents: Type.Array(Type.String({ [shownKey]: EventTypeName })),

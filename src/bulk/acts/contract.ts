@@ -124,10 +124,12 @@ const members = {
   filter: ActFilter,
   set: nullable(ActChanges),
   targetAppId: nullable(
-    Type.String({ description: 'for a transfer: the application that receives the devices; null for callers that may not see it' }),
+    Type.String({
+      description: 'for a transfer: the application that receives the devices; null for callers that may not see it',
+    }),
   ),
   reason: nullable(Type.String()),
-  dryRun: Type.Boolean({ description: 'True: the rows were only counted.' }),
+  dryRun: Type.Boolean({ description: 'true: matches were only counted.' }),
   status: ActStatus,
   rows: Type.Integer({ description: 'Rows that matched at the start.' }),
   done: Type.Integer({ description: 'Rows that were changed.' }),
@@ -171,7 +173,9 @@ export const createAct = operation({
     act: ActNameText,
     filter: ActFilter,
     set: optional(ActChanges),
-    targetAppId: optional(described(appId, 'For transfer: the application that receives the devices. It must be online.')),
+    targetAppId: optional(
+      described(appId, 'For transfer: the application that receives the devices. It must be online.'),
+    ),
     reason: optional(described(reasonText, 'The reason; required for forceUnbind and transfer.')),
     expectedRows: optional(
       described(integer(), 'The number of matches that you expect. If it differs, the request is refused.'),

@@ -99,11 +99,11 @@ export const CallbackHealth = named(
     heldUntil: nullable(
       Type.String({ description: 'until when nothing is sent to the endpoint, because attempts have failed' }),
     ),
-    failingSince: nullable(Type.String({ description: 'since when all attempts have failed; null if the latest one didn’t' })),
-    failingReason: nullable(Type.String({ description: 'why the latest attempt failed' })),
-    lastSuccessTime: nullable(
-      Type.String({ description: `last success among the ${mostLookedAt} latest deliveries` }),
+    failingSince: nullable(
+      Type.String({ description: 'since when all attempts have failed; null if the latest one didn’t' }),
     ),
+    failingReason: nullable(Type.String({ description: 'why the latest attempt failed' })),
+    lastSuccessTime: nullable(Type.String({ description: `last success among the ${mostLookedAt} latest deliveries` })),
     hasSucceeded: Type.Boolean({
       description:
         'false: no delivery has succeeded since the first configuration, so the receiver may not be set up yet. Also true if older deliveries are no longer stored.',

@@ -16,8 +16,7 @@ export type InventoryEntry = Static<typeof InventoryEntry>
 export const importDeviceInventory = operation({
   id: 'importDeviceInventory',
   group: 'deviceInventory',
-  summary:
-    'Adds serial numbers to the inventory or updates their models. Either all are written or none.',
+  summary: 'Adds serial numbers to the inventory or updates their models. Either all are written or none.',
   method: 'POST',
   path: `${folder}/import`,
   callers: ['operator'],

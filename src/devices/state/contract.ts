@@ -132,8 +132,7 @@ export const reportDeviceStates = operation({
 export const getDeviceState = operation({
   id: 'getDeviceState',
   group: 'devices',
-  summary:
-    'Returns the state and last report time of a device, or of up to 100 devices with `deviceNos`.',
+  summary: 'Returns the state and last report time of a device, or of up to 100 devices with `deviceNos`.',
   method: 'GET',
   path,
   callers,

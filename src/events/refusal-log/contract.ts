@@ -34,8 +34,7 @@ export const RefusalRecord = named(
     errors: nullable(FieldFaults.properties.errors),
     subject: nullable(
       Type.String({
-        description:
-          'the subject: a serial number, the ID of a site or rule, or the name of a record to be created',
+        description: 'the subject: a serial number, the ID of a site or rule, or the name of a record to be created',
       }),
     ),
     actor: Type.String({ description: 'the caller: application:…, operator:… or operatorKey:…' }),

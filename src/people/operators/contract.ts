@@ -108,8 +108,7 @@ const handOverTo = optional(
 export const createOperator = operation({
   id: 'createOperator',
   group: 'operators',
-  summary:
-    'Creates an account. Without a password, the response has a one-time setup link.',
+  summary: 'Creates an account. Without a password, the response has a one-time setup link.',
   method: 'POST',
   path: `${folder}/create`,
   ...adminOnly,
@@ -252,8 +251,7 @@ export const OperatorKeyRecord = named(
     }),
     operatorId: nullable(
       Type.Integer({
-        description:
-          'the account that owns the key; null if it was created with the operator key from the settings',
+        description: 'the account that owns the key; null if it was created with the operator key from the settings',
       }),
     ),
     operatorName: nullable(Type.String({ description: 'The name of the account that owns the key.' })),
@@ -337,8 +335,7 @@ export const pageOperatorKeys = operation({
 export const pageOwnOperatorKeys = operation({
   id: 'pageOwnOperatorKeys',
   group: 'operatorKeys',
-  summary:
-    'Lists your own operator keys, newest first, including reassigned ones.',
+  summary: 'Lists your own operator keys, newest first, including reassigned ones.',
   method: 'GET',
   path: '/api/platform/v1/ownOperatorKey/page',
   callers: ['operator'],

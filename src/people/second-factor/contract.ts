@@ -157,7 +157,8 @@ export const renewRecoveryCodes = operation({
 export const resetSecondFactors = operation({
   id: 'resetSecondFactors',
   group: 'secondFactors',
-  summary: 'Resets the second factor of another account: deletes all its factors, ends its sessions and clears its known browsers.',
+  summary:
+    'Resets the second factor of another account: deletes all its factors, ends its sessions and clears its known browsers.',
   method: 'POST',
   path: `${folder}/reset`,
   callers: ['operator'],

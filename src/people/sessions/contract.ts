@@ -97,8 +97,7 @@ export const SessionRecord = named(
     }),
     confirmedUntil: nullable({
       ...moment,
-      description:
-        'until when the last identity confirmation is valid; null for a bearer key, which needs none',
+      description: 'until when the last identity confirmation is valid; null for a bearer key, which needs none',
     }),
   }),
 )

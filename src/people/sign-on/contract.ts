@@ -134,7 +134,8 @@ const OAuthError = Type.Object({
 export const logOutByProvider = operation({
   id: 'logOutByProvider',
   group: 'signOn',
-  summary: 'Ends sessions that ended at the identity provider (OpenID Connect Back-Channel Logout 1.0). The body is a form.',
+  summary:
+    'Ends sessions that ended at the identity provider (OpenID Connect Back-Channel Logout 1.0). The body is a form.',
   method: 'POST',
   path: `${folder}/backchannelLogout`,
   callers: [],

@@ -36,8 +36,7 @@ export type SettingInForce = Static<typeof SettingInForce>
 export const getServiceDetail = operation({
   id: 'getServiceDetail',
   group: 'service',
-  summary:
-    'Returns runtime, database, disk and table sizes, and a 12-month forecast. A few seconds old.',
+  summary: 'Returns runtime, database, disk and table sizes, and a 12-month forecast. A few seconds old.',
   method: 'GET',
   path: '/api/platform/v1/service/detail',
   callers: ['operator'],

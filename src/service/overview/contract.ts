@@ -26,8 +26,7 @@ const Counts = named(
       description: 'number of applications whose endpoint is paused after repeated failures',
     }),
     eventsWaiting: Type.Integer({
-      description:
-        'number of queued events, counted up to 100000 for paused endpoints and up to 100000 for the others',
+      description: 'number of queued events, counted up to 100000 for paused endpoints and up to 100000 for the others',
     }),
     callbacksStopped: Type.Integer({ description: 'number of applications whose endpoint is disabled (410)' }),
   }),

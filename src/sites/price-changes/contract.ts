@@ -27,10 +27,7 @@ const folder = '/api/charging/v1/priceChange'
 
 export const priceChangeStatus = { waiting: 1, inForce: 2, cancelled: 3 } as const
 
-const PriceChangeStatus = named(
-  'PriceChangeStatus',
-  described(oneOf(1, 2, 3), '1 scheduled, 2 applied, 3 cancelled.'),
-)
+const PriceChangeStatus = named('PriceChangeStatus', described(oneOf(1, 2, 3), '1 scheduled, 2 applied, 3 cancelled.'))
 
 /** The fields of a site that a price change can set; null takes the rule away. */
 const givenRules = {
@@ -42,8 +39,7 @@ const givenRules = {
 const GivenRules = named(
   'GivenRules',
   Type.Object(givenRules, {
-    description:
-      'At least one of the three. Omitted fields stay unchanged at each site; null removes the rule.',
+    description: 'At least one of the three. Omitted fields stay unchanged at each site; null removes the rule.',
   }),
 )
 export type GivenRules = Static<typeof GivenRules>
@@ -84,7 +80,9 @@ const members = {
     description: 'The instant of `effectiveTime` in RFC 3339.',
     examples: ['2028-10-31T16:00:00.000Z'],
   }),
-  billingRuleId: nullable(Type.Integer({ description: 'the rule that gets new pricing; null for a change of rules at sites' })),
+  billingRuleId: nullable(
+    Type.Integer({ description: 'the rule that gets new pricing; null for a change of rules at sites' }),
+  ),
   periods: nullable(Type.Array(Period)),
   freeMinutes: nullable(Type.Integer()),
   unitMinutes: nullable(Type.Integer()),

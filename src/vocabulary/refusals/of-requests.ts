@@ -81,7 +81,7 @@ export const requestRefusals = {
     status: 429,
     en: 'Too many requests. Try again after the time in Retry-After.',
     zh: '请求过于频繁，超出限额；请在 Retry-After 指定的时间后重试。',
-    when: 'One of the limits is reached: requests a second (`rateLimitPerSecond`), a fifth of the requests under way, 128 waiting reads, 8 waiting bulk actions, four files at once, stored bytes of files and results (`data.errors` says so), one replay or test of callbacks at a time, with a pause after it, or attempts to sign in. `Retry-After` says when to try again.',
+    when: 'A limit was reached: requests per second (`rateLimitPerSecond`), a fifth of the concurrent requests, 128 waiting reads, 8 waiting bulk actions, four uploads at once, storage for files and results (see `data.errors`), one replay or callback test at a time, or sign-in attempts. `Retry-After` gives the time to wait.',
     whenZh:
       '超过应用的 `rateLimitPerSecond`；处理中的请求已占总数的五分之一；已有 128 个查询或 8 个批量操作在等待，或同时上传四个文件；其文件和结果已占满可用空间（见 `data.errors`）；上一次重新投递或测试尚未结束或刚刚结束就再次请求；或登录尝试过于频繁。重试时间见 `Retry-After`。',
     todo: {

@@ -8,8 +8,7 @@ export const JobFailure = named(
     kind: textOneOf(['accessLost', 'rowsRefused', 'attemptsFailed', 'rowsLost'], 'Why the job failed.'),
     place: nullable(
       Type.String({
-        description:
-          'Where it stopped: line of the file, serial number or site; null before the first row.',
+        description: 'Where it stopped: line of the file, serial number or site; null before the first row.',
       }),
     ),
     code: nullable(Type.Integer({ description: 'For accessLost: the error code that the caller would get now.' })),
