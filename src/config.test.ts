@@ -40,7 +40,7 @@ test('what is not set for signing in is as the contract says', () => {
   expect(readConfig({})).toMatchObject({
     ...{ publicUrl: undefined, oidcIssuer: undefined, oidcClientId: undefined, oidcClientSecret: undefined },
     ...{
-      oidcName: 'Single sign-on (SSO)',
+      oidcName: 'Single sign-on',
       oidcScopes: 'openid profile',
       oidcRoles: undefined,
       oidcRoleClaim: 'groups',

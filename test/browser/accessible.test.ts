@@ -146,7 +146,7 @@ async function prepare() {
       page('people', key, 'people?tab=keys'),
       page('people', /^admin-/, 'people?tab=sessions'),
       page('service', /^PostgreSQL \d/),
-      page('*', /no such page|页面不存在/, 'no-such-page'),
+      page('*', /page not found|页面不存在/, 'no-such-page'),
     ],
   } satisfies Record<string, PageOfConsole[]>
   return { service, client, appId, pages }
@@ -204,7 +204,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     const { client: through, appId } = await bed()
     const visited = await visit(`/console/devices?appId=${appId}`, { role: 'admin', through, ...combination })
     const { page, headers } = visited
-    await page.getByText(word('2 in all', '共 2 条')).waitFor()
+    await page.getByText(word('2 total', '共 2 条')).waitFor()
     await through.call(saveView, { page: 'devices', name: 'Mine', query: `appId=${appId}` }, { headers })
     const check = async (name: string) => {
       await isSound(visited, nameOf(name, combination))
@@ -252,7 +252,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
 
     await openFirstRow(page, `/console/events?appId=${appId}`, word(/^Device bound, /, /^绑定设备/))
     await check('event')
-    await openFirstRow(page, `/console/deliveries?appId=${appId}`, word(/details of delivery/, /的详情$/))
+    await openFirstRow(page, `/console/deliveries?appId=${appId}`, word(/view delivery/, /的详情$/))
     await page.getByRole('dialog').getByText('ECONNREFUSED').first().waitFor()
     await check('delivery')
 

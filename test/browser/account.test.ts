@@ -30,11 +30,11 @@ describe('one’s account', () => {
     const newer = newPassword()
     await page.getByLabel('New password').fill(newer)
     await page.getByRole('button', { name: 'Change password' }).click()
-    await page.getByRole('alert').getByText('Code 10031').waitFor()
+    await page.getByRole('alert').getByText('Error 10031').waitFor()
     expect(await page.getByLabel('New password').inputValue()).toBe(newer)
 
     await page.getByRole('button', { name: /^End the session of/ }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End session', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     expect((await client.call(getSession, {}, { headers: elsewhere })).code).toBe(10002)
 
@@ -56,7 +56,7 @@ describe('one’s account', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await leadTo(page, '/console/account')
     await page.getByText('This session', { exact: true }).waitFor()
-    await page.getByText('2 in all').waitFor()
+    await page.getByText('2 total').waitFor()
     const ends = page.getByRole('button', { name: /^End the session of/ })
     expect(await ends.count()).toBe(1)
     expect(await ends.getAttribute('aria-label')).toContain(person.name)

@@ -25,7 +25,7 @@ describe('the callback of an application', () => {
     const { appId } = created.data
     const visited = await visit(pageOf(appId, 'callback'), { role: 'operator' })
     const { page } = visited
-    await page.getByText('There is no third-party configuration yet.').waitFor()
+    await page.getByText('The third-party configuration is missing.').waitFor()
     await expectFramed(visited, name)
     await page.getByRole('button', { name: 'Add configuration' }).click()
     await page.getByLabel('Company name').fill('Harbour Energy')
@@ -34,7 +34,7 @@ describe('the callback of an application', () => {
     await page.getByLabel('Company ID').fill('')
     await page.getByLabel('Callback URL').fill('https://10.0.0.1/events')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('alert').getByText('Code 10001').waitFor()
+    await page.getByRole('alert').getByText('Error 10001').waitFor()
     expect((await client.operate(getThirdPartyConfig, { appId })).code).toBe(30003)
     await page.getByLabel('Callback URL').fill(callbackUrl)
     // The field's error disappears when its value changes.

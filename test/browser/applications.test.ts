@@ -49,7 +49,7 @@ describe('applications', () => {
       await page.getByLabel('Callback URL').fill('http://localhost/events')
       await picture(page, 'application-create')
       await page.getByRole('button', { name: 'Create', exact: true }).click()
-      await page.getByRole('alert').getByText('Code 10001').waitFor()
+      await page.getByRole('alert').getByText('Error 10001').waitFor()
       // The faulty field is marked, and the entered values are still in the form.
       expect(await page.getByLabel('Callback URL').getAttribute('aria-invalid')).toBe('true')
       expect(await page.getByLabel('Company name').inputValue()).toBe('Harbour Energy')
@@ -59,7 +59,7 @@ describe('applications', () => {
       await page.getByLabel('Callback URL').press('Enter')
       // At the end it shows a sheet for the integrator: address, id, secrets, guide, and commands with these values.
       const sheet = page.getByRole('dialog', { name: `Integration details for ${name}` })
-      await sheet.getByText('This is shown once').waitFor()
+      await sheet.getByText('Copy this now.').waitFor()
       const shown = async (key: string) => (await sheet.getByTestId(`sheet-${key}`).innerText()).trim()
       const secret = await shown('appSecret')
       expect(await shown('callbackSecret')).toStartWith('whsec_')
@@ -120,7 +120,7 @@ describe('applications', () => {
     const name = newName()
     const { appId } = await newApplication(client, { appName: name })
     const none = await visit('/console/applications', { role: 'developer' })
-    await none.page.getByText('You are not a member of any application yet.').waitFor()
+    await none.page.getByText('You’re not a member of any application yet.').waitFor()
     await expectFramed(none, 'Applications')
     await leadTo(none.page, pageOf(appId))
     await none.page.getByText('Your role doesn’t have access to this.').waitFor()
@@ -146,7 +146,7 @@ describe('applications', () => {
     const main = page.getByRole('main')
     await main.getByRole('button', { name: 'Take offline' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('Once it is offline, none of its devices can be created').waitFor()
+    await dialog.getByText('No new devices can be created.').waitFor()
     await picture(page, 'application-offline')
     // Nothing changes before the dialog is confirmed.
     await dialog.getByRole('button', { name: 'Cancel' }).click()
@@ -207,7 +207,7 @@ describe('applications', () => {
     await picture(page, 'application-end-old-secret')
     const second = await client.operate(rotateApplicationSecret, { appId, overlapSeconds: 7200 })
     await dialog.getByRole('button', { name: 'End now' }).click()
-    await dialog.getByRole('alert').getByText('Code 10009').waitFor()
+    await dialog.getByRole('alert').getByText('Error 10009').waitFor()
     expect((await detail(appId)).overlapUntil).toBe(second.data.overlapUntil)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await expect(newToken(client, appId, appSecret)).rejects.toThrow('10030')
@@ -284,10 +284,10 @@ describe('applications', () => {
     }
     const bare = (await client.operate(createApplication, { appName: newName() })).data
     await leadTo(page, pageOf(bare.appId, 'callback'))
-    await page.getByText('There is no third-party configuration yet.').waitFor()
+    await page.getByText('The third-party configuration is missing.').waitFor()
     expect(await page.getByRole('button', { name: 'Add configuration' }).count()).toBe(0)
     await leadTo(page, pageOf('no-such-application'))
-    await page.getByText('There is no such application').waitFor()
+    await page.getByText('This application doesn’t exist').waitFor()
   })
 
   longBrowserTest('show what they have, part by part, with the way to all of it', async () => {

@@ -28,9 +28,9 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   const callback = `/console/applications/${appId}/callback`
   const visited = await visit(callback, { role: 'operator', through: client })
   const { page } = visited
-  const sentence = `Events made while the callback was stopped (410), and not sent: 3, from ${missedFrom} to ${missedTo}.`
+  const sentence = `missed events from was stopped (410), and not sent: 3, from ${missedFrom} to ${missedTo}.`
   await page.getByText(sentence).waitFor()
-  await page.getByText('Saving the configuration lifts the stop; then').waitFor()
+  await page.getByText('Save the configuration to enable the endpoint').waitFor()
   expect(await page.getByRole('button', { name: 'Replay missed events' }).count()).toBe(0)
   await picture(page, 'callback-stopped')
 
@@ -50,14 +50,14 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await picture(page, 'deliveries-missed')
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&timeTo=2020-01-01+00%3A00%3A00`)
   await page.getByText('No results match these filters.').waitFor()
-  expect(await page.getByText('Events made while the callback').count()).toBe(0)
+  expect(await page.getByText('missed events from').count()).toBe(0)
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&status=3`)
   await page.getByRole('button', { name: /^All 1 that match/ }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('stopped: 3. They have no delivery, so no state').waitFor()
   // The form says what it sends, by the state that is chosen.
-  await dialog.getByText('The events of this time that are in the state below').waitFor()
-  expect(await dialog.getByText('whether it was sent before or not').count()).toBe(0)
+  await dialog.getByText('Replays the events in this time range').waitFor()
+  expect(await dialog.getByText('all events in this time range').count()).toBe(0)
   await picture(page, 'deliveries-missed-left-out')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
 

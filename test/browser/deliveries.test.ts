@@ -59,7 +59,7 @@ describe('deliveries', () => {
     const { appId } = await withDeliveries()
     const visited = await visit(address(appId), { role: 'viewer' })
     const { page } = visited
-    await page.getByText('Dead').first().waitFor()
+    await page.getByText('Failed').first().waitFor()
     await expectSoundInBothShades(visited, 'Deliveries', 'deliveries')
     // A viewer has no controls that send callbacks.
     expect(await page.getByRole('button', { name: 'Replay a time range' }).count()).toBe(0)
@@ -80,7 +80,7 @@ describe('deliveries', () => {
     // What waits and what is dead is one choice.
     await page.goto(client.url + address(appId, '&status=undelivered'))
     await page.getByRole('cell', { name: 'Pending' }).first().waitFor()
-    expect(await page.getByRole('cell', { name: 'Dead' }).count()).toBe(1)
+    expect(await page.getByRole('cell', { name: 'Failed' }).count()).toBe(1)
     await page.goto(client.url + address(appId, '&status=2'))
     await page.getByText('No results match these filters.').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).click()
@@ -92,7 +92,7 @@ describe('deliveries', () => {
     await page.getByText('before the receiver has the secret to verify it').waitFor()
     await expectSoundInBothShades(visited, 'test', 'callback-unanswered')
     // Those of all applications are not the newest first, and the list says so.
-    const order = page.getByText('In the order of the applications')
+    const order = page.getByText('Grouped by application')
     expect(await order.count()).toBe(0)
     await page.goto(`${client.url}/console/deliveries`)
     await order.waitFor()
@@ -106,7 +106,7 @@ describe('deliveries', () => {
     const [dead] = await deliveries(appId, { status: '3' })
     const visited = await visit(address(appId), { role: 'operator' })
     const { page } = visited
-    await page.getByRole('button', { name: new RegExp(`details of delivery ${dead?.id}`) }).click()
+    await page.getByRole('button', { name: new RegExp(`view delivery ${dead?.id}`) }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
     await page.getByText(`Delivery ${dead?.id} will be replayed.`).waitFor()
     await page.keyboard.press('Escape')
@@ -117,7 +117,7 @@ describe('deliveries', () => {
     await page.goto(client.url + address(appId, `&timeFrom=${from}&timeTo=${to}`))
     await page.getByRole('button', { name: 'Replay a time range' }).click()
     const range = page.getByRole('dialog', { name: 'Replay a time range' })
-    await range.getByText('Every event of this time').waitFor()
+    await range.getByText('Replays all events in this time range').waitFor()
     await picture(page, 'deliveries-range')
     await range.getByRole('button', { name: 'Replay' }).click()
     // The third delivery is that of the event which saving the configuration created.
@@ -146,7 +146,7 @@ describe('deliveries', () => {
     await all.waitFor()
     expect(await all.isDisabled()).toBe(true)
     await all.focus()
-    await page.getByRole('tooltip').getByText('clear the other filters').waitFor()
+    await page.getByRole('tooltip').getByText('Clear the other filters').waitFor()
     expect(visited.faults).toEqual([])
   })
 
@@ -167,9 +167,9 @@ describe('deliveries', () => {
     await range.getByPlaceholder('To').press('Enter')
     await page.locator('.ant-picker-dropdown').waitFor({ state: 'hidden' })
     // Enter accepted the dates and sent no request.
-    expect(await range.getByText('Code 10042').count()).toBe(0)
+    expect(await range.getByText('Error 10042').count()).toBe(0)
     await range.getByRole('button', { name: 'Replay' }).click()
-    await range.getByText('Code 10042').waitFor()
+    await range.getByText('Error 10042').waitFor()
     await picture(page, 'deliveries-refused')
     // The entered dates are still in the form.
     expect(await range.getByLabel('Time range').inputValue()).toBe('2026-01-01 00:00:00')
@@ -189,7 +189,7 @@ describe('deliveries', () => {
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('button', { name: 'Replay' }).click()
       await dialog.getByText(`Stopped. 0 of ${before.length} will be replayed.`).waitFor()
-      await dialog.getByText('Code 10042').waitFor()
+      await dialog.getByText('Error 10042').waitFor()
       await picture(page, 'deliveries-selection-refused')
       expect((await deliveries(appId)).map(({ status }) => status)).toEqual(before.map(({ status }) => status))
       await dialog.getByRole('link', { name: 'View callback settings' }).click()

@@ -39,7 +39,7 @@ describe('list of devices', () => {
     expect(await page.getByRole('link', { name: 'New device' }).count()).toBe(0)
     await page.getByLabel('Serial number').fill(west.deviceNo)
     await page.waitForURL(`**deviceNo=${west.deviceNo}**`)
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     expect(await page.getByRole('link', { name: 'East gate' }).count()).toBe(0)
     await page.getByRole('button', { name: 'More filters' }).click()
     await new Hand(page).find(page.getByRole('combobox', { name: 'Province, city, district' }), '嘉峪关市')
@@ -83,7 +83,7 @@ describe('list of devices', () => {
     const unknown = newSerial()
     await find(unknown)
     await page.getByText(`No application has or ever had the serial number ${unknown}.`).waitFor()
-    expect(await page.getByText('Devices whose serial number').count()).toBe(0)
+    expect(await page.getByText('Devices with this in their serial number').count()).toBe(0)
     // A part of a serial number is none, and leads to those that have it.
     await find(held.deviceNo.slice(0, -1))
     await page.getByText('Devices with this in their serial number: 1.').waitFor()
@@ -126,7 +126,7 @@ describe('the edit of a device', () => {
     const visited = await visit(`/console/devices/${app.appId}/${deviceNo}/edit`, { role: 'operator' })
     const { page } = visited
     await page.getByLabel('Name', { exact: true }).fill('Typed name')
-    await page.getByLabel('Remark').fill('')
+    await page.getByLabel('Tag').fill('')
     await expectFramed(visited, `Edit ${deviceNo}`)
     const theirs = { appId: app.appId, deviceNo, deviceName: 'Their name', detailAddress: 'Their street' }
     await client.operate(updateDevice, theirs)

@@ -56,7 +56,7 @@ browserTest('a response of somebody else is no import, whatever it says', async 
   await page.getByRole('link', { name: 'Import', exact: true }).click()
   const row = `${newSerial()},门,360102,"115.899918,28.676493"`
   await chooseFile(page, Buffer.from(`deviceNo,deviceName,districtCode,coordinates\n${row}\n`))
-  await page.getByText('All columns are known').waitFor()
+  await page.getByText('All columns were recognized').waitFor()
   const others = [
     { json: { code: 0 } },
     { json: { code: 0, msg: 'ok', data: { id: 1 } } },
@@ -94,13 +94,13 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   const visited = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
   const { page } = visited
   await page.getByRole('link', { name: 'Import', exact: true }).click()
-  expect(await saved(page, () => page.getByRole('link', { name: 'Empty CSV' }).click())).toContain('deviceNo,')
+  expect(await saved(page, () => page.getByRole('link', { name: 'Download CSV template' }).click())).toContain('deviceNo,')
   await chooseFile(page, Buffer.from('PK\x03\x04 not text'))
-  await page.getByRole('alert').getByText('This is a workbook.').waitFor()
+  await page.getByRole('alert').getByText('This is an Excel workbook.').waitFor()
   await page.getByRole('button', { name: 'Choose another file' }).click()
   await chooseFile(page, rows('东门'))
   await page.getByText('GB 18030').waitFor()
-  await page.getByText('Unknown: 所在车道.').waitFor()
+  await page.getByText('Unknown columns: 所在车道.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
   await page.getByRole('row', { name: /名称/ }).getByText('东门 · 西门 · 南门').waitFor()
   await picture(page, 'import-unknown')
@@ -119,7 +119,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
 
   await page.getByRole('link', { name: 'Import now' }).click()
   // The chosen file and the result of its check are still shown.
-  await page.getByText('All columns are known').waitFor()
+  await page.getByText('All columns were recognized').waitFor()
   // The upload starts and never ends.
   await page.route('**/import/create?*', () => {})
   await page.getByRole('button', { name: 'Import', exact: true }).click()
@@ -143,7 +143,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
       .split('\n')
       .map((line) => JSON.parse(line)),
   ).toMatchObject([{ line: 4, outcome: 'refused', code: 10001, deviceNo: third }])
-  await page.getByRole('link', { name: 'Rows' }).click()
+  await page.getByRole('link', { name: 'Results' }).click()
   await page.getByRole('row', { name: /^Line 3 Existing/ }).waitFor()
   const sheet = await saved(page, () => page.getByRole('button', { name: 'Download CSV' }).click())
   expect(sheet).toStartWith('\ufeffline,key,outcome,code,reason\r\n')
@@ -171,10 +171,10 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
   const { page } = visited
   const isBlocked = () => page.getByRole('button', { name: 'Import', exact: true }).isDisabled()
   await chooseFile(page, Buffer.from(file))
-  await page.getByText('Unknown: 责任人, remarks2.').waitFor()
+  await page.getByText('Unknown columns: 责任人, remarks2.').waitFor()
   await page.getByLabel('责任人 is').click()
   await page.getByTitle('(skip this column)', { exact: true }).last().click()
-  await page.getByText('Unknown: remarks2.').waitFor()
+  await page.getByText('Unknown columns: remarks2.').waitFor()
   expect(await isBlocked()).toBe(true)
   await picture(page, 'import-leave-out')
   await page.getByRole('button', { name: 'Skip them' }).click()
@@ -248,7 +248,7 @@ longBrowserTest('a column of a large file is left out while the page holds littl
     }
     return usedSize + backingStorageSize
   }
-  await page.getByText('Empty CSV').waitFor()
+  await page.getByText('Download CSV template').waitFor()
   const before = await heap()
   await page.locator('input[type=file]').setInputFiles(path)
   await page.getByRole('button', { name: 'Skip them' }).click()
@@ -261,7 +261,7 @@ longBrowserTest('a column of a large file is left out while the page holds littl
   expect(most - before).toBeLessThan(20_000_000)
   await page.getByRole('button', { name: 'Cancel import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
-  await page.getByText('The import was cancelled.').waitFor()
+  await page.getByText('Import cancelled.').waitFor()
   await page.getByText('ignores them: remarks2.').waitFor()
   expect(visited.faults).toEqual([])
 })
@@ -296,18 +296,18 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
   const { page } = visited
   await chooseFile(page, Buffer.from(file))
-  await page.getByText('All columns are known').waitFor()
+  await page.getByText('All columns were recognized').waitFor()
   await send(app, file)
-  await page.getByText('An import of this application is under way').waitFor()
+  await page.getByText('Another import for this application is running.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
   await picture(page, 'import-under-way')
   await page.getByRole('link', { name: 'Confirm' }).click()
-  await page.getByText('It runs on the service').waitFor()
+  await page.getByText('The import runs on the server.').waitFor()
   await expectSound(visited, /^Import \d+: Devices$/)
   await picture(page, 'import-running')
   await page.getByRole('button', { name: 'Cancel import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
-  await page.getByText('The import was cancelled.').waitFor()
+  await page.getByText('Import cancelled.').waitFor()
   expect(visited.faults).toEqual([])
 })
 

@@ -110,7 +110,7 @@ describe('the inventory', () => {
     await text.fill(`deviceNo,modelName\n${prefix}-1,${modelName}\n${prefix}-2,No such model\n${prefix}-3,`)
     await dialog.getByLabel('Model for rows without one').fill(modelName)
     await dialog.getByRole('button', { name: 'Add (3)' }).click()
-    await dialog.getByRole('alert').getByText('Code 10001').waitFor()
+    await dialog.getByRole('alert').getByText('Error 10001').waitFor()
     await dialog
       .getByRole('row', { name: /is not the name of a device model/ })
       .getByText(`${prefix}-2`)

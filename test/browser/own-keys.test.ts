@@ -35,7 +35,7 @@ describe('one’s own account', () => {
     const name = await giveKey(visited.headers)
     await page.reload()
     const row = page.getByRole('row').filter({ has: page.getByRole('cell', { name }) })
-    await row.getByText('Works').waitFor()
+    await row.getByText('Active').waitFor()
     // A key may do no more than its owner.
     await row.getByText('Viewer').waitFor()
     await expectSoundInBothShades(visited, 'Your account', 'account-keys')

@@ -41,7 +41,7 @@ describe('prices from a date on', () => {
       const { page, hand } = visited
       await hand.go('Billing rules')
       await hand.type(page.getByLabel('Name', { exact: true }), name)
-      await page.getByText('1 in all').waitFor()
+      await page.getByText('1 total').waitFor()
       await hand.click(page.getByRole('link', { name, exact: true }))
       await page.getByText('Sites affected: 1.').waitFor()
       await hand.click(page.getByRole('link', { name: 'Schedule price change…' }))
@@ -101,9 +101,9 @@ describe('prices from a date on', () => {
     const { page, hand } = visited
     await hand.go('Sites')
     await hand.find(page.getByRole('combobox', { name: 'Application' }), appName)
-    await page.getByText('3 in all').waitFor()
+    await page.getByText('3 total').waitFor()
     await hand.find(page.getByRole('combobox', { name: 'Province, city, district' }), '赣州市')
-    await page.getByText('2 in all').waitFor()
+    await page.getByText('2 total').waitFor()
     await hand.press('Schedule rule change…')
     const dialog = page.getByRole('dialog', { name: 'Schedule a change of billing rules' })
     await hand.press('Next Monday', dialog)
@@ -146,7 +146,7 @@ describe('prices from a date on', () => {
     const { page, hand } = visited
     await hand.go('Billing rules')
     await hand.type(page.getByLabel('Name', { exact: true }), name)
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     await hand.click(page.getByRole('link', { name, exact: true }))
     await hand.press(/^Undo the price change of /)
     const dialog = page.getByRole('dialog')

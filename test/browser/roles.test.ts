@@ -87,7 +87,7 @@ const pages: PageOfConsole[] = [
     reads: pageDeliveries,
     empty: 'No deliveries yet.',
   },
-  { title: 'Refusals', path: 'refusals', reads: pageRefusals, empty: 'No refused requests.' },
+  { title: 'Refused requests', path: 'refusals', reads: pageRefusals, empty: 'No refused requests.' },
   {
     title: 'Accounts and keys',
     path: 'people',

@@ -217,7 +217,7 @@ describe('views', () => {
     await asking.waitFor({ state: 'detached' })
     expect((await client.call(pageViews, {}, { headers })).data.total).toBe(1)
     await managing.getByRole('button', { name: 'Delete The north' }).click()
-    await asking.getByText('The list itself stays as it is').waitFor()
+    await asking.getByText('The list itself doesn’t change').waitFor()
     await picture(page, 'view-delete')
     await asking.getByRole('button', { name: 'Delete view' }).click()
     await managing.getByText('No saved views of this list').waitFor()

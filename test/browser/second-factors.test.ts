@@ -89,7 +89,7 @@ describe('a code generator', () => {
     const visited = await open('/console/sites')
     const { page } = visited
     await enterByPassword(visited, person)
-    await page.getByText('You need a second factor here.').waitFor()
+    await page.getByText('Your role requires a second factor.').waitFor()
     await page.getByRole('button', { name: 'Set up authenticator app' }).click()
     const dialog = page.getByRole('dialog', { name: 'Set up authenticator app' })
     const code = dialog.getByRole('img', { name: 'QR code for your authenticator app' })
@@ -165,9 +165,9 @@ describe('in the long run', () => {
     await page.getByLabel('New password').fill(password)
     await page.getByLabel('Repeat password').fill(password)
     await page.getByRole('button', { name: 'Set up and sign in' }).click()
-    await page.getByText('You need a second factor here.').waitFor()
+    await page.getByText('Your role requires a second factor.').waitFor()
     await leadTo(page, '/console/sites')
-    await page.getByText('You need a second factor here.').waitFor()
+    await page.getByText('Your role requires a second factor.').waitFor()
   })
 
   longBrowserTest('codes prove who one is; few recovery codes are told, and renewed', async () => {
@@ -217,11 +217,11 @@ describe('in the long run', () => {
     const { page } = visited
     const find = (name: string) => leadTo(page, `/console/people?name=${name}`)
     await find(login)
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     await page.getByRole('row').filter({ hasText: login }).getByText('Single sign-on (SSO)').waitFor()
     expect(await page.getByRole('button', { name: /^Reset / }).count()).toBe(0)
     await page.getByRole('button', { name: /^Edit Person/ }).click()
-    await page.getByText('The sign-on provider decides the role').waitFor()
+    await page.getByText('The identity provider sets the role').waitFor()
     expect(await page.getByRole('radio', { name: /^Viewer/ }).isDisabled()).toBe(true)
     await picture(page, 'operator-managed')
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()

@@ -27,7 +27,7 @@ describe('sign-in', () => {
     await page.getByLabel('Name').fill(person.name)
     await page.getByLabel('Password').fill('not the password')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').getByText('Code 10031').waitFor()
+    await page.getByRole('alert').getByText('Error 10031').waitFor()
     // The entered name is still in the form.
     expect(await page.getByLabel('Name').inputValue()).toBe(person.name)
     await page.getByLabel('Password').fill(person.password)
@@ -81,6 +81,6 @@ describe('sign-in', () => {
     await again.page.getByLabel('New password').fill(password)
     await again.page.getByLabel('Repeat password').fill(password)
     await again.page.getByRole('button', { name: 'Set up and sign in' }).click()
-    await again.page.getByRole('alert').getByText('Code 10052').waitFor()
+    await again.page.getByRole('alert').getByText('Error 10052').waitFor()
   })
 })

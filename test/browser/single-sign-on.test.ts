@@ -31,7 +31,7 @@ describe('single sign-on', () => {
     await enterAtProvider(page, newSerial('stranger'))
     const refusal = page.getByRole('alert')
     await refusal.getByText('You signed in with the identity provider, but you have no access here.').waitFor()
-    await refusal.getByText(/Code 10062 · Request ID: \S/).waitFor()
+    await refusal.getByText(/Error 10062 · Request ID: \S/).waitFor()
     await expectSoundInBothShades(visited, 'Sign in', 'sign-on-refused')
 
     // The provider remembers who was there.
@@ -201,8 +201,8 @@ describe('in the long run', () => {
     await enterByPassword(visited, other)
     await page.getByRole('button', { name: 'Link to Acme sign-on' }).click()
     await enterAtProvider(page, login)
-    await page.getByRole('alert').getByText('The identity belongs to another account').waitFor()
-    await page.getByText('Code 10064').waitFor()
+    await page.getByRole('alert').getByText('This identity is linked to another account').waitFor()
+    await page.getByText('Error 10064').waitFor()
 
     await page.context().clearCookies()
     await page.goto(`${through.url}/console/account`)
@@ -253,7 +253,7 @@ describe('in the long run', () => {
         await page.goto(`${toStrict.url}/console/sites`)
         await page.getByRole('button', { name: 'Single sign-on (SSO)' }).click()
         await enterAtProvider(page, login)
-        await page.getByText('Show your second factor').waitFor()
+        await page.getByText('Confirm your second factor').waitFor()
         await expectSoundInBothShades(visited, 'Your account', 'show-factor')
         await page.getByLabel('Verification code').fill(codeOf(secret, 1))
         await page.getByRole('button', { name: 'Confirm' }).click()

@@ -41,17 +41,17 @@ describe('list of sites', () => {
     const visited = await visit(listOf(app.appId), { role: 'operator' })
     const { page } = visited
     await page.getByRole('link', { name: 'Station square', exact: true }).waitFor()
-    await page.getByText('7 in all').waitFor()
+    await page.getByText('7 total').waitFor()
     await expectFramed(visited, 'Sites')
     await picture(page, 'sites')
     await page.getByLabel('Contact person').fill('li l')
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     await page.getByRole('link', { name: 'Nowhere yet', exact: true }).waitFor()
     expect(new URL(page.url()).searchParams.get('contacts')).toBe('li l')
     await page.getByLabel('Site name').fill('no such site')
     await page.getByText('No results match these filters.').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByText('7 in all').waitFor()
+    await page.getByText('7 total').waitFor()
     expect(new URL(page.url()).searchParams.get('appId')).toBe(app.appId)
   })
 
@@ -66,14 +66,14 @@ describe('list of sites', () => {
       ...{ districtCode: '110101', districtName: '东城区' },
     })
     const { page } = await visit(listOf(app.appId), { role: 'viewer' })
-    await page.getByText('2 in all').waitFor()
+    await page.getByText('2 total').waitFor()
     await page.getByLabel('Billing rule').fill(ruleName.slice(0, 12))
     await page.getByTitle(ruleName).or(page.locator('.ant-select-item-option').getByText(ruleName)).first().click()
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     await page.getByRole('link', { name: 'With a rule' }).waitFor()
     await leadTo(page, listOf(app.appId, '&provinceCode=110000'))
     await page.getByRole('link', { name: 'In Beijing' }).waitFor()
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     await page.locator('.ant-cascader').getByText('北京市').waitFor()
   })
 
@@ -99,8 +99,8 @@ describe('list of sites', () => {
     await leadTo(page, listOf(app.appId))
     await page.getByText('Table and map').click()
     const menu = page.getByRole('navigation', { name: 'Menu' })
-    await menu.getByRole('link', { name: 'Refusals' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Refusals' }).waitFor()
+    await menu.getByRole('link', { name: 'Refused requests' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Refused requests' }).waitFor()
     await menu.getByRole('link', { name: 'Sites' }).click()
     await page.getByRole('region', { name: 'Map of sites' }).waitFor()
     await leadTo(page, listOf(app.appId))
@@ -145,7 +145,7 @@ describe('list of sites', () => {
     await page.getByRole('status').getByRole('link', { name: 'Riverside park, upper deck' }).waitFor()
     await page.getByRole('button', { name: 'Search this area' }).click()
     // A site without coordinates is in no part of the map.
-    await page.getByText('6 in all').waitFor()
+    await page.getByText('6 total').waitFor()
     const [minLng, minLat, maxLng, maxLat] = (new URL(page.url()).searchParams.get('bbox') ?? '').split(',').map(Number)
     expect(minLng).toBeLessThan(wideArea.longitude)
     expect(maxLng).toBeGreaterThan(wideArea.longitude)
@@ -153,9 +153,9 @@ describe('list of sites', () => {
     expect(maxLat).toBeGreaterThan(wideArea.latitude)
     await page.getByRole('button', { name: 'Zoom in' }).click()
     await page.getByRole('button', { name: 'Search this area' }).click()
-    await page.getByText(/^[1-5] in all/).waitFor()
+    await page.getByText(/^[1-5] total/).waitFor()
     await page.getByRole('button', { name: 'Clear map area' }).first().click()
-    await page.getByText('7 in all').waitFor()
+    await page.getByText('7 total').waitFor()
     const places = () => page.locator('.map-point').evaluateAll((marks) => marks.map(({ style }) => style.transform))
     const before = await places()
     await page.getByRole('button', { name: 'Zoom in' }).click()
@@ -176,7 +176,7 @@ describe('list of sites', () => {
     }
     const visited = await visit(listOf(app.appId), { role: 'viewer' })
     const { page } = visited
-    await page.getByText('1,010 in all').waitFor()
+    await page.getByText('1,010 total').waitFor()
     let asked = 0
     page.on('request', (request) => {
       if (request.url().includes('pageSize=100')) asked++

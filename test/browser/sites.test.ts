@@ -94,7 +94,7 @@ describe('new site', () => {
     await page.getByLabel('24:00 (end of day)').check()
     await chooseDistrict(page, '东湖区', '江西省 / 南昌市 / 东湖区')
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('Code 30003').waitFor()
+    await page.getByText('Error 30003').waitFor()
     const link = page.getByRole('link', { name: 'Add configuration' })
     expect(await link.getAttribute('href')).toBe(`/console/applications/${appId}/callback`)
     expect(await page.getByLabel('Site name').inputValue()).toBe('Kept as it was')
@@ -122,11 +122,11 @@ describe('new site', () => {
       await page.getByLabel(`${level} code`).fill('999999')
       await page.getByLabel(`${level} name`).fill(`${level} of the moon`)
     }
-    await page.getByText('The division table does not have exactly these codes and names.', { exact: false }).waitFor()
+    await page.getByText('These codes and names don’t exactly match the region table.', { exact: false }).waitFor()
     // A control character, which the service refuses in every text.
     await page.getByLabel('Contact person').fill('Wang\u0085Fang')
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('Code 10001').waitFor()
+    await page.getByText('Error 10001').waitFor()
     const contacts = page.getByLabel('Contact person')
     expect(await contacts.getAttribute('aria-invalid')).toBe('true')
     await picture(page, 'site-new-faulty')
@@ -143,12 +143,12 @@ describe('new site', () => {
     await fillRequired(page, 'Only one')
     // The table of regions contains no districts of this city.
     await chooseDistrict(page, '东莞市', '广东省 / 东莞市')
-    await page.getByText('The division table has no district here.', { exact: false }).waitFor()
+    await page.getByText('The region table has no districts here.', { exact: false }).waitFor()
     await page.getByLabel('District code').fill('441900')
     await page.getByLabel('District name').fill('东莞市')
     await page.route('**/siteManageThird/save', loseAnswer, { times: 1 })
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('The service did not answer.', { exact: false }).waitFor()
+    await page.getByText('The service didn’t respond.', { exact: false }).waitFor()
     expect(await sitesOf(app)).toHaveLength(1)
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { level: 1, name: 'Only one' }).waitFor()
@@ -199,7 +199,7 @@ describe('a site', () => {
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
     await expectSoundInBothShades(visited, site.siteName, 'site')
-    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByRole('button', { name: 'View', exact: true }).click()
     await page.locator('pre').getByText('"siteName"').first().waitFor()
   })
 
@@ -209,7 +209,7 @@ describe('a site', () => {
     const visited = await visit(`/console/sites/${app.appId}/${site.id}/edit`, { role: 'operator' })
     const { page } = visited
     // Codes that the table of regions does not contain are shown and kept.
-    await page.getByText('They are kept as they are.', { exact: false }).waitFor()
+    await page.getByText('They’re saved as entered.', { exact: false }).waitFor()
     expect(await page.getByLabel('District code').inputValue()).toBe('360199')
     await expectFramed(visited, 'Edit Riverside charging park')
     await picture(page, 'site-edit')
@@ -251,7 +251,7 @@ describe('a site', () => {
     const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'operator' })
     const { page } = visited
     await page.getByRole('link', { name: 'Duplicate' }).click()
-    await page.getByText(`begins with the values of “${site.siteName}”`).waitFor()
+    await page.getByText(`Based on “${site.siteName}”`).waitFor()
     expect(await page.getByLabel('Site name').inputValue()).toBe('')
     expect(await page.getByLabel('Coordinates').inputValue()).toBe('')
     expect(await page.getByLabel('Contact phone').inputValue()).toBe(site.contactsPhone)
@@ -323,7 +323,7 @@ describe('a site', () => {
     await page.getByText('No sites yet.').waitFor()
     expect(await sitesOf(app)).toEqual([])
     await page.goto(`${client.url}/console/sites/${app.appId}/${site.id}`)
-    await page.getByText('Code 30002').waitFor()
+    await page.getByText('Error 30002').waitFor()
     await expectFramed(visited, 'Site')
   })
 })

@@ -73,7 +73,7 @@ describe('the day’s tasks', () => {
     const { page, hand } = visited
     await hand.go('Devices')
     await hand.type(page.getByLabel('Serial number'), name.slice(2).toLowerCase())
-    await page.getByText('2 in all').waitFor()
+    await page.getByText('2 total').waitFor()
     await page.getByRole('link', { name: `${name} one` }).waitFor()
     hand.done('find a device by a part of its serial number, its application unknown')
     await expectSound(visited, 'Devices')
@@ -84,7 +84,7 @@ describe('the day’s tasks', () => {
     await page.waitForURL('**/console/devices?status=2')
     hand.done('see every faulty device')
     await page.getByLabel('Serial number').fill(name)
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     await page.getByRole('cell', { name: `${name}-${two.appId}` }).waitFor()
     // The application is one filter among others. With this filter, the column of applications would repeat one name,
     // so it is hidden.
@@ -119,9 +119,9 @@ describe('the day’s tasks', () => {
     expect((await create(faulty)).code).toBe(10001)
     const visited = await begin({ role: 'viewer' })
     const { page, hand } = visited
-    await hand.go('Refusals')
+    await hand.go('Refused requests')
     await hand.type(page.getByLabel('Serial number'), deviceNo.slice(3).toLowerCase())
-    await page.getByText('2 in all').waitFor()
+    await page.getByText('2 total').waitFor()
     await page.getByText('The application is offline, so it can’t create devices.').waitFor()
     await page.getByText('it looks like latitude,longitude').waitFor()
     hand.done('read why a device was refused')
@@ -141,7 +141,7 @@ describe('the day’s tasks', () => {
     const state = async () => (await client.operate(getApplication, { appId })).data
     await hand.go('Applications')
     await hand.type(page.getByLabel('Name', { exact: true }), name)
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     await hand.click(page.getByRole('link', { name }))
     await hand.press('Freeze', main)
     expect(await dialog.getByRole('button', { name: 'Freeze' }).isDisabled()).toBe(true)
@@ -175,7 +175,7 @@ describe('the day’s tasks', () => {
     const { page, hand } = visited
     await hand.go('Devices')
     await hand.type(page.getByLabel('Serial number'), name)
-    await page.getByText('50 in all').waitFor()
+    await page.getByText('50 total').waitFor()
     await hand.choose(page.getByRole('combobox', { name: 'Rows per page' }), '50 a page')
     await page.getByRole('row').nth(50).waitFor()
     await hand.click(page.getByRole('checkbox', { name: 'Select all' }))
@@ -221,7 +221,7 @@ describe('the day’s tasks', () => {
     await hand.go('Accounts and keys')
     await hand.press('New account')
     const form = page.getByRole('dialog')
-    await form.getByText('Sees everything of the platform').waitFor()
+    await form.getByText('Read-only access to the platform and all applications.').waitFor()
     await form.getByRole('button', { name: 'Create' }).click()
     await form.getByText('Required.').waitFor()
     await hand.type(form.getByLabel('Name'), name)
@@ -270,11 +270,11 @@ describe('the day’s tasks', () => {
     const dead = async () => (await client.call(pageDeliveries, { status: '3' }, { headers })).data.list
     expect((await dead()).map(({ appId }) => appId).toSorted()).toEqual(appIds.toSorted())
     await hand.go('Deliveries')
-    await hand.choose(page.getByRole('combobox', { name: 'State' }), 'Dead')
-    await hand.click(page.getByLabel('Happened'))
+    await hand.choose(page.getByRole('combobox', { name: 'Status' }), 'Failed')
+    await hand.click(page.getByLabel('Event time'))
     // The deliveries failed just now, so today.
     await hand.click(page.locator('.ant-picker-presets').getByText('Today'))
-    await page.getByText('2 in all').waitFor()
+    await page.getByText('2 total').waitFor()
     await hand.click(page.getByRole('checkbox', { name: 'Select all' }))
     await hand.press('Send 2 again')
     const dialog = page.getByRole('dialog', { name: 'Send 2 again?' })
@@ -299,7 +299,7 @@ describe('the day’s tasks', () => {
     const { page, hand, faults } = await begin({ role: 'viewer' })
     await hand.go('Billing rules')
     await hand.type(page.getByLabel('Name', { exact: true }), name)
-    await page.getByText('2 in all').waitFor()
+    await page.getByText('2 total').waitFor()
     await page.getByRole('link', { name: `${name} two` }).waitFor()
     await hand.click(page.getByRole('row', { name: `${name} one` }).getByRole('link', { name, exact: true }))
     await hand.click(page.getByRole('link', { name: 'History' }))

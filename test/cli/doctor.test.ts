@@ -72,7 +72,7 @@ test('a variable that looks like a setting and is none is a warning with the nea
       {
         name: 'settings',
         status: 'warn',
-        message: 'FORECOURT_PRESENCE_SECOND',
+        message: 'unknown setting FORECOURT_PRESENCE_SECOND',
         todo: 'Did you mean FORECOURT_PRESENCE_SECONDS? All settings: docs/guides/en/settings.md.',
       },
     ],
@@ -177,7 +177,7 @@ describe('the provider of single sign-on', () => {
     ],
     ['names no address for tokens', { discovery: { token_endpoint: undefined } }, {}, /has no token_endpoint$/],
     ['hides its keys', { answers: { '/keys': { status: 403, value: {} } } }, {}, /no keys at \S+\/keys \(403\)$/],
-    ['has none', { answers: { '/keys': { value: { keys: [] } } } }, {}, /answers, with 0 keys$/],
+    ['has none', { answers: { '/keys': { value: { keys: [] } } } }, {}, /responds, with 0 keys$/],
   ])('that %s fails with what is wrong', async (_, lies, wrong, told) => {
     provider.lies = lies
     const findings = await examine({ ...settings(), ...wrong })

@@ -67,7 +67,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   expect(operator.setUpUrl).toStartWith(`${client.url}/console/set-up#`)
   expect(await asJson(['operator', 'list'])).toContainEqual(expect.objectContaining({ name, isSetUp: false }))
   const gone = await forecourt(['operator', 'delete', String(operator.id)], settings)
-  expect(gone).toEqual({ code: 0, stdout: `The account ${name} (${operator.id}) deleted.\n`, stderr: '' })
+  expect(gone).toEqual({ code: 0, stdout: `Account ${name} (${operator.id}) deleted.\n`, stderr: '' })
 
   const key = await forecourt(['key', 'create', name, '--role', 'viewer'], settings)
   const [, secret = ''] = /^key +(\S+)$/m.exec(key.stdout) ?? []
@@ -109,7 +109,7 @@ test('a second factor is reset with a reason, and the person comes in by the pas
   })
   expect(await forecourt([...reset, '--reason', words], settings)).toEqual({
     code: 0,
-    stdout: `The account ${person.name} (${person.id}) reset. The person is signed out.\n`,
+    stdout: `Second factor of ${person.name} (${person.id}) reset. The person is signed out.\n`,
     stderr: '',
   })
   const { list } = (await client.operate(pageAudit, { type: 'secondFactor.reset', subject: String(person.id) })).data
@@ -139,7 +139,7 @@ test('refusals shows what was refused, why, and as many as are asked for', async
   })
 
   const shown = await forecourt([...asked, '--limit', '2'], { ...settings, APP_ID: appId, APP_SECRET: appSecret })
-  expect(shown).toEqual({ code: 0, stdout: expect.any(String), stderr: expect.stringContaining('There are more') })
+  expect(shown).toEqual({ code: 0, stdout: expect.any(String), stderr: expect.stringContaining('More rows exist') })
   const row = new RegExp(
     `^\\d{4}-.+  ${appId}  10001  invalidRequest  createDevice  ${deviceNo}  deviceName: .+  application:`,
   )
@@ -166,7 +166,7 @@ test('what the service refuses ends with 3, its code and what to do on standard 
   expect(await forecourt(['app', 'show', 'none-such', '--json'], settings)).toEqual({
     code: 3,
     stdout: '',
-    stderr: expect.stringMatching(/^10004 applicationNotFound: .+ `forecourt app list` .+\n$/),
+    stderr: expect.stringMatching(/^10004 applicationNotFound: .+ `forecourt app list`. .+\n$/),
   })
   const faulty = await forecourt(['app', 'create', 'x', '--callback-url', 'nowhere'], settings)
   expect(faulty).toMatchObject({
@@ -197,7 +197,7 @@ test('who gives no key, or no address, used it wrongly', async () => {
   expect(await forecourt(['app', 'freeze', 'some'], settings)).toEqual({
     code: 2,
     stdout: '',
-    stderr: "error: required option '--reason <text>' not specified\nHow it is used: forecourt app freeze --help\n",
+    stderr: "error: required option '--reason <text>' not specified\nFor help, run: forecourt app freeze --help\n",
   })
 })
 

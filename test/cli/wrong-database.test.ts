@@ -98,7 +98,7 @@ test('doctor tells a service that answers and is that of another folder', async 
     (JSON.parse(text) as { checks: Finding[] }).checks.find(({ name }) => name === 'port')
   expect(ofPort(stdout)).toMatchObject({
     status: 'warn',
-    message: expect.stringContaining('does not use the data folder'),
+    message: expect.stringContaining('but with another data folder than'),
     todo: expect.stringContaining('FORECOURT_DATA_DIR'),
   })
   const right = await forecourt(['doctor', '--json'], { ...settings, FORECOURT_DATA_DIR: service.dataDir })

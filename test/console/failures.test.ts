@@ -36,13 +36,13 @@ test.each([
   [
     act,
     rowsRefused(act),
-    'It stopped at AB-1, because 1000000 rows were refused. Correct them and upload them again.',
+    'It stopped at AB-1 because 1000000 rows were refused. Correct them and upload them again.',
     '在 AB-1 处停止：已有 1000000 行被拒绝，请更正后重新提交。',
   ],
   [
     unbegun,
     attemptsFailed(unbegun, { name: 'PostgresError', code: '53100' }),
-    'It stopped after 20 failed attempts (PostgresError 53100). The service’s log tells more under the id 8.',
+    'It stopped after 20 failed attempts (PostgresError 53100). For details, search the service log for ID 8.',
     '已停止：连续 20 次尝试失败（PostgresError 53100）。详情见服务日志，编号 8。',
   ],
   [job, rowsLost(3), '3 rows of the file were lost. Upload the file again.', '文件中有 3 行已丢失，请重新提交。'],
