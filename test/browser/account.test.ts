@@ -33,7 +33,7 @@ describe('one’s account', () => {
     await page.getByRole('alert').getByText('Error 10031').waitFor()
     expect(await page.getByLabel('New password').inputValue()).toBe(newer)
 
-    await page.getByRole('button', { name: /^End the session of/ }).click()
+    await page.getByRole('button', { name: /^End session of/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'End session', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     expect((await client.call(getSession, {}, { headers: elsewhere })).code).toBe(10002)
@@ -57,7 +57,7 @@ describe('one’s account', () => {
     await leadTo(page, '/console/account')
     await page.getByText('This session', { exact: true }).waitFor()
     await page.getByText('2 total').waitFor()
-    const ends = page.getByRole('button', { name: /^End the session of/ })
+    const ends = page.getByRole('button', { name: /^End session of/ })
     expect(await ends.count()).toBe(1)
     expect(await ends.getAttribute('aria-label')).toContain(person.name)
     expect(faults).toEqual([])
@@ -75,7 +75,7 @@ describe('one’s account', () => {
     await leadTo(page, '/console/account')
     await page.getByText('You are signed in with an operator key').waitFor()
     await page.getByText('Last used').waitFor()
-    expect(await page.getByRole('button', { name: /^End the session of/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^End session of/ }).count()).toBe(0)
     await expectFramed(visited, 'Your account')
   })
 

@@ -203,7 +203,7 @@ describe('applications', () => {
 
     // Another rotation meanwhile: its old secret is not the one that the dialog named.
     await page.getByRole('button', { name: 'End now' }).click()
-    await dialog.getByText(`valid until ${overlapUntil}`).waitFor()
+    await dialog.getByText(`stops working at ${overlapUntil}`).waitFor()
     await picture(page, 'application-end-old-secret')
     const second = await client.operate(rotateApplicationSecret, { appId, overlapSeconds: 7200 })
     await dialog.getByRole('button', { name: 'End now' }).click()

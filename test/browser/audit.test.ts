@@ -50,7 +50,7 @@ describe('the audit trail', () => {
       'Account updated account active → disabled',
       'Account updated role viewer → operator',
       'Password changed',
-      'Two-factor authentication set up',
+      'Second factor set up',
       'Account set up set up no → yes',
       'Account created',
     ])
@@ -67,7 +67,7 @@ describe('the audit trail', () => {
     await page.getByRole('button', { name: /^Password changed, / }).click()
     await drawer.getByText('changed by its owner; other sessions ended').waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: /^Two-factor authentication set up, / }).click()
+    await page.getByRole('button', { name: /^Second factor set up, / }).click()
     await drawer.getByRole('listitem').filter({ hasText: 'second factor' }).getByText('code generator').waitFor()
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })

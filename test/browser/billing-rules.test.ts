@@ -71,7 +71,7 @@ describe('billing rules', () => {
     const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'viewer' })
     const { page } = visited
     await page
-      .getByText('The first 30 minutes are free, then 2.50 yuan per 15 minutes. At most 40 yuan per day.')
+      .getByText('First 30 minutes free, then 2.50 yuan per 15 minutes. Maximum 40 yuan per day.')
       .waitFor()
     await page.getByText('5 periods per day, 0.70 to 1.60 yuan/kWh').waitFor()
     await page

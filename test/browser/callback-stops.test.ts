@@ -28,7 +28,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   const callback = `/console/applications/${appId}/callback`
   const visited = await visit(callback, { role: 'operator', through: client })
   const { page } = visited
-  const sentence = `missed events from was stopped (410), and not sent: 3, from ${missedFrom} to ${missedTo}.`
+  const sentence = `3 missed events from ${missedFrom} to ${missedTo}, while the endpoint was disabled (410).`
   await page.getByText(sentence).waitFor()
   await page.getByText('Save the configuration to enable the endpoint').waitFor()
   expect(await page.getByRole('button', { name: 'Replay missed events' }).count()).toBe(0)
@@ -66,7 +66,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await picture(page, 'deliveries-missed-range')
   const before = receiver.at(app.path).length
   await dialog.getByRole('button', { name: 'Replay' }).click()
-  await dialog.getByText(/^[34] will be replayed\.$/).waitFor()
+  await dialog.getByText(/^[34] deliveries will be replayed\.$/).waitFor()
   expect((await receiver.waitFor(app.path, before + 3)).length).toBeGreaterThanOrEqual(before + 3)
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await page.getByText(sentence).waitFor({ state: 'detached' })

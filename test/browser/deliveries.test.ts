@@ -121,7 +121,7 @@ describe('deliveries', () => {
     await picture(page, 'deliveries-range')
     await range.getByRole('button', { name: 'Replay' }).click()
     // The third delivery is that of the event which saving the configuration created.
-    await range.getByText('3 will be replayed.').waitFor()
+    await range.getByText('3 deliveries will be replayed.').waitFor()
     await range.getByRole('button', { name: 'Close' }).last().click()
     expect(visited.faults).toEqual([])
   })
@@ -137,7 +137,7 @@ describe('deliveries', () => {
     await expectFramed(visited, 'Deliveries')
     await picture(page, 'deliveries-all')
     await range.getByRole('button', { name: 'Replay' }).click()
-    await range.getByText('3 will be replayed.').waitFor()
+    await range.getByText('3 deliveries will be replayed.').waitFor()
     await range.getByText(/^Pending in this range: \d+\.$/).waitFor()
     await range.getByRole('button', { name: 'Close' }).last().click()
     // All deliveries of one type cannot be sent again as a whole, and the button says so.
@@ -185,7 +185,7 @@ describe('deliveries', () => {
       const before = await deliveries(appId)
       const { page, faults } = await visit(address(appId), { role: 'admin' })
       await page.getByRole('checkbox', { name: 'Select all' }).check()
-      await page.getByRole('button', { name: `Send ${before.length} again` }).click()
+      await page.getByRole('button', { name: `Replay ${before.length}` }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('button', { name: 'Replay' }).click()
       await dialog.getByText(`Stopped. 0 of ${before.length} will be replayed.`).waitFor()

@@ -247,7 +247,7 @@ describe('people', () => {
     await page.getByRole('cell', { name: person.name, exact: true }).waitFor()
     await expectSound(visited, 'Accounts and keys')
     await picture(page, 'sessions')
-    await page.getByRole('button', { name: /^End the session of/ }).click()
+    await page.getByRole('button', { name: /^End session of/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
     await page.getByText('No results match these filters.').waitFor()
     expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)

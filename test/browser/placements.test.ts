@@ -39,7 +39,7 @@ describe('which devices stand at which site', () => {
     const drawer = page.getByRole('dialog', { name: 'Add devices' })
     await drawer.getByRole('checkbox', { name: near }).check()
     await drawer.getByLabel('Serial numbers').fill(`${pasted}, no-such-serial`)
-    await drawer.getByText('3 chosen').waitFor()
+    await drawer.getByText('3 selected').waitFor()
     await picture(page, 'place-devices')
     await drawer.getByRole('button', { name: 'Add', exact: true }).click()
     await drawer.getByText('2 of 3 added.').waitFor()

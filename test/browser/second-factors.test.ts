@@ -57,7 +57,7 @@ describe('a passkey', () => {
       await page.locator('body[data-printed]').waitFor()
       for (const code of await kept(page)) expect(text).toContain(code)
       // The service's time, with its zone.
-      expect(text).toMatch(/made \d{4}-\d\d-\d\d \d\d:\d\d \(Asia\/Shanghai\)/)
+      expect(text).toMatch(/generated \d{4}-\d\d-\d\d \d\d:\d\d \(Asia\/Shanghai\)/)
       await page.getByRole('cell', { name: 'My laptop', exact: true }).waitFor()
       await page.getByText('10 of 10 left.').waitFor()
 

@@ -274,7 +274,7 @@ describe('a site', () => {
     const { page } = visited
     await page.getByRole('button', { name: 'Take out of service…' }).click()
     const dialog = page.getByRole('dialog', { name: /^Take .* out of service\?$/ })
-    await dialog.getByText(/This text takes the place of “Mon to Sun”/).waitFor()
+    await dialog.getByText(/sees this text instead of “Mon to Sun”/).waitFor()
     await picture(page, 'site-out-of-service')
     const words = dialog.getByLabel('Opening days')
     // A write that was given up without a connection is not sent when there is one again.

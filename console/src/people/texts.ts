@@ -135,7 +135,7 @@ export const useTexts = defineTexts(
     ends: 'Expires',
     thisOne: 'This session',
     end: 'End session',
-    endOf: 'End the session of {{name}} started {{time}}',
+    endOf: 'End session of {{name}}, started {{time}}',
     endTitle: 'End this session of {{name}}?',
     endWords: 'The person is signed out immediately and can sign in again.',
     ended: 'Session ended.',
