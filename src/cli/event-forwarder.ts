@@ -39,9 +39,9 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
   if (isNew) {
     // With --json standard output holds one value, which comes at the end.
     const output = context.isJson ? context.stderr : context.stdout
-    output.write(`The callbacks are signed with ${secret}\n`)
+    output.write(`Signing secret: ${secret}\n`)
   }
-  context.remark(`Events of ${appId} after ${startId} are posted to ${forward}. Ctrl-C ends it.`)
+  context.remark(`Forwarding events of ${appId} after ${startId} to ${forward}. Press Ctrl-C to stop.`)
   try {
     await forwarder.run()
   } catch (error) {
@@ -49,7 +49,7 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
   } finally {
     callbacks.close()
     const { posted, lastId } = forwarder
-    const words = `${posted} ${posted === 1 ? 'event was' : 'events were'} posted. To continue from here: --after ${lastId}`
+    const words = `${posted} ${posted === 1 ? 'event' : 'events'} forwarded. To continue from here: --after ${lastId}`
     context.result({ appId, forward, posted, lastId, secret: isNew ? secret : null }, words)
   }
 }
@@ -68,7 +68,7 @@ function requireForward(forward: string, context: Context): URL {
 function secretOf(options: ListenOptions, context: Context): { secret: string; isNew: boolean } {
   const given = context.secret('--secret', options.secret, 'CALLBACK_SECRET')
   const secret = given === undefined ? newCallbackSecret() : readCallbackSecret(given)
-  if (secret === undefined) throw new UsageError('--secret must be whsec_ and base64, as a callback secret is shown')
+  if (secret === undefined) throw new UsageError('--secret must be a callback secret: whsec_ followed by base64')
   return { secret, isNew: given === undefined }
 }
 
@@ -130,14 +130,12 @@ class EventForwarder {
       try {
         const query = { appId, type, afterId: this.lastId, pageSize: eventsPerLook }
         const { list } = await client.pageEvents(query, { signal })
-        if (failures > 0) context.remark('The service answers again.')
+        if (failures > 0) context.remark('The service is available again.')
         return list
       } catch (error) {
         if (signal.aborted || !isPassing(error)) throw error
         if (failures === 0) {
-          context.remark(
-            `The service at ${context.url} is not available (${error.reason}). The request is repeated until it answers.`,
-          )
+          context.remark(`The service at ${context.url} is unavailable (${error.reason}). Retrying until it responds.`)
         }
         await pause(pauseMs(failures), undefined, { signal })
       }
@@ -160,7 +158,7 @@ class EventForwarder {
       }
       if (error !== told) {
         context.remark(
-          `${webhookId} (${type}) is not accepted: ${error}. It is posted again until ${url.host} answers 2xx; to skip it: Ctrl-C, and --after ${id}.`,
+          `${webhookId} (${type}) was not accepted: ${error}. Retrying until ${url.host} responds with 2xx. To skip it, press Ctrl-C and run again with --after ${id}.`,
         )
         told = error
       }

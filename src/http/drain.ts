@@ -95,7 +95,7 @@ export class Drain {
     try {
       yield* pieces
     } catch (error) {
-      if (isTaken) this.log.warn({ err: error }, 'a streamed response was cut off before its end')
+      if (isTaken) this.log.warn({ err: error }, 'streamed response was cut off')
       throw error
     } finally {
       this.streaming--

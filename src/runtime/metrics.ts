@@ -65,7 +65,7 @@ export class Metrics {
   })
   private readonly latency = new Histogram({
     name: 'forecourt_request_duration_seconds',
-    help: 'Time from a request’s head to its answer, by operation.',
+    help: 'Request duration, by operation.',
     labelNames: ['operation'],
     buckets: latencyBuckets,
     registers: [this.registry],

@@ -52,7 +52,7 @@ const pageOf = ({ appId, id }: { appId: string; id: number }) => `/console/billi
 const editOf = (rule: { appId: string; id: number }) => `${pageOf(rule)}/edit`
 
 const cell = (page: Page, what: string, number: number) =>
-  page.getByRole('textbox', { name: `${what} of period ${number}` })
+  page.getByRole('textbox', { name: `${what}, period ${number}` })
 
 describe('billing rules', () => {
   browserTest('are listed with their day, their terms and their sites, light and dark', async () => {
@@ -71,19 +71,21 @@ describe('billing rules', () => {
     const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'viewer' })
     const { page } = visited
     await page
-      .getByText('The first 30 minutes are free, then 2.50 yuan for each 15 minutes. At most 40 yuan a day.')
+      .getByText('First 30 minutes free, then 2.50 yuan per 15 minutes. Maximum 40 yuan per day.')
       .waitFor()
-    await page.getByText('5 periods a day, 0.70 to 1.60 yuan/kWh').waitFor()
+    await page.getByText('5 periods per day, 0.70 to 1.60 yuan/kWh').waitFor()
     await page
       .getByRole('row', { name: /Slow, all day/ })
       .getByText('0.70 yuan/kWh', { exact: true })
       .waitFor()
     await expectSoundInBothShades(visited, 'Billing rules', 'rules')
-    const sites = page.getByRole('row', { name: /Slow, all day/ }).getByRole('link', { name: 'Sites that use it' })
+    const sites = page
+      .getByRole('row', { name: /Slow, all day/ })
+      .getByRole('link', { name: 'Sites that use this rule' })
     expect(await sites.getAttribute('href')).toContain(`billingRuleId=${always.id}`)
     await page.getByLabel('Name', { exact: true }).fill('no such rule')
-    await page.getByText('Nothing fits these filters.').waitFor()
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByText('No results match these filters.').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByText('Fast by day').waitFor()
     // A viewer has no buttons that change anything.
     expect(await page.getByRole('button', { name: /New billing rule|Delete/ }).count()).toBe(0)
@@ -93,18 +95,18 @@ describe('billing rules', () => {
     const app = await newApplication(client)
     const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'operator' })
     const { page } = visited
-    await page.getByText('There is no billing rule yet.').waitFor()
+    await page.getByText('No billing rules yet.').waitFor()
     await page.getByRole('button', { name: 'New billing rule' }).first().click()
     await page.getByRole('heading', { level: 1, name: 'New billing rule' }).waitFor()
     await page.getByLabel('Name', { exact: true }).fill('Evening')
     await cell(page, 'Electricity', 1).fill('0.10')
     await cell(page, 'Service', 1).fill('0.2')
     await page.getByRole('cell', { name: '0.30', exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Add a period' }).click()
+    await page.getByRole('button', { name: 'Add period' }).click()
     await cell(page, 'Start', 2).fill('18:00:00')
     await cell(page, 'Electricity', 2).fill('1.23456')
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('An amount with up to 4 decimals.').waitFor()
+    await page.getByText('Enter an amount with up to 4 decimals.').waitFor()
     expect(await rulesOf(app)).toEqual([])
     await cell(page, 'Electricity', 2).fill('1.2000')
     await expectSound(visited, 'New billing rule')
@@ -131,7 +133,7 @@ describe('billing rules', () => {
     await cell(page, 'Service', 1).fill('1')
     await page.route('**/billingRule/save', loseAnswer)
     await cell(page, 'Service', 1).press('Enter')
-    await page.getByText('The service did not answer.').waitFor()
+    await page.getByText('The service didn’t respond.').waitFor()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Once')
     await page.unroute('**/billingRule/save')
     await page.getByRole('button', { name: 'Create' }).click()
@@ -144,7 +146,7 @@ describe('billing rules', () => {
     const rule = await newRule(app)
     const visited = await visit(editOf(rule), { role: 'operator' })
     const { page } = visited
-    const border = page.getByRole('slider', { name: 'Start of period 2' })
+    const border = page.getByRole('slider', { name: 'Start, period 2' })
     await border.focus()
     await page.keyboard.press('ArrowRight')
     expect(await border.getAttribute('aria-valuetext')).toBe('08:15:00')
@@ -163,18 +165,18 @@ describe('billing rules', () => {
     expect(await cell(page, 'Start', 2).inputValue()).toBe('06:00:00')
     // A click inside a period splits the period at that time.
     await page.mouse.click(bar.x + bar.width * (20 / 24), bar.y + 100)
-    await page.getByRole('slider', { name: 'Start of period 6' }).waitFor()
+    await page.getByRole('slider', { name: 'Start, period 6' }).waitFor()
     expect(await cell(page, 'Start', 5).inputValue()).toBe('20:00:00')
     await cell(page, 'Electricity', 5).fill('1.5')
     await page.getByRole('button', { name: 'Remove period 3' }).click()
     // Before saving, the page shows the old prices next to the new ones.
-    await page.getByRole('region', { name: 'Old and new prices' }).getByText('No site uses this rule.').waitFor()
+    await page.getByRole('region', { name: 'Old and new prices' }).getByText('No sites use this rule.').waitFor()
     await expectFramed(visited, 'Fast by day')
     await picture(page, 'rule')
     // If the response to the user's own change is lost, saving again reports no conflict.
     await page.route('**/billingRule/update', loseAnswer)
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('The service did not answer.').waitFor()
+    await page.getByText('The service didn’t respond.').waitFor()
     await page.unroute('**/billingRule/update')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL(`**${pageOf(rule)}`)
@@ -195,7 +197,7 @@ describe('billing rules', () => {
     await page.getByLabel('Name', { exact: true }).fill('Mine')
     await client.operate(updateBillingRule, { appId: app.appId, id: rule.id, ruleName: 'Theirs' })
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Someone has changed this since you opened it.').waitFor()
+    await page.getByText('Someone else updated this after you opened it.').waitFor()
     expect((await readRule(rule)).ruleName).toBe('Theirs')
     await page.getByRole('cell', { name: 'Theirs' }).waitFor()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine')
@@ -218,16 +220,16 @@ describe('billing rules', () => {
     await page.getByRole('button', { name: 'Delete' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Delete' }).click()
-    await dialog.getByText('Code 40004').waitFor()
-    await dialog.getByText('At least one site uses this rule.').waitFor()
+    await dialog.getByText('Error 40004').waitFor()
+    await dialog.getByText('Sites still use this rule.').waitFor()
     await picture(page, 'rule-in-use')
-    await dialog.getByRole('link', { name: 'Sites that use it' }).waitFor()
+    await dialog.getByRole('link', { name: 'Sites that use this rule' }).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await leadTo(page, pageOf(unused))
     await page.getByRole('heading', { name: 'Unused' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('Deleted.', { exact: true }).waitFor()
+    await page.getByText('Billing rule deleted.', { exact: true }).waitFor()
     expect((await rulesOf(app)).map(({ ruleName }) => ruleName)).toEqual(['Used'])
   })
 
@@ -291,8 +293,8 @@ describe('billing rules', () => {
   longBrowserTest('of another application are refused', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/billing-rules/${app.appId}/1`, { role: 'operator' })
-    await page.getByText('There is no such billing rule in this application.').waitFor()
+    await page.getByText('Billing rule not found in this application.').waitFor()
     const stranger = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'developer' })
-    await stranger.page.getByText('Your role may not see this.').waitFor()
+    await stranger.page.getByText('Your role doesn’t have access to this.').waitFor()
   })
 })
