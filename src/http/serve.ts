@@ -11,7 +11,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { type FieldFault, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import type { Admission } from '../vocabulary/roles.ts'
-import { endWithAccess, watchAccess } from './access-watch.ts'
+import { type AccessWatch, endWithAccess } from './access-watch.ts'
 import { compress, isLarge, JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, requireMediaType } from './body.ts'
 import type { BoundedLines, LineKind } from './bounded-lines.ts'
@@ -54,6 +54,7 @@ export interface ServeOptions extends Shares {
   admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
   /** Returns the caller, or a promise of it when it must be looked up. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>
+  accessWatch: AccessWatch
   addRateHeaders(caller: ApplicationCaller, headers: Record<string, string>): void
   deadlines: Deadlines
   metrics: Metrics
@@ -203,6 +204,7 @@ async function answerFor(
   const head = {
     requestId: pending.requestId,
     pending,
+    isHead: request.method === 'HEAD',
     header: (name: string) => request.header(name),
     sourceAddress: () => options.sourceOf(request),
     noteRefusedRow(refusal: Refusal, subject: string | null) {
@@ -323,12 +325,22 @@ async function answerRead(
     await still()
     return options.reads.run(asked.actor, pending.signal, read)
   }
+  const watch: StreamRequest['watchAccess'] = (onLoss) =>
+    options.accessWatch.watch(
+      request,
+      (now) => requireStillActingFor(caller, permitted(narrower ?? operation, now), named),
+      onLoss,
+    )
   const outcome = await answerGet(
     route.handler,
-    { caller, idempotency: undefined, readNext, ...asked } as OperationRequest,
+    { caller, idempotency: undefined, readNext, watchAccess: watch, ...asked } as OperationRequest,
     options,
   )
-  if (outcome instanceof Reply) endWithAccess(outcome, still)
+  if (outcome instanceof Reply) {
+    // A live response watches by itself, and must begin, so that it ends.
+    if (outcome.answer.isLive) return outcome
+    endWithAccess(outcome, watch)
+  }
   // A read may wait for seconds; writes look again under their locks.
   await still()
   return outcome
@@ -361,7 +373,11 @@ async function answerFile(
   const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
   const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
   // Access is checked while the file arrives, because a sender that pauses for long must be ended too.
-  const looking = watchAccess(still, (refusal) => file.end(refusal))
+  const endWatch = options.accessWatch.watch(
+    request,
+    (now) => requireStillActingFor(caller, permitted(operation, now), named),
+    (refusal) => file.end(refusal),
+  )
   try {
     const outcome = () => run({ ...asked, idempotency, file })
     return await (idempotency === undefined ? outcome() : keyed(options, asked.actor, idempotency, outcome))
@@ -369,7 +385,7 @@ async function answerFile(
     if (error instanceof Refusal && file.isLeft) error.headers.connection = 'close'
     throw error
   } finally {
-    clearInterval(looking)
+    endWatch()
     await file.close()
   }
 }

@@ -89,6 +89,12 @@ export const headerParameters = {
     description: 'The `ETag` of an earlier answer: the change is refused with 10009 if the record has changed since.',
     schema: { type: 'string' },
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The `id` of the last block that was received; it comes before `afterId`.',
+    schema: { type: 'string' },
+  },
   WebhookId: webhookHeader(
     'webhook-id',
     'The id of the callback, the same at every attempt: ignore a callback whose id you have seen before.',
