@@ -1,8 +1,8 @@
 // Made from the contracts by `npm run generate`. Not to be edited.
 
-import type { ExportMethod, FileMethod, Method, PageMethod } from './method.ts'
+import type { ExportMethod, FileMethod, Followed, Method, PageMethod } from './method.ts'
 
-export type { CallOptions } from './method.ts'
+export type { CallOptions, StreamOptions } from './method.ts'
 
 export interface Act {
   /** The id of the record. */
@@ -3054,6 +3054,19 @@ export interface StateReport {
   batteryEnergy?: string | null | undefined
 }
 
+export interface StreamEventsQuery {
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  appId?: string | undefined
+  /** One type of event or several, with commas between them; device.* means all types of that kind. */
+  type?: string | undefined
+  /** The device’s serial number. */
+  deviceNo?: string | undefined
+  /** Only rows about this site. */
+  siteId?: number | undefined
+  /** Only events with a larger id, which are newer. */
+  afterId?: number | undefined
+}
+
 export interface SuggestPlacementsQuery {
   /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
@@ -3446,7 +3459,9 @@ export interface Methods {
   /** Suggests the devices near a site that stand at no site, or the sites near a device; the nearest 100, nearest first. A site without coordinates is suggested by its district. The operation places nothing. */
   suggestPlacements: Method<SuggestPlacementsQuery, SuggestPlacementsResult>
   /** The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events. */
-  pageEvents: PageMethod<PageEventsQuery, EventPage>
+  pageEvents: PageMethod<PageEventsQuery, EventPage> & Followed<StreamEventsQuery, Event>
+  /** Streams an application’s events as server-sent events, in the order of `pageEvents`. Begins after `Last-Event-ID`, else after `afterId`, else after the newest event. */
+  streamEvents: ExportMethod<StreamEventsQuery>
   /** Answers one event of an application. */
   getEvent: Method<GetEventQuery, Event>
   /** Pages through what operators and their keys did, in all applications, the price changes that took effect, and what happened on the platform itself, newest first. */
@@ -3672,6 +3687,7 @@ export const operations = {
   summarizePlacements: { method: 'GET', path: '/api/device/entrance/placement/summary' },
   suggestPlacements: { method: 'GET', path: '/api/device/entrance/placement/suggest' },
   pageEvents: { method: 'GET', path: '/api/event/v1/event/page', isPage: true },
+  streamEvents: { method: 'GET', path: '/api/event/v1/event/stream', answers: ['text/event-stream'] },
   getEvent: { method: 'GET', path: '/api/event/v1/event/detail' },
   pageAudit: { method: 'GET', path: '/api/platform/v1/audit/page', isPage: true },
   pageDeliveries: { method: 'GET', path: '/api/event/v1/delivery/page', isPage: true },
