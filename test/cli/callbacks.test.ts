@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freezeApplication } from '../../src/applications/contract.ts'
-import { createDevices } from '../../src/devices/contract.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
+import { pageEvents, streamEvents } from '../../src/events/contract.ts'
 import { CallbackBed, serialOf } from '../faults/callback-bed.ts'
 import { answerWith, type Received, Receiver, verify } from '../faults/receiver.ts'
 import { freePort } from '../faults/replicated.ts'
@@ -107,6 +107,45 @@ longTest(
     expect(third).not.toBe('')
   },
 )
+
+test('listen polls where the service has no stream, or no place for one: the same events, in the same order', async () => {
+  const app = await newApplication(bed.client)
+  for (const [status, code] of [
+    [404, 10001],
+    [429, 10007],
+  ] as const) {
+    const asked: string[] = []
+    const between = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        asked.push(pathname)
+        if (pathname === streamEvents.path) return Response.json({ code, msg: 'refused', data: null }, { status })
+        const { method, headers } = request
+        return fetch(bed.client.url + pathname + search, {
+          method,
+          headers,
+          body: await request.text().then((text) => text || null),
+        })
+      },
+    })
+    const { path, url } = newUrl()
+    const listener = await startListening(app, ['--forward', url], {
+      FORECOURT_URL: `http://127.0.0.1:${between.port}`,
+    })
+    for (let count = 0; count < 3; count++) {
+      await bed.client.call(createDevice, deviceBody(app.appId), { token: app.token })
+    }
+    expect(await becomesTrue(() => bed.receiver.at(path).length === 3)).toBe(true)
+    const { list } = (await bed.client.call(pageEvents, { order: 'desc', pageSize: 3 }, { token: app.token })).data
+    const posted = bed.receiver.at(path).map(({ headers }) => headers['webhook-id'])
+    expect(posted).toEqual(list.toReversed().map(({ id }) => `evt_${id}`))
+    expect((await listener.end()).code).toBe(0)
+    expect(asked.filter((one) => one === streamEvents.path).length).toBe(1)
+    between.stop(true)
+  }
+})
 
 test('listen waits for a local program that is down or fails, says so once, and leaves out no event', async () => {
   const app = await newApplication(bed.client)
