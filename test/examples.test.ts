@@ -107,8 +107,8 @@ describe.each(languages)('the example in $name', ({ command, probe, device, rece
 })
 
 describe.each([
-  { name: 'TypeScript', file: 'events.ts', command: [process.execPath], language: 'ts' },
-  { name: 'Python', file: 'events.py', command: ['python3'], language: 'py' },
+  { name: 'TypeScript', file: 'events.ts', command: [process.execPath], language: 'typescript' },
+  { name: 'Python', file: 'events.py', command: ['python3'], language: 'python' },
 ])('the example in $name that follows events', ({ file, command, language }) => {
   const folder = mkdtempSync(join(tmpdir(), 'events-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
