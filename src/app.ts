@@ -186,6 +186,8 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const callers = new CallerCache(pools.access, pools.control, peers, rules)
   const cookies = new Cookies(config.publicUrl)
   const access = new AccessControl(callers, rateLimiter, cookies, rules, operatorKey)
+  const accessWatch = new AccessWatch(async (request) => access.authenticate(request, true))
+  callers.onChange = (whose) => accessWatch.noteChange(whose)
   const lines = new BoundedLines(log)
   const inFlight = new InFlight(config.maxRequests)
   const writeTurns = new Turns({
@@ -291,7 +293,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     noteRefusal: (refused) => refusalRecorder.note(refused),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
-    accessWatch: new AccessWatch(async (request) => access.authenticate(request, true)),
+    accessWatch,
     addRateHeaders: (caller, headers) => rateLimiter.tell(caller, headers),
     deadlines,
     metrics,

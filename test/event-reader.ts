@@ -1,5 +1,5 @@
 /** A block of a stream: its fields, and its comments. */
-export interface Block {
+interface Block {
   id?: string
   event?: string
   data?: string

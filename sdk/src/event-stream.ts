@@ -3,7 +3,7 @@ import type { FileAnswer } from './file.ts'
 // Server-sent events, as the standard defines them.
 
 /** A block of a stream. */
-export interface StreamBlock {
+interface StreamBlock {
   id?: string
   event?: string
   data?: string

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { operators } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
 import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import type { Reply } from './answer.ts'
@@ -13,6 +14,8 @@ const groups = 5
 type Check = (now: Caller) => void
 
 interface Watched {
+  /** The application, or `operators`. */
+  owner: string
   group: number
   isLooking: boolean
   /** By each check, its request and what to do when it fails. */
@@ -35,12 +38,13 @@ export class AccessWatch {
   }
 
   /** Calls `onLoss` when the request's caller has lost its access. Returns the function that ends this. */
-  watch(request: HttpRequest, check: Check, onLoss: (refusal: Refusal) => void): () => void {
+  watch(request: HttpRequest, caller: Caller, check: Check, onLoss: (refusal: Refusal) => void): () => void {
     const credential = `${request.header('authorization') ?? ''}\n${request.header('cookie') ?? ''}`
     const key = hash('sha256', credential, 'base64')
     let watched = this.callers.get(key)
     if (watched === undefined) {
-      watched = { group: this.callers.size % groups, isLooking: false, checks: new Map() }
+      const owner = caller.kind === 'application' ? caller.appId : operators
+      watched = { owner, group: this.callers.size % groups, isLooking: false, checks: new Map() }
       this.callers.set(key, watched)
     }
     const { checks } = watched
@@ -53,6 +57,11 @@ export class AccessWatch {
       clearInterval(this.timer)
       this.timer = undefined
     }
+  }
+
+  /** Checks at once those whose access has changed. */
+  noteChange(whose: string): void {
+    for (const watched of this.callers.values()) if (watched.owner === whose) void this.look(watched)
   }
 
   private tick(): void {

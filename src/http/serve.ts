@@ -328,6 +328,7 @@ async function answerRead(
   const watch: StreamRequest['watchAccess'] = (onLoss) =>
     options.accessWatch.watch(
       request,
+      caller,
       (now) => requireStillActingFor(caller, permitted(narrower ?? operation, now), named),
       onLoss,
     )
@@ -375,6 +376,7 @@ async function answerFile(
   // Access is checked while the file arrives, because a sender that pauses for long must be ended too.
   const endWatch = options.accessWatch.watch(
     request,
+    caller,
     (now) => requireStillActingFor(caller, permitted(operation, now), named),
     (refusal) => file.end(refusal),
   )
