@@ -294,6 +294,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
     accessWatch,
+    present: (caller) => callers.present(caller),
     addRateHeaders: (caller, headers) => rateLimiter.tell(caller, headers),
     deadlines,
     metrics,
@@ -306,6 +307,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     keyUsage,
     inFlight,
     writes: writeTurns,
+    largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
   registerServiceGauges({
@@ -316,6 +318,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     pools,
     isDistributed,
     readsWaiting: () => reads.waiting,
+    inFlight,
     timeoutMs: metricTimeoutMs,
   })
   metrics.gauge({ name: 'forecourt_streams', help: 'Open streams of events.', merged: 'sum' }, () => streams.count)

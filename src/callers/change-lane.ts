@@ -1,4 +1,4 @@
-import { lockApplication } from '../database/application-lock.ts'
+import { lockApplicationSoon } from '../database/application-lock.ts'
 import { findKeptAnswers, type KeptAnswer, keepAnswers, keyName, type RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql, Statements } from '../database/open.ts'
@@ -75,7 +75,7 @@ export function changeLane<Body, Item>(
 
   async function write(tx: Statements, submissions: Submission<Body>[]): Promise<Outcome[]> {
     const appIds = [...new Set(submissions.map(({ appId }) => appId))].sort()
-    for (const appId of appIds) await lockApplication(tx, appId)
+    for (const appId of appIds) await lockApplicationSoon(tx, appId)
     const outcomes = await findOutcomes(tx, submissions)
     for (const appId of appIds) {
       const due = submissions.filter((submission) => submission.appId === appId && !outcomes.has(submission))
