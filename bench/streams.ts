@@ -73,6 +73,12 @@ async function measureMany({ keep }: Bench, service: Service): Promise<string> {
   const before = residentMegabytes(pid).now
   const { opened } = await group.open(service, application.appId, keys.slice(10), limits.streamsOfOne)
   await Bun.sleep(5_000)
+  // One more than a process takes.
+  const headers = { authorization: `Bearer ${client.operatorKey}` }
+  const url = new URL(`${streamEvents.path}?appId=${application.appId}`, service.url)
+  const { status } = await fetch(url, { headers })
+  if (opened !== readers || status !== 429)
+    throw new Error(`${opened} streams; the next one was answered with ${status}`)
   const kib = ((residentMegabytes(pid).now - before) * 1024) / (opened - 10 * limits.streamsOfOne)
   const idleFrom = processCpu(pid)
   await Bun.sleep(20_000)

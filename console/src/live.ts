@@ -71,7 +71,8 @@ function tell(): void {
 }
 
 function settleSoon(): void {
-  settling ??= setTimeout(() => {
+  if (settling !== undefined) return
+  settling = setTimeout(() => {
     settling = undefined
     settle()
   }, settleMs)
@@ -106,42 +107,46 @@ document.addEventListener('visibilitychange', () => {
   readSoon()
 })
 
+/** Reads the stream over any number of connections. */
 async function follow(own: Stream): Promise<void> {
-  const { appId, abort } = own
-  const { signal } = abort
+  const { signal } = own.abort
   const reconnects = new Reconnects()
-  const operation = { ...streamEvents, answers: ['text/event-stream'] }
   while (!signal.aborted) {
-    let pauseMs: number | undefined
-    try {
-      const { data } = await exchange('', operation, { appId }, { operation: streamEvents.id, signal })
-      own.isOpen = true
-      tell()
-      // What happened before the stream began.
-      readSoon()
-      for await (const { event, retry } of blocksOf(data as FileAnswer)) {
-        reconnects.succeeded()
-        if (retry !== undefined) reconnects.heed(retry)
-        if (event !== undefined && event !== 'closed') readSoon()
-      }
-    } catch (error) {
-      const isRefused = error instanceof ForecourtError && error.status >= 400 && error.status < 500
-      if (isRefused) pauseMs = refusedMs
-    }
+    const isRefused = await followOnce(own, reconnects).then(
+      () => false,
+      (error: unknown) => error instanceof ForecourtError && error.status >= 400 && error.status < 500,
+    )
     own.isOpen = false
     if (signal.aborted) return
     tell()
-    await new Promise((resolve) => setTimeout(resolve, pauseMs ?? reconnects.next()))
+    const pauseMs = reconnects.next()
+    await new Promise((resolve) => setTimeout(resolve, isRefused ? refusedMs : pauseMs))
+  }
+}
+
+/** Reads the stream until its connection ends. Throws the service’s refusal. */
+async function followOnce(own: Stream, reconnects: Reconnects): Promise<void> {
+  const { appId, abort } = own
+  const operation = { ...streamEvents, answers: ['text/event-stream'] }
+  const options = { operation: streamEvents.id, signal: abort.signal }
+  const { data } = await exchange('', operation, { appId }, options)
+  own.isOpen = true
+  tell()
+  // What happened before the stream began.
+  readSoon()
+  for await (const { event, retry } of blocksOf(data as FileAnswer)) {
+    reconnects.succeeded()
+    if (retry !== undefined) reconnects.heed(retry)
+    if (event !== undefined && event !== 'closed') readSoon()
   }
 }
 
 function readSoon(): void {
-  reading ??= setTimeout(
-    () => {
-      reading = undefined
-      readAt = performance.now()
-      for (const { appId, read } of readers) if (appId === stream?.appId) read()
-    },
-    Math.max(gatherMs, readAt + readEveryMs - performance.now()),
-  )
+  if (reading !== undefined) return
+  const run = () => {
+    reading = undefined
+    readAt = performance.now()
+    for (const { appId, read } of readers) if (appId === stream?.appId) read()
+  }
+  reading = setTimeout(run, Math.max(gatherMs, readAt + readEveryMs - performance.now()))
 }

@@ -3,20 +3,18 @@ import { ForecourtError, type ForecourtErrorName } from './error.ts'
 import { blocksOf, Reconnects } from './event-stream.ts'
 import type { FileAnswer } from './file.ts'
 
-/** How often a stream that has lost its access gets a new token at once. */
-const renewEveryMs = 60_000
-
 /** A stream of events over any number of connections: where it is, and when it connects again. */
 export class FollowedStream {
   /** The input of the next connection. */
   position: { afterId?: string } = {}
   readonly reconnects = new Reconnects()
-  private renewedAt = Number.NEGATIVE_INFINITY
+  private wasAccepted = false
 
   /** The events of one connection. Returns why the service has ended it, if it says so. */
   async *events(stream: FileAnswer, operation: string): AsyncGenerator<unknown, ForecourtError | undefined> {
     for await (const { id, event, data = '', retry } of blocksOf(stream)) {
       this.reconnects.succeeded()
+      this.wasAccepted = true
       if (retry !== undefined) this.reconnects.heed(retry)
       if (event === 'closed') return closedBy(data, operation)
       if (event !== undefined) yield JSON.parse(data)
@@ -26,10 +24,11 @@ export class FollowedStream {
     return undefined
   }
 
+  /** Whether a stream that has lost its access gets a new token at once: if the one before was accepted. */
   mayRenew(): boolean {
-    const mayRenew = Date.now() - this.renewedAt > renewEveryMs
-    if (mayRenew) this.renewedAt = Date.now()
-    return mayRenew
+    const { wasAccepted } = this
+    this.wasAccepted = false
+    return wasAccepted
   }
 }
 

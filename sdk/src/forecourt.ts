@@ -152,7 +152,7 @@ class Caller {
       }
       options.signal?.throwIfAborted()
       if (failure?.name === 'tokenInvalid' && stream.mayRenew() && this.dropToken(this.token?.text)) continue
-      if (failure !== undefined && !isTransient(failure)) throw failure
+      if (failure !== undefined && !mayPass(failure)) throw failure
       await wait(stream.reconnects.next(failure?.retryAfterSeconds), options.signal)
     }
   }
@@ -209,9 +209,12 @@ const tooLate = () => new DOMException('no answer', 'TimeoutError')
 const canSendAgain = (input: object) => !((input as { file?: unknown }).file instanceof ReadableStream)
 
 /** Whether a retry may succeed, and need not wait for long. */
-function isTransient({ status, retryAfterSeconds }: ForecourtError): boolean {
-  return [0, 408, 429, 500, 502, 503, 504].includes(status) && (retryAfterSeconds ?? 0) * 1000 <= longestPauseMs
+function isTransient(error: ForecourtError): boolean {
+  return mayPass(error) && (error.retryAfterSeconds ?? 0) * 1000 <= longestPauseMs
 }
+
+/** Whether the same request may succeed later. */
+const mayPass = ({ status }: ForecourtError) => [0, 408, 429, 500, 502, 503, 504].includes(status)
 
 /** The options of a call with those of the client, and the defaults. */
 type Sending = CallOptions & { retries: number; timeoutMs: number }

@@ -18,6 +18,8 @@ const lookEveryMs = 500
 /** How long events are polled before the stream is tried again. */
 const pollForMs = 60_000
 const eventsPerLook = 100
+/** The code with which a service that stops closes its streams. */
+const unavailable = 50003
 const firstPauseMs = 250
 /** The longest pauses before the local program and the service are tried again. */
 const longestPauseMs = 5_000
@@ -128,7 +130,8 @@ class EventForwarder {
     if (stream === undefined) return false
     for await (const { event, data = '', retry } of blocksOf(stream)) {
       if (retry !== undefined) this.reconnects.heed(retry)
-      // The next request says whether the access has ended, and why.
+      // If the access has ended, the next request says why.
+      if (event === 'closed' && JSON.parse(data).code !== unavailable) return true
       if (event !== undefined && event !== 'closed') await this.take(JSON.parse(data))
       if (signal.aborted) return true
     }

@@ -247,8 +247,10 @@ test('listen ends with 3 when its application is frozen, and tells where to go o
   const listener = await startListening(app, ['--forward', url])
   await bed.createDeviceOf(app)
   await bed.receiver.waitFor(path, 1)
+  const frozenAt = performance.now()
   await bed.client.operate(freezeApplication, { appId: app.appId, reason: 'a test' })
   const { code, stdout, stderr } = await listener.ended
+  expect(performance.now() - frozenAt).toBeLessThan(5_000)
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('10005 applicationFrozen: ') })
   expect(stdout).toContain('1 event was posted. To continue from here: --after ')
 })

@@ -4,8 +4,9 @@ import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { pageEvents, streamEvents } from '../../src/events/contract.ts'
 import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
 import { deleteSession } from '../../src/people/sessions/contract.ts'
+import { saveSites } from '../../src/sites/contract.ts'
 import { EventReader } from '../event-reader.ts'
-import { newApplication, newToken, type TestApplication } from '../harness.ts'
+import { newApplication, newToken, siteBody, type TestApplication } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, saveSiteOf } from './support.ts'
 
@@ -265,6 +266,14 @@ describe('limits', () => {
     const application = await newApplication(client, { rateLimitPerSecond: 5 })
     const results = await Promise.all(Array.from({ length: 8 }, () => status(application)))
     expect(results.filter((each) => each === 200).length).toBeWithin(4, 7)
+    const reader = [...open].find(({ response }) => response.status === 200)
+    await Bun.sleep(1_000)
+    const { appId: _, ...site } = siteBody(application.appId)
+    const sites = Array(50).fill(site)
+    expectSuccess(await client.operate(saveSites, { appId: application.appId, sites }))
+    await reader?.untilEvents(50)
+    const requests = await Promise.all(Array.from({ length: 4 }, () => client.call(pageEvents, {}, application)))
+    expect(requests.map(({ code }) => code)).toEqual([0, 0, 0, 0])
   })
 })
 
@@ -290,6 +299,12 @@ describe('a stream ends within a second when its caller', () => {
     const reader = await read(again, {}, { 'accept-language': 'zh-CN' })
     await ends(reader, 10002, () => client.operate(rotateApplicationSecret, { appId }))
     expect(reader.closed?.msg).toMatch(/\p{Script=Han}/u)
+  })
+
+  test('has a token that expires', async () => {
+    const reader = await read(await newApplication(client, { tokenLifetimeSeconds: 1 }))
+    await expect(Promise.race([reader.ended, Bun.sleep(2_500)])).resolves.toBeUndefined()
+    expect([reader.isOver, reader.closed?.code]).toEqual([true, 10002])
   })
 
   test('is an application that is frozen; an operator’s goes on', async () => {

@@ -3,11 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Reconnects } from '../../sdk/src/event-stream.ts'
 import { FileAnswer, Forecourt, ForecourtError, OnlineStatus, type SiteRegistration } from '../../sdk/src/index.ts'
 import { freezeApplication, rotateApplicationSecret } from '../../src/applications/contract.ts'
 import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { version } from '../../src/runtime/version.ts'
+import { saveSite } from '../../src/sites/contract.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { atScale, becomesTrue } from '../faults/support.ts'
 import { deviceBody, newApplication, newSerial, projectFolder, siteBody, target } from '../harness.ts'
@@ -552,6 +554,17 @@ describe('pageEvents.stream', () => {
     expect(events.map(({ id }) => id)).toEqual((await forecourt.pageEvents({})).list.map(({ id }) => id))
   })
 
+  test('outlives its token again and again', async () => {
+    const { appId, appSecret } = await newApplication(client, { tokenLifetimeSeconds: 1 })
+    const { events, abort } = follow(new Forecourt({ baseUrl, appId, appSecret }), { type: 'site.*', afterId: 0 })
+    for (let count = 1; count <= 6; count++) {
+      await client.operate(saveSite, siteBody(appId))
+      await Bun.sleep(600)
+    }
+    expect(await becomesTrue(() => events.length === 6, 5_000)).toBe(true)
+    abort.abort()
+  })
+
   test('connects again after a broken connection and a refusal that passes, and misses nothing', async () => {
     const { appId, appSecret, forecourt } = await newSdk()
     let streams = 0
@@ -590,6 +603,23 @@ describe('pageEvents.stream', () => {
     server.stop()
     expect(events.map(({ id }) => id)).toEqual(list.map(({ id }) => id))
     expect(streams).toBeGreaterThanOrEqual(3)
+  })
+
+  test('connects again after `retry`, then ever later, up to 30 s, never all at the same time', () => {
+    const pauses = () => {
+      const reconnects = new Reconnects()
+      reconnects.heed('2000')
+      return Array.from({ length: 8 }, () => reconnects.next())
+    }
+    const all = Array.from({ length: 20 }, pauses)
+    for (const [first = 0, ...others] of all) {
+      expect(first).toBeWithin(2_000, 2_501)
+      for (const [index, pauseMs] of others.entries()) {
+        const most = Math.min(30_000, 2_000 * 2 ** (index + 1))
+        expect(pauseMs).toBeWithin(most * 0.75, most + 1)
+      }
+    }
+    expect(new Set(all.map(([, second]) => second)).size).toBe(20)
   })
 
   test('throws what no retry can change', async () => {

@@ -117,14 +117,16 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const place = usePlace(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
   const sorted = useSort(columns, orderedBy, place.names)
-  const asked = { ...input, ...sorted.asked, pageSize, ...place.asked } as unknown as Input<Body, Query>
+  const sized = (size: number) =>
+    ({ ...input, ...sorted.asked, pageSize: size, ...place.asked }) as unknown as Input<Body, Query>
+  const asked = sized(pageSize)
   const live = useLiveRows<Item>({
-    appId: isLive ? String(input.appId ?? '') : '',
+    appId: liveFor(isLive, input),
     queryKey: reading(operation, asked).queryKey,
     pageSize,
     isFirst: place.isFirst,
     rowKey,
-    load: async (size) => (await call(operation, { ...asked, pageSize: size })).data as unknown as PageData<Item>,
+    load: async (size) => (await call(operation, sized(size))).data as unknown as PageData<Item>,
   })
   const { data, error, isFetching, isPlaceholderData, refetch } = useRead(operation, asked, {
     keepsPrevious: true,
@@ -194,6 +196,9 @@ export function Records<Item extends object, Body extends TObject, Query extends
     </div>
   )
 }
+
+/** The application whose events the rows follow; empty if none. */
+const liveFor = (isLive: boolean, { appId = '' }: Record<string, unknown>) => (isLive ? String(appId) : '')
 
 const pollingOf = (refetchInterval: number | undefined, isLive: boolean) =>
   refetchInterval === undefined || isLive ? {} : { refetchInterval }
