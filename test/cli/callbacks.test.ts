@@ -123,11 +123,8 @@ test('listen polls where the service has no stream, or no place for one: the sam
         asked.push(pathname)
         if (pathname === streamEvents.path) return Response.json({ code, msg: 'refused', data: null }, { status })
         const { method, headers } = request
-        return fetch(bed.client.url + pathname + search, {
-          method,
-          headers,
-          body: await request.text().then((text) => text || null),
-        })
+        headers.set('accept-encoding', 'identity')
+        return fetch(bed.client.url + pathname + search, { method, headers, body: (await request.text()) || null })
       },
     })
     const { path, url } = newUrl()
@@ -250,9 +247,10 @@ test('listen ends with 3 when its application is frozen, and tells where to go o
   const frozenAt = performance.now()
   await bed.client.operate(freezeApplication, { appId: app.appId, reason: 'a test' })
   const { code, stdout, stderr } = await listener.ended
-  expect(performance.now() - frozenAt).toBeLessThan(5_000)
+  expect(performance.now() - frozenAt).toBeLessThan(8_000)
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('10005 applicationFrozen: ') })
-  expect(stdout).toContain('1 event was posted. To continue from here: --after ')
+  // The event of the freeze itself may come first.
+  expect(stdout).toMatch(/(1 event was|2 events were) posted\. To continue from here: --after /)
 })
 
 test('what listen cannot do is told before it listens', async () => {
