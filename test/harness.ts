@@ -314,7 +314,7 @@ export async function newToken(client: Client, appId: string, appSecret: string)
 }
 
 /** Repeats a call that an overloaded service refused with 50003, so that a busy machine fails no test in its setup. */
-async function despiteLoad<Data>(ask: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
+export async function despiteLoad<Data>(ask: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
   for (let tries = 1; ; tries++) {
     const answer = await ask()
     if (answer.code !== 50003 || tries === 30) return answer
