@@ -1,8 +1,8 @@
 // Made from the contracts by `npm run generate`. Not to be edited.
 
-import type { ExportMethod, FileMethod, Method, PageMethod } from './method.ts'
+import type { ExportMethod, FileMethod, Followed, Method, PageMethod } from './method.ts'
 
-export type { CallOptions } from './method.ts'
+export type { CallOptions, StreamOptions } from './method.ts'
 
 export interface Act {
   /** The id of the record. */
@@ -3054,6 +3054,19 @@ export interface StateReport {
   batteryEnergy?: string | null | undefined
 }
 
+export interface StreamEventsQuery {
+  /** The application’s ID. Required for operators; applications can omit it. */
+  appId?: string | undefined
+  /** One or more event types, separated by commas; device.* matches all device events. */
+  type?: string | undefined
+  /** The device’s serial number. */
+  deviceNo?: string | undefined
+  /** Only rows about this site. */
+  siteId?: number | undefined
+  /** Only events with a larger id, which are newer. */
+  afterId?: number | undefined
+}
+
 export interface SuggestPlacementsQuery {
   /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
@@ -3446,7 +3459,9 @@ export interface Methods {
   /** Suggests up to 100 devices without a site near a site, or sites near a device, nearest first. Sites without coordinates are matched by district. Changes nothing. */
   suggestPlacements: Method<SuggestPlacementsQuery, SuggestPlacementsResult>
   /** Returns the event feed of an application, oldest first. To get newer events, send the last event’s ID as `afterId`. */
-  pageEvents: PageMethod<PageEventsQuery, EventPage>
+  pageEvents: PageMethod<PageEventsQuery, EventPage> & Followed<StreamEventsQuery, Event>
+  /** Streams an application’s events as server-sent events, in the order of `pageEvents`. Begins after `Last-Event-ID`, else after `afterId`, else after the newest event. */
+  streamEvents: ExportMethod<StreamEventsQuery>
   /** Returns one event. */
   getEvent: Method<GetEventQuery, Event>
   /** Lists the audit log, newest first: actions of people and operator keys in all applications, applied price changes, and platform events. */
@@ -3672,6 +3687,7 @@ export const operations = {
   summarizePlacements: { method: 'GET', path: '/api/device/entrance/placement/summary' },
   suggestPlacements: { method: 'GET', path: '/api/device/entrance/placement/suggest' },
   pageEvents: { method: 'GET', path: '/api/event/v1/event/page', isPage: true },
+  streamEvents: { method: 'GET', path: '/api/event/v1/event/stream', answers: ['text/event-stream'] },
   getEvent: { method: 'GET', path: '/api/event/v1/event/detail' },
   pageAudit: { method: 'GET', path: '/api/platform/v1/audit/page', isPage: true },
   pageDeliveries: { method: 'GET', path: '/api/event/v1/delivery/page', isPage: true },

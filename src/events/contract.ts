@@ -89,6 +89,30 @@ export const pageEvents = operation({
   refusals: ['applicationNotFound'],
 })
 
+/** The media type of server-sent events. */
+export const eventStreamType = 'text/event-stream'
+
+export const streamEvents = operation({
+  id: 'streamEvents',
+  group: 'events',
+  summary:
+    'Streams an application’s events as server-sent events, in the order of `pageEvents`. Begins after `Last-Event-ID`, else after `afterId`, else after the newest event.',
+  method: 'GET',
+  path: '/api/event/v1/event/stream',
+  callers: ['application', 'operator'],
+  query: Type.Object({
+    appId: ownAppId,
+    type: optional(typeFilter(eventTypes)),
+    deviceNo: optional(deviceNo),
+    siteId: optional(integer()),
+    afterId: optional(integer()),
+  }),
+  data: Type.Unknown(),
+  answers: [eventStreamType],
+  resumes: true,
+  refusals: ['applicationNotFound'],
+})
+
 export const getEvent = operation({
   id: 'getEvent',
   group: 'events',

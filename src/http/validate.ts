@@ -270,7 +270,8 @@ export function undecodable(query: string): string[] {
   })
 }
 
-function wholeNumber(written: string): number | string {
+/** The number that a query or a header writes; the text itself if it is no whole number. */
+export function wholeNumber(written: string): number | string {
   return /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written
 }
 

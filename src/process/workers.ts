@@ -151,12 +151,12 @@ export class Workers {
       if (asked === undefined || !asked.waiting.delete(member)) return
       if (message.answer !== undefined) asked.answers.set(member, message.answer)
       asked.settle()
-    } else if (message.kind === 'release') this.claims.release(message.key)
+    } else if (message.kind === 'release') this.claims.release(message.key, member)
     else this.send(member, { kind: 'reply', id: message.id, reply: await this.replyTo(member, message.request) })
   }
 
   private async replyTo(member: Member, request: Request): Promise<unknown> {
-    if (request.what === 'claim') return this.claims.claim(request.key, member)
+    if (request.what === 'claim') return this.claims.claim(request.key, member, request.most)
     if (request.what === 'metrics') return this.metrics()
     const others = this.serving.filter((other) => other !== member)
     return [...(await this.gather(request.asked, others)).values()]

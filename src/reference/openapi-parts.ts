@@ -88,6 +88,12 @@ export const headerParameters = {
       'The `ETag` of an earlier response: if the record has changed since, the request is refused with 10009.',
     schema: { type: 'string' },
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The `id` of the last block that was received; it comes before `afterId`.',
+    schema: { type: 'string' },
+  },
   WebhookId: webhookHeader(
     'webhook-id',
     'The ID of the callback, the same for every attempt. Ignore callbacks with an ID that you have already processed.',

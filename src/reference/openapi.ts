@@ -138,6 +138,7 @@ class DocumentWriter {
       ...(query === undefined ? [] : this.queryParameters(query)),
       ...(operation.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
       ...(operation.conditional ? [refTo('parameters', 'IfMatch')] : []),
+      ...(operation.resumes ? [refTo('parameters', 'LastEventId')] : []),
     ]
     return {
       operationId: id,

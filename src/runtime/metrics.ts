@@ -227,6 +227,19 @@ export class Metrics {
     })
   }
 
+  /** A count that is kept elsewhere, and is read at each scrape. */
+  counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  }
+
   /** Values by a label that are read at each scrape; absent while they are unknown. */
   gaugeBy(label: string, { name, help, merged }: GaugeOptions, read: () => Readings | Promise<Readings>): void {
     new Gauge({

@@ -241,7 +241,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     await page.getByRole('link', { name: /^CSV/ }).waitFor()
     await isSound(visited, nameOf('export', combination))
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: word(/^All 2 that match/, /^符合条件的 2 条/) }).click()
+    await page.getByRole('button', { name: word(/^All 2 matching/, /^符合条件的 2 条/) }).click()
     await page.getByRole('dialog').waitFor()
     await check('all-that-match')
     if (isPhone) {

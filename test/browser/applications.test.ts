@@ -215,7 +215,7 @@ describe('applications', () => {
     await page.reload()
     await page.getByText(`until ${second.data.overlapUntil}`).waitFor()
     await page.getByRole('button', { name: 'Rotate secret' }).click()
-    await dialog.getByText(`lasts until ${second.data.overlapUntil}`).waitFor()
+    await dialog.getByText(`still valid until ${second.data.overlapUntil}`).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'End now' }).click()
     await dialog.getByText('stop working within a second').waitFor()

@@ -68,7 +68,7 @@ describe('the audit trail', () => {
     await drawer.getByText('changed by its owner; other sessions ended').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^Second factor set up, / }).click()
-    await drawer.getByRole('listitem').filter({ hasText: 'second factor' }).getByText('code generator').waitFor()
+    await drawer.getByRole('listitem').filter({ hasText: 'second factor' }).getByText('authenticator app').waitFor()
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })
 

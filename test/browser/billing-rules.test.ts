@@ -70,9 +70,7 @@ describe('billing rules', () => {
     await newRule(app)
     const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'viewer' })
     const { page } = visited
-    await page
-      .getByText('First 30 minutes free, then 2.50 yuan per 15 minutes. Maximum 40 yuan per day.')
-      .waitFor()
+    await page.getByText('First 30 minutes free, then 2.50 yuan per 15 minutes. Maximum 40 yuan per day.').waitFor()
     await page.getByText('5 periods per day, 0.70 to 1.60 yuan/kWh').waitFor()
     await page
       .getByRole('row', { name: /Slow, all day/ })

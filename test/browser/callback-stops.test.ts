@@ -52,7 +52,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await page.getByText('No results match these filters.').waitFor()
   expect(await page.getByText('missed events from').count()).toBe(0)
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&status=3`)
-  await page.getByRole('button', { name: /^All 1 that match/ }).click()
+  await page.getByRole('button', { name: /^All 1 matching/ }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('stopped: 3. They have no delivery, so no state').waitFor()
   // The form says what it sends, by the state that is chosen.

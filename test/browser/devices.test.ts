@@ -54,7 +54,11 @@ describe('list of devices', () => {
   longBrowserTest('follows a state while it is looked at', async () => {
     const app = await newApplication(client)
     const { deviceNo } = await newDevice(app, { deviceName: 'Live gate' })
-    const { page } = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator', hasOwnClock: true })
+    const { page } = await visit(`/console/devices?appId=${app.appId}`, {
+      role: 'operator',
+      hasOwnClock: true,
+      isPolling: true,
+    })
     await page
       .getByRole('row', { name: /Live gate/ })
       .getByText('Offline')

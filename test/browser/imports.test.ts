@@ -94,7 +94,9 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   const visited = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
   const { page } = visited
   await page.getByRole('link', { name: 'Import', exact: true }).click()
-  expect(await saved(page, () => page.getByRole('link', { name: 'Download CSV template' }).click())).toContain('deviceNo,')
+  expect(await saved(page, () => page.getByRole('link', { name: 'Download CSV template' }).click())).toContain(
+    'deviceNo,',
+  )
   await chooseFile(page, Buffer.from('PK\x03\x04 not text'))
   await page.getByRole('alert').getByText('This is an Excel workbook.').waitFor()
   await page.getByRole('button', { name: 'Choose another file' }).click()
@@ -143,7 +145,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
       .split('\n')
       .map((line) => JSON.parse(line)),
   ).toMatchObject([{ line: 4, outcome: 'refused', code: 10001, deviceNo: third }])
-  await page.getByRole('link', { name: 'Results' }).click()
+  await page.getByRole('link', { name: 'Rows' }).click()
   await page.getByRole('row', { name: /^Line 3 Existing/ }).waitFor()
   const sheet = await saved(page, () => page.getByRole('button', { name: 'Download CSV' }).click())
   expect(sheet).toStartWith('\ufeffline,key,outcome,code,reason\r\n')
@@ -182,7 +184,7 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
   await expectSound(visited, 'New import')
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await page.getByText('Done', { exact: true }).waitFor()
-  await page.getByText('ignores them: 责任人, remarks2.').waitFor()
+  await page.getByText('ignore them: 责任人, remarks2.').waitFor()
   await page.getByText('also appears in line 2 of this file, with different content').waitFor()
   await expectSoundInBothShades(visited, /^Import \d+: Devices$/, 'import-refused-rows')
   const sheet = await saved(page, () => page.getByRole('button', { name: 'Download refused rows' }).click())
@@ -192,7 +194,7 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
 
   await leadTo(page, `/console/imports/new?kind=devices&appId=${app.appId}`)
   await chooseFile(page, Buffer.from(sheet.replace('nowhere', '"115.9,28.7"')))
-  await page.getByText('ignores them: refusedLine, refusedCode, refusedReason.').waitFor()
+  await page.getByText('ignore them: refusedLine, refusedCode, refusedReason.').waitFor()
   await page.getByRole('button', { name: 'Skip them' }).click()
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await page.getByText('Done', { exact: true }).waitFor()
@@ -262,7 +264,7 @@ longBrowserTest('a column of a large file is left out while the page holds littl
   await page.getByRole('button', { name: 'Cancel import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
   await page.getByText('Import cancelled.').waitFor()
-  await page.getByText('ignores them: remarks2.').waitFor()
+  await page.getByText('ignore them: remarks2.').waitFor()
   expect(visited.faults).toEqual([])
 })
 

@@ -370,7 +370,11 @@ describe('a list', () => {
     ]
     const moved: string[] = []
     for (const [path, ...narrowings] of lists) {
-      const { page } = await visit(`/console/${path}`, { role: 'admin', viewport: { width: 1440, height: 900 } })
+      const { page } = await visit(`/console/${path}`, {
+        role: 'admin',
+        viewport: { width: 1440, height: 900 },
+        isPolling: true,
+      })
       await page.locator('main table[aria-busy=false] tbody tr').first().waitFor()
       await page.waitForLoadState('networkidle')
       for (const [index, narrowing] of narrowings.entries()) {

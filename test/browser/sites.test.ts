@@ -281,7 +281,7 @@ describe('a site', () => {
     await words.fill('Out of service, given up')
     await page.context().setOffline(true)
     await dialog.getByRole('button', { name: 'Take out of service' }).click()
-    await dialog.getByText(/did not answer/).waitFor()
+    await dialog.getByText(/didn’t respond/).waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await page.context().setOffline(false)

@@ -139,6 +139,7 @@ export const measured: Record<string, Measured> = {
     allowed: { blocks: 5_000, because: 'It searches the devices of the application for those near the site.' },
   },
   pageEvents: counting(own(none)),
+  streamEvents: own(none),
   getEvent: own(({ event }) => ({ id: event })),
   pageDeliveries: counting(own(none)),
   getDelivery: own(({ delivery }) => ({ id: delivery })),
@@ -321,6 +322,7 @@ export const measured: Record<string, Measured> = {
  * Requests for which an operation runs other SQL than for its simplest request, named `operation: what is requested`.
  */
 export const variants: Record<string, Measured> = {
+  'streamEvents: from the beginning': own(() => ({ afterId: 0 })),
   'pageEvents: of one device': own(({ device }) => ({ deviceNo: device })),
   'pageEvents: of one site': own(({ site }) => ({ siteId: site })),
   'pageEvents: of one type': own(() => ({ type: 'site.created' })),

@@ -80,7 +80,11 @@ const refreshEvery = 10_000
 
 export function Page() {
   const { appId = '', deviceNo = '' } = useParams()
-  const { data, error, refetch } = useRead(getDevice, { appId, deviceNo }, { refetchInterval: refreshEvery })
+  const { data, error, refetch } = useRead(
+    getDevice,
+    { appId, deviceNo },
+    { refetchInterval: refreshEvery, live: appId },
+  )
   // A device may be gone although cached data is still there.
   if (error?.code === 20002) return <Absent appId={appId} deviceNo={deviceNo} />
   if (data !== undefined) return <Present device={data} />
@@ -280,6 +284,7 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
       <Records
         name="device-events"
         operation={pageEvents}
+        isLive
         input={{ appId, deviceNo }}
         orderedBy="time"
         columns={columns}

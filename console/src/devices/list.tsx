@@ -208,6 +208,7 @@ function DeviceRecords({ appId }: { appId: string }) {
     <Records
       name="devices"
       operation={pageDevices}
+      isLive
       isBrief
       exportKind="devices"
       input={{ appId, ...values }}
