@@ -49,7 +49,7 @@ browserTest(
     const keyName = newSerial('<img/src=x/onerror=alert(1)>').padEnd(64, 'W')
     const { data: key } = await client.call(createOperatorKey, { name: keyName, role: 'viewer' }, { headers })
     // Used, so that the list of keys shows every time that it can.
-    expect((await client.call(getSession, {}, { token: key.key })).code).toBe(0)
+    expect((await client.call(getSession, {}, { token: String(key.operatorKey) })).code).toBe(0)
     const effectiveTime = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '')
     const terms = { appId, billingRuleId: rule, effectiveTime, freeMinutes: 0, unitMinutes: 10, unitPrice: '2' }
     const change = { ...terms, reason: text(17) }

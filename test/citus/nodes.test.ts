@@ -122,7 +122,7 @@ onCluster(
         status: 'fail',
         message: expect.stringMatching(/^\S+:\d+ does not answer the coordinator$/),
       })
-      const told = () => service.stderr().split('the search for silent devices failed').length - 1
+      const told = () => service.stderr().split('search for devices without reports failed').length - 1
       expect(await becomesTrue(() => told() > 0)).toBe(true)
       // The worker searches a few more times.
       await sleep(3_000)

@@ -264,7 +264,7 @@ test('what listen cannot do is told before it listens', async () => {
     [['--forward', 'here'], /must be an absolute URL/],
     [['--forward', 'http://example.com/'], /plain text.+--allow-http/],
     [[...forward, '--secret', 'not base64'], /--secret must be a callback secret: whsec_/],
-    [[...forward, '--app', appId, '--app-id', appId], /give one of them/],
+    [[...forward, '--app', appId, '--app-id', appId], /use either --app/],
     [
       forward,
       /name the application/,

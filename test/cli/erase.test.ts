@@ -48,7 +48,7 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
 
   const done = await erase(...one, '--json')
   expect({ code: done.code, ...JSON.parse(done.stdout) }).toEqual({ code: 0, sites: 1, events: 4 })
-  expect(done.stderr).toContain('backups still hold them')
+  expect(done.stderr).toContain('backups still contain this data')
   const after = await eventsOf(gone.id)
   const nobody = { contacts: '***', contactsPhone: '***', customerServicePhone: '***' }
   expect(after).toEqual(before.map((event) => ({ ...event, data: { ...(event.data as object), ...nobody } })))

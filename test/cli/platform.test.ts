@@ -83,7 +83,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
     ['--role', 'viewer', '--app', 'a'],
   ]) {
     const answer = await forecourt(['operator', 'create', name, ...mistaken], settings)
-    expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--app names') })
+    expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--app is required') })
   }
   const file = join(newDataDir(), 'key')
   writeFileSync(file, `${secret}\n`)

@@ -167,7 +167,7 @@ describe('a small backup', () => {
     expectRefused(await forecourt(['backup', join(newFile(), 'x')], env), 'does not exist')
     expectRefused(await forecourt(['backup', place.home], env), 'is a folder')
     const nowhere = { FORECOURT_DATA_DIR: place.newFolder() }
-    expectRefused(await forecourt(['backup', newFile()], nowhere), 'There is no Forecourt database in')
+    expectRefused(await forecourt(['backup', newFile()], nowhere), 'No Forecourt database found in')
     expect(existsSync(nowhere.FORECOURT_DATA_DIR)).toBe(false)
   })
 

@@ -133,7 +133,7 @@ describe('migrate', () => {
     ] as never)
     expect(lines.filter(([, words]) => words === 'migration applied')).toHaveLength(3)
     expect(
-      lines.filter(([words]) => String(words).startsWith('waiting: another process')).length,
+      lines.filter(([words]) => String(words).startsWith('waiting for another process')).length,
     ).toBeGreaterThanOrEqual(2)
   })
 
@@ -158,7 +158,7 @@ describe('migrate', () => {
     // A writer that queues behind the migration waits no longer than the migration's lock timeout, at each attempt.
     const writer = open()
     await writer`set statement_timeout = 30000`
-    const givenUp = () => lines.filter(([, words]) => String(words).startsWith('a migration could not lock'))
+    const givenUp = () => lines.filter(([, words]) => String(words).startsWith('migration couldn’t lock'))
     const pauses: number[] = []
     const writing = load(
       async () => {

@@ -102,7 +102,7 @@ test('it starts as one service: one ready line, one link for the first admin, an
   const fresh = await start(place.preparedFolder(), { FORECOURT_OPERATOR_KEY: '', FORECOURT_LOG_LEVEL: 'debug' })
   const lines = fresh.stdout().split('\n')
   expect(lines.filter((line) => line.startsWith('Forecourt is ready at '))).toHaveLength(1)
-  expect(lines.filter((line) => line.startsWith('Set up the first operator'))).toHaveLength(1)
+  expect(lines.filter((line) => line.startsWith('Create the first admin account'))).toHaveLength(1)
   expect(fresh.stdout().match(/The application "demo" is ready/g)).toHaveLength(1)
   const pids = workersOf(fresh).map(({ pid }) => pid)
   expect(pids).toHaveLength(workers)
