@@ -60,7 +60,7 @@ async function startAlerts(url: string, key: string) {
   })
   const [prometheusPort, alertmanagerPort] = [await freePort(), await freePort()]
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
-  mkdirSync(join(folder, 'secrets'))
+  mkdirSync(join(folder, 'secrets'), { recursive: true })
   write('secrets/robot_token', 'token')
   write('forecourt.key', key)
   copyFileSync(join(projectFolder, 'deploy/prometheus/alerts.yaml'), join(folder, 'alerts.yaml'))
@@ -169,12 +169,12 @@ describe.skipIf(prometheus === null || alertmanager === null)('people are told',
       expect(await becomesTrue(() => alerts.since(silentAt).fleet.length > 0, 120_000)).toBe(true)
       tell(`the message came after ${Math.round((Date.now() - silentAt) / 1000)} s`)
       // Until the alerts of its sites would have come.
-      await sleep(150_000)
+      await sleep(60_000)
       expect(namesOf(alerts.since(silentAt).fleet)).toEqual(['firing ForecourtApplicationSilent'])
       await report(client, app, serials, 1)
       const backAt = Date.now()
       expect(await becomesTrue(() => alerts.since(backAt).fleet.length > 0, 300_000)).toBe(true)
-      await sleep(90_000)
+      await sleep(60_000)
       expect(namesOf(alerts.since(backAt).fleet)).toEqual(['resolved ForecourtApplicationSilent'])
 
       // Three minutes, as thirty.
