@@ -90,7 +90,9 @@ describe.skipIf(!has('amtool'))('amtool', () => {
   test('sends each alert to people', () => {
     for (const severity of ['critical', 'warning', 'info']) {
       const labels = ['alertname=ForecourtSiteUnreachable', 'app_id=a', 'city=b', `severity=${severity}`]
-      expect(run('amtool', ['config', 'routes', 'test', `--config.file=${config}`, ...labels]).said).toStartWith('mail\n')
+      expect(run('amtool', ['config', 'routes', 'test', `--config.file=${config}`, ...labels]).said).toStartWith(
+        'mail\n',
+      )
     }
   })
 })
