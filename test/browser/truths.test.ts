@@ -167,7 +167,7 @@ describe('the console', () => {
     for (const text of [wide, `\u200b${deviceNo}\u200d`]) {
       await page.getByLabel('Serial number').fill(text)
       await page.waitForURL(new RegExp(`deviceNo=${deviceNo}`))
-      await page.getByText('1 in all').waitFor()
+      await page.getByText('1 total').waitFor()
       await page.getByLabel('Serial number').fill('')
       await page.waitForURL((url) => !url.search.includes('deviceNo'))
       await page.keyboard.press('Control+k')

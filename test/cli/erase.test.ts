@@ -35,7 +35,7 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   expect(await erase(...one)).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('delete the site first'),
+    stderr: expect.stringContaining('Delete the site first'),
   })
   await client.call(deleteSite, { appId, id: gone.id }, { token })
   const eventsOf = async (siteId: number) => (await client.call(pageEvents, { appId, siteId }, { token })).data.list

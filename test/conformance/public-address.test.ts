@@ -40,9 +40,7 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service that is
   test('tells of a misspelt setting in one line at the start, with the nearest name', () => {
     const lines = service.stderr().split('\n')
     const told = lines.filter((line) => line.includes('FORECOURT_CALLBACK'))
-    expect(told.map((line) => JSON.parse(line).msg)).toEqual([
-      'FORECOURT_CALLBACK is not a setting; the nearest one is FORECOURT_CALLBACKS',
-    ])
+    expect(told.map((line) => JSON.parse(line).msg)).toEqual(['FORECOURT_CALLBACK; did you mean FORECOURT_CALLBACKS'])
   })
 })
 

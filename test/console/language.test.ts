@@ -24,7 +24,7 @@ test('no count is followed by a noun that has only its plural', () => {
   )
   // These counts are limits, or always more than one.
   const never1 = [
-    /^most: 'A rule has at most/,
+    /^most: 'A rule can have up to/,
     /^mostShown:/,
     /^(noSuccess|countedFrom):/,
     /^tooMany:/,

@@ -175,9 +175,9 @@ test('a database that takes no writes is backed up, and it is told that nothing 
 test('what makes no sense is wrong usage, and makes nothing', async () => {
   const elsewhere = join(place.home, 'elsewhere')
   for (const [options, words] of [
-    [[], 'name a file, or a folder with --to'],
-    [['file', '--to', elsewhere], 'name a file, or a folder with --to'],
-    [['file', '--keep', '2'], '--keep needs --to FOLDER'],
+    [[], 'specify a file, or a folder with --to'],
+    [['file', '--to', elsewhere], 'specify a file, or a folder with --to'],
+    [['file', '--keep', '2'], '--keep requires --to FOLDER'],
     [['--to', elsewhere, '--keep', '0'], '--keep must be a whole number, 1 or more'],
     [['--to', elsewhere, '--keep', 'all'], '--keep must be a whole number, 1 or more'],
   ] as const) {

@@ -54,11 +54,11 @@ test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
     const missing = join(place.home, 'nowhere')
     const [empty, blank, given] = [fileOf(''), fileOf(' \n'), fileOf('x'.repeat(40))]
     const cases: [file: string, beside: string, words: string][] = [
-      [missing, '', `${name}_FILE names ${missing}, which cannot be read (ENOENT).`],
-      [folder, '', `${name}_FILE names ${folder}, which cannot be read (EISDIR).`],
+      [missing, '', `${name}_FILE names ${missing} (ENOENT).`],
+      [folder, '', `${name}_FILE names ${folder} (EISDIR).`],
       [empty, '', `${name}_FILE names ${empty}, which is empty.`],
       [blank, '', `${name}_FILE names ${blank}, which is empty.`],
-      [given, 'y'.repeat(40), `${name} and ${name}_FILE are both set; one must go.`],
+      [given, 'y'.repeat(40), `${name} and ${name}_FILE are both set. Remove one of them.`],
     ]
     const envOf = (beside: string, file: string) => ({ [name]: beside, [`${name}_FILE`]: file })
     for (const [file, beside, words] of cases) expect(() => readConfig(envOf(beside, file))).toThrow(words)

@@ -49,7 +49,7 @@ describe('strangers', () => {
     const lines = service
       .stderr()
       .split('\n')
-      .filter((line) => line.includes('a sign-on was refused'))
+      .filter((line) => line.includes('single sign-on refused'))
     expect(lines).toHaveLength(20)
   })
 

@@ -163,7 +163,7 @@ test('while a killed worker is away the others answer, and another takes its pla
   const pids = workersOf(service).map(({ pid }) => pid)
   expect(pids).toHaveLength(workers)
   expect(pids).not.toContain(killed.pid)
-  expect(service.stderr()).toMatch(new RegExp(`"pid":${killed.pid},.*worker ended: another is started in its place`))
+  expect(service.stderr()).toMatch(new RegExp(`"pid":${killed.pid},.*worker exited; starting a replacement`))
   expect(await missing(seen.created, app)).toEqual([])
 })
 
@@ -298,7 +298,7 @@ longTest('a port that is taken, by a program or by another service’s workers, 
     expect(code).toBe(1)
     expect(stdout).toBe('')
     expect(stderr).toBe(
-      `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.\n`,
+      `Port ${port} on 127.0.0.1 is used by another program. Stop that program, or set FORECOURT_PORT to another port.\n`,
     )
   }
   program.close()
