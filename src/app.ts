@@ -79,6 +79,8 @@ import { Turns } from './runtime/turns.ts'
 import { runtime, version } from './runtime/version.ts'
 import type { SecretBox } from './secrets/box.ts'
 import { serviceDetailRoutes } from './service/detail/routes.ts'
+import { startFleetCounter } from './service/fleet/counter.ts'
+import { fleetRegistry, KnownFleet } from './service/fleet/gauges.ts'
 import { registerServiceGauges } from './service/gauges.ts'
 import { startRecorder } from './service/overview/recorder.ts'
 import { overviewRoutes } from './service/overview/routes.ts'
@@ -211,6 +213,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   )
   // Each feature writes through its own pool; reads get a connection with the request.
   const { control, writes, background, creates, states } = pools
+  const fleet = new KnownFleet()
   const readiness = readinessOf({
     sql: control,
     background,
@@ -274,6 +277,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...serviceRoutes({
       sql: control,
       metrics,
+      fleet: fleetRegistry(fleet),
       readiness,
       peers,
       config,
@@ -317,6 +321,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     config,
     pools,
     isDistributed,
+    fleetCountedAt: () => fleet.countedAt,
     readsWaiting: () => reads.waiting,
     inFlight,
     timeoutMs: metricTimeoutMs,
@@ -340,6 +345,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const upkeep = startUpkeep(pools.background, log, { ...config, isDistributed }, routines)
   jobs.start()
   const recorder = startRecorder(pools.background, log, metrics)
+  const fleetCounter = startFleetCounter(background, log, fleet)
   const presence = startPresence({ sql: background, log, config })
   return {
     handler: withConsole(handler, config.mapTileUrl),
@@ -358,6 +364,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       upkeep.stop()
       await Promise.all([recorder.stop(), refusalRecorder.stop(), keyUsage.stop()])
       presence.stop()
+      fleetCounter.stop()
       reader.stop()
       regions.stop()
       deadlines.stop()

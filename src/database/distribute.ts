@@ -30,6 +30,7 @@ export const applicationTables = [
   'callback_stop',
   'delivery',
   'refusal',
+  'fleet_count',
 ]
 
 /** Tables distributed by serial number: only the owner of a serial concerns more than one application. */

@@ -18,6 +18,7 @@ interface Parts {
   pools: Record<string, Sql> & { background: Sql }
   isDistributed: boolean
   readsWaiting(): number
+  fleetCountedAt(): Date | undefined
   inFlight: InFlight
   /** How long a scrape waits for the database's figures before it responds without them. */
   timeoutMs: number
@@ -92,7 +93,7 @@ export function registerServiceGauges(parts: Parts): void {
   )
   showDisk(metrics, parts.config)
   showBackups(metrics, pools.background, timeoutMs)
-  showFleet(metrics, pools.background, timeoutMs)
+  showCounts(metrics, pools.background, timeoutMs, parts.fleetCountedAt)
 }
 
 const inSeconds = (moment: Date | null | undefined) => (moment ? moment.getTime() / 1000 : undefined)
@@ -152,22 +153,13 @@ function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
 }
 
 /** Shows the counts of the overview, which upkeep keeps at most some minutes old. */
-function showFleet(metrics: Metrics, sql: Sql, timeoutMs: number): void {
+function showCounts(metrics: Metrics, sql: Sql, timeoutMs: number, fleetCountedAt: () => Date | undefined): void {
   const last = lately(() => findCount(sql), { freshMs: 500, timeoutMs })
   const show = (name: string, help: string, read: (counts: FleetCounts) => Readings) =>
     metrics.gaugeBy('state', { name, help, merged: 'first' }, async () => {
       const counts = (await last())?.counts
       return counts && read(counts)
     })
-  show(
-    'forecourt_devices',
-    'Devices by state; a faulty one is online or offline too.',
-    ({ devices, devicesOnline, devicesFaulty }) => ({
-      online: devicesOnline,
-      offline: devices - devicesOnline,
-      faulty: devicesFaulty,
-    }),
-  )
   show(
     'forecourt_applications',
     'Applications by state; a frozen one is online or offline too.',
@@ -180,10 +172,10 @@ function showFleet(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   metrics.gauge(
     {
       name: 'forecourt_counted_timestamp_seconds',
-      help: 'When devices and applications were counted last, in Unix time.',
-      merged: 'first',
+      help: 'When the fleet was counted last, in Unix time.',
+      merged: 'max',
     },
-    async () => inSeconds((await last())?.countedAt),
+    () => inSeconds(fleetCountedAt()),
   )
 }
 
