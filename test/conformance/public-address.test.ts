@@ -106,7 +106,10 @@ test('a proxy that is not trusted is told once, and one that is never', async ()
       await new Client(service).call(createSession, body, { headers: { 'x-forwarded-for': source } })
     }
     await service.stop()
-    expect([trusted, service.stderr().split('X-Forwarded-For from an untrusted address').length - 1]).toEqual([trusted, times])
+    expect([trusted, service.stderr().split('X-Forwarded-For from an untrusted address').length - 1]).toEqual([
+      trusted,
+      times,
+    ])
   }
 })
 

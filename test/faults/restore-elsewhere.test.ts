@@ -143,7 +143,10 @@ longTest(
     expect(gunzipSync(readFileSync(file)).toString()).not.toContain(readFileSync(key, 'utf8').trim())
 
     const to = await newDatabase()
-    expectRefused(await forecourt(['restore', file], to.env), /Set FORECOURT_SECRETS_KEY_FILE to that file\. Nothing was written\.$/m)
+    expectRefused(
+      await forecourt(['restore', file], to.env),
+      /Set FORECOURT_SECRETS_KEY_FILE to that file\. Nothing was written\.$/m,
+    )
     expect(await to.look((sql) => sql`select 1 from pg_class where relname = 'application'`)).toHaveLength(0)
     // The file's first key seals new secrets; its second, the backup's key, still opens the restored ones.
     writeFileSync(key, `${newKey()}\n${readFileSync(key, 'utf8')}`)
@@ -220,8 +223,5 @@ test('a backup of an older schema is restored into it, and brought up to date wi
     (sql) =>
       sql`insert into schema_migration (version, file, checksum) values (${next.version}, ${next.file}, ${checksum})`,
   )
-  expectRefused(
-    await forecourt(['backup', newFile()], from.env),
-    'The database schema is newer than this version',
-  )
+  expectRefused(await forecourt(['backup', newFile()], from.env), 'The database schema is newer than this version')
 })
