@@ -148,6 +148,11 @@ export interface Visited {
   headers: { cookie: string }
 }
 
+/** Refuses the page a stream of events. A page with one never has an idle network. */
+export function withoutStream(page: Page): Promise<unknown> {
+  return page.route(`**${streamEvents.path}*`, (route) => route.fulfill({ status: 429, body: '' }))
+}
+
 /** Opens a page of the console, signed in as a person with that role; without a role, signed out. */
 export async function visit(path: string, options: Visit = {}): Promise<Visited> {
   const { role, appIds = [], language = 'en', viewport = wide, isDark, through = client } = options
@@ -160,7 +165,7 @@ export async function visit(path: string, options: Visit = {}): Promise<Visited>
     await context.addCookies([{ name, value, url: through.url, httpOnly: true, sameSite: 'Strict' }])
   }
   if (hasOwnClock) await page.clock.install()
-  if (isPolling) await page.route(`**${streamEvents.path}*`, (route) => route.fulfill({ status: 429, body: '' }))
+  if (isPolling) await withoutStream(page)
   await page.setViewportSize(viewport)
   await showIn(page, isDark === true ? 'dark' : 'light')
   const faults: string[] = []

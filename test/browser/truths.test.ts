@@ -22,7 +22,7 @@ describe('the console', () => {
   browserTest('keeps a form when another language is chosen', async () => {
     const app = await newApplication(client)
     const site = await newSite(app)
-    const { page } = await visit(`/console/sites/${app.appId}/${site.id}/edit`, { role: 'operator' })
+    const { page } = await visit(`/console/sites/${app.appId}/${site.id}/edit`, { role: 'operator', isPolling: true })
     await page.getByLabel('Site name').fill('typed before')
     await page.getByRole('button', { name: 'Language' }).click()
     await page.getByRole('menuitem', { name: '中文' }).click()
