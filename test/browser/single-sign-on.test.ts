@@ -181,7 +181,7 @@ describe('in the long run', () => {
     await page.getByRole('button', { name: 'Cancel' }).click()
 
     // What the provider manages is not offered.
-    expect(await page.getByRole('button', { name: /^(Unlink|Link with)/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^(Unlink|Link to)/ }).count()).toBe(0)
     expect(visited.faults).toEqual([])
   })
 

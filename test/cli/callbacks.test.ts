@@ -267,7 +267,7 @@ test('what listen cannot do is told before it listens', async () => {
     [[...forward, '--app', appId, '--app-id', appId], /use either --app/],
     [
       forward,
-      /name the application/,
+      /specify the application/,
       { FORECOURT_URL: bed.client.url, FORECOURT_OPERATOR_KEY: bed.service.operatorKey },
     ],
     [forward, /set APP_SECRET/, { FORECOURT_URL: bed.client.url, APP_ID: appId }],

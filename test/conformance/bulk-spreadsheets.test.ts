@@ -225,7 +225,7 @@ test.each([
   const faults = expectFaults(await send(app, 'devices', `${head}\nx\n`), ['body'])
   expect(faults.body).toBe(`has ${separator} as the separator of its columns: save it with commas`)
   const quoted = await send(app, 'devices', '"deviceNo";"deviceName"\nx\n')
-  expect(expectFaults(quoted, ['body']).body).toMatch(/^has a quote .* separator of its columns\?$/)
+  expect(expectFaults(quoted, ['body']).body).toMatch(/^has a misplaced quote .* separator of its columns\?$/)
 })
 
 const faultOf = async (app: TestApplication, file: File, type = 'text/csv') =>

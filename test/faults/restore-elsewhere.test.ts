@@ -100,7 +100,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     expect(await staysTrue(() => receiver.at(path).length === had, 2_000)).toBe(true)
     expect(await forecourt(['callbacks', 'resume'], env)).toEqual({
       code: 0,
-      stdout: 'Callbacks are being sent.\n',
+      stdout: 'Callbacks are on.\n',
       stderr: '',
     })
     expect(await becomesTrue(() => receiver.at(path).length > had)).toBe(true)
