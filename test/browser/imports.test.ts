@@ -146,7 +146,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
       .map((line) => JSON.parse(line)),
   ).toMatchObject([{ line: 4, outcome: 'refused', code: 10001, deviceNo: third }])
   await page.getByRole('link', { name: 'Rows' }).click()
-  await page.getByRole('row', { name: /^Line 3 Existing/ }).waitFor()
+  await page.getByRole('row', { name: /^Line 3 Already exists/ }).waitFor()
   const sheet = await saved(page, () => page.getByRole('button', { name: 'Download CSV' }).click())
   expect(sheet).toStartWith('\ufeffline,key,outcome,code,reason\r\n')
   expect(sheet).toContain(`2,${first},created,0,success\r\n3,${known},existing,0,success\r\n4,${third},refused,10001,`)
