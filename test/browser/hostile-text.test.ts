@@ -16,7 +16,7 @@ import { browserTest, client, leadTo, newSerial, visit, whatIsWider } from './su
 const text = (index: number) => `${index}<img/src=x/onerror="document.title='run'">`.padEnd(64, 'W')
 
 browserTest(
-  'hostile text is text on every page of the console, and only addresses of web pages and phone numbers are links',
+  'hostile text is text on every page of the console, but only addresses of web pages and phone numbers are links',
   async () => {
     const app = await newApplication(client, { appName: text(1), thirdPartyConfig: { operatorName: text(2) } })
     const { appId, token } = app
@@ -83,7 +83,7 @@ browserTest(
       [`/price-changes?appId=${appId}`, text(17)],
       [`/billing-rules/${appId}/${rule}`, text(8)],
       [`/deliveries?appId=${appId}`, 'Deliveries'],
-      ['', 'The newest events'],
+      ['', 'Recent events'],
     ]
     const wider: string[] = []
     for (const [path, shown] of pages) {
