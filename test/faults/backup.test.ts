@@ -103,9 +103,7 @@ describe('a small backup', () => {
         (error: Error) => error.message,
       )
       await handle.close()
-      expect(outcome, what).toMatch(
-        /^(The backup is damaged|The file is empty|This isn’t a Forecourt backup file)/,
-      )
+      expect(outcome, what).toMatch(/^(The backup is damaged|The file is empty|This isn’t a Forecourt backup file)/)
     }
     const unpacked = gunzipSync(whole)
     const isSame = (other: Buffer) => {
