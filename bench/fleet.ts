@@ -60,12 +60,13 @@ export async function fillFleet(sql: Sql, { devices, largest }: Fleet, large: st
   // First reports come in the order in which devices were bound. A sign of life from tomorrow does not get old during a
   // run.
   await sql`
-    insert into device_presence (app_id, device_no, reported_at, seen_at)
+    insert into device_presence (app_id, device_no, reported_at, seen_at, offline_since, faulty_since)
     select app_id, device_no, now() - case when online_status = 1 then random() * interval '1 hour'
         when random() < 0.2 then interval '1 day' + random() * interval '300 days'
         else interval '1 hour' + random() * interval '23 hours' end,
-      case when online_status = 1 then now() + interval '1 day' end
-    from (select app_id, device_no, online_status from device order by bound_at) as device
+      case when online_status = 1 then now() + interval '1 day' end,
+      case when online_status = 2 then now() - interval '1 day' end, case when status <> 1 then now() - interval '1 hour' end
+    from (select app_id, device_no, online_status, status from device order by bound_at) as device
     where online_status = 1 or hashtext(device_no) % 12 <> 0`
   // Only pages that are on the disk are marked as visible to all.
   await sql`checkpoint`

@@ -17,6 +17,7 @@ export const guideNames = [
   'testing',
   'migrating',
   'operating',
+  'alerts',
   'sign-on',
   'settings',
 ] as const

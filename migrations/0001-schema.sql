@@ -337,6 +337,9 @@ create table device_presence (
   reported_at timestamptz(3) not null,
   -- When a sign of life was noted last, by the database's clock; null for a device that is not online.
   seen_at timestamptz,
+  -- Since when the device has been offline, and faulty; null while it is not.
+  offline_since timestamptz,
+  faulty_since timestamptz,
   primary key (app_id, device_no)
 ) with (
   -- Room for the time of the newest report, which comes with every one of them and touches no index.
@@ -344,6 +347,9 @@ create table device_presence (
 );
 -- Finds the silent ones without a look at the others.
 create index device_presence_by_sign on device_presence (seen_at) where seen_at is not null;
+-- Those that alerts are about. A report that repeats the device's state touches neither.
+create index device_presence_offline on device_presence (app_id, offline_since) where offline_since is not null;
+create index device_presence_faulty on device_presence (app_id, faulty_since) where faulty_since is not null;
 
 -- Since when, and until when, some process of the service has taken reports without a break. A break is nobody's silence:
 -- presence judges devices only by the time in which the service could hear them.
@@ -913,6 +919,22 @@ create table platform_count (
   only_row boolean primary key default true check (only_row),
   counts json not null,
   counted_at timestamptz not null
+);
+
+-- The last count of each application's devices and sites, for the fleet metrics. The row with no name is the round's: it
+-- says when any were counted last, and whose callbacks fail.
+create table fleet_count (
+  app_id text collate "C" primary key,
+  -- The round in which it was counted: readers read what is newer than they know.
+  round bigint not null,
+  counted_at timestamptz not null,
+  -- The application's newest event at the count, and what else the count depends on.
+  through_event_id bigint not null default 0,
+  app_name text not null default '',
+  is_frozen boolean not null default false,
+  -- How long the count took: an application whose count takes long is counted less often.
+  took_ms double precision not null default 0,
+  counts json not null
 );
 
 -- How large the database was when upkeep last looked on each of the last days.

@@ -311,7 +311,7 @@ begin
 end
 $routine$;
 
-create function apply_reports_fb32a7865d47 (
+create function apply_reports_c1892189644a (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -483,13 +483,18 @@ begin
     present as (
       -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
       -- changes.
-      insert into device_presence (app_id, device_no, reported_at, seen_at)
+      insert into device_presence (app_id, device_no, reported_at, seen_at, offline_since, faulty_since)
       select v_app, r.device_no, greatest(r.newest, r.time),
-        case when r.new_online_status = 2 then null when r.seen_at > v_old then '-infinity' else v_now end
+        case when r.new_online_status = 2 then null when r.seen_at > v_old then '-infinity' else v_now end,
+        case when r.new_online_status = 2 then v_now end, case when r.new_status <> 1 then v_now end
       from report r where r.n = r.last and coalesce(r.counted, r.online_status_by) is not null
       on conflict (app_id, device_no) do update
       set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
-        seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
+        seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end,
+        offline_since = case when excluded.offline_since is not null
+          then coalesce(device_presence.offline_since, excluded.offline_since) end,
+        faulty_since = case when excluded.faulty_since is not null
+          then coalesce(device_presence.faulty_since, excluded.faulty_since) end)
     select r.app_id, r.device_no, r.device_name, r.tag, r.province_code, r.city_code, r.district_code, r.detail_address, r.coordinates, r.model_name, r.product_picture_url, r.device_type, r.device_type_name, r.new_status, r.new_online_status, r.new_run_status, r.new_status_remark, r.new_version, r.new_battery_status, r.new_battery_energy, r.bound_at,
       r.n, (r.new_status is distinct from r.old_status or r.new_online_status is distinct from r.old_online_status or r.new_run_status is distinct from r.old_run_status or r.new_status_remark is distinct from r.old_status_remark or r.new_version is distinct from r.old_version or r.new_battery_status is distinct from r.old_battery_status or r.new_battery_energy is distinct from r.old_battery_energy) from report r;
   end loop;
@@ -529,7 +534,7 @@ begin
 end
 $routine$;
 
-create function change_owners_596633a22f72 (
+create function change_owners_ac2d605916fb (
   p_now timestamptz,
   p_apps text[],
   p_targets text[],
@@ -695,8 +700,9 @@ begin
     continue when v_row.target is null;
     select * into v_presence from device_presence where app_id = v_row.app_id and device_no = v_row.device_no;
     if found then
-      insert into device_presence (app_id, device_no, reported_at, seen_at)
-      values (v_row.target, v_row.device_no, v_presence.reported_at, v_presence.seen_at);
+      insert into device_presence (app_id, device_no, reported_at, seen_at, offline_since, faulty_since)
+      values (v_row.target, v_row.device_no, v_presence.reported_at, v_presence.seen_at, v_presence.offline_since,
+        v_presence.faulty_since);
     end if;
     select * into v_device from device where app_id = v_row.app_id and device_no = v_row.device_no and bound_at = v_row.bound_at;
     insert into device (app_id, bound_at, device_no, device_name, tag, province_code, city_code, district_code, detail_address, coordinates, model_name, product_picture_url, device_type, device_type_name, status, online_status, run_status, status_remark, version, battery_status, battery_energy)

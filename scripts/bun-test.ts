@@ -8,7 +8,7 @@ import { join } from 'node:path'
 const isLong = process.env.FORECOURT_TEST_LONG !== undefined
 
 /** If more files than this fail, it is not by chance. */
-const mostTriedAgain = 4
+const mostTriedAgain = 6
 
 /**
  * Runs test files by the test runner, side by side in a few processes, the longest first. Returns the runner's exit
@@ -20,7 +20,7 @@ const mostTriedAgain = 4
  * still to be corrected. The long run has no second attempt.
  */
 export async function bunTest(options: string[], env: Record<string, string>): Promise<number> {
-  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined && !isLong ? 4 : 2
+  const byDefault = process.env.FORECOURT_TEST_WORKERS === undefined && !isLong ? 3 : 2
   const sideBySide = Number(process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? byDefault)
   const folder = mkdtempSync(join(tmpdir(), 'forecourt-report-'))
   const report = join(folder, 'report.xml')

@@ -1,3 +1,4 @@
+import { eventStreamType } from '../src/events/contract.ts'
 import { api } from '../src/reference/api.ts'
 import { openApiDocument } from '../src/reference/openapi.ts'
 
@@ -20,6 +21,7 @@ interface DescribedOperation {
   security?: object[]
   parameters?: Parameter[]
   requestBody?: { content: Record<string, { example?: unknown }> }
+  responses?: object
 }
 
 interface Description {
@@ -86,11 +88,14 @@ const oneOf: Record<string, string> = {
 /** The collection as text. */
 export function postmanCollection(): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      path,
-      method: method.toUpperCase(),
-      ...(resolved(document, { ...operation, responses: undefined }) as DescribedOperation),
-    })),
+    Object.entries(methods)
+      // A stream never ends: whoever runs the collection would wait for ever.
+      .filter(([, { responses }]) => !JSON.stringify(responses).includes(eventStreamType))
+      .map(([method, operation]) => ({
+        path,
+        method: method.toUpperCase(),
+        ...(resolved(document, { ...operation, responses: undefined }) as DescribedOperation),
+      })),
   )
   const folders = document.tags.map(({ name, description }) => ({
     name,

@@ -38,8 +38,11 @@ for (const name of ['console/package.json', 'patches/package.json', 'sdk/package
   if (JSON.parse(read(name)).version !== version) refuse(`${name} has another version than package.json, ${version}.`)
 }
 if (JSON.parse(read('openapi.json')).info.version !== version) refuse('openapi.json is old: npm run generate.')
-const heading = new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d\\d-\\d\\d\\)$`, 'm')
-if (!heading.test(read('CHANGELOG.md'))) refuse(`CHANGELOG.md has no heading “## ${version} (date)”.`)
+const changes = read('CHANGELOG.md')
+const heading = new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm')
+if (!heading.test(changes)) refuse(`CHANGELOG.md has no heading “## [${version}] - YYYY-MM-DD”.`)
+const unreleased = /^## \[Unreleased\]\n([\s\S]*?)^## /m.exec(changes)?.[1]
+if (unreleased?.trim() !== '') refuse('CHANGELOG.md has entries under “Unreleased”. Give them this version.')
 const changed = execFileSync('git', ['status', '--porcelain'], { cwd: projectFolder, encoding: 'utf8' })
 if (changed !== '') refuse(`something is not committed:\n${changed}`)
 

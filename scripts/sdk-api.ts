@@ -88,8 +88,8 @@ export function sdkApi(): string {
     .map(([name, { code }]) => `  ${code}: '${name}',`)
   return [
     '// Made from the contracts by `npm run generate`. Not to be edited.',
-    "import type { ExportMethod, FileMethod, Method, PageMethod } from './method.ts'",
-    "export type { CallOptions } from './method.ts'",
+    "import type { ExportMethod, FileMethod, Followed, Method, PageMethod } from './method.ts'",
+    "export type { CallOptions, StreamOptions } from './method.ts'",
     types.text(),
     `/** What an application’s callback is told: the record, as its operation answers it. */\n${event}`,
     `/** One method for each operation. */\nexport interface Methods {\n${methods.join('\n')}\n}`,
@@ -113,7 +113,9 @@ function methodOf(operation: Operation, described: Described, types: Types, shar
   const type = isFile(operation)
     ? `ExportMethod<${input}>`
     : (overloadsOf(operation, input, types) ?? `${method}<${input}, ${data}>`)
-  return `${comment(described.description ?? described.summary, '  ')}  ${operation.id}: ${type}`
+  // Their rows can be followed (`streamEvents`).
+  const followed = operation.id === 'pageEvents' ? ' & Followed<StreamEventsQuery, Event>' : ''
+  return `${comment(described.description ?? described.summary, '  ')}  ${operation.id}: ${type}${followed}`
 }
 
 /** The types of a method whose input decides which of several records it returns. */

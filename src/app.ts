@@ -46,6 +46,10 @@ import { applyReportsRoutine } from './devices/state/routine.ts'
 import { RefusalRecorder } from './events/refusal-log/recorder.ts'
 import { refusalRoutes } from './events/refusal-log/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { LogReader } from './events/streams/log-reader.ts'
+import { streamRoutes } from './events/streams/routes.ts'
+import { Streams } from './events/streams/streams.ts'
+import { AccessWatch } from './http/access-watch.ts'
 import { BoundedLines } from './http/bounded-lines.ts'
 import { withConsole } from './http/console-pages.ts'
 import { farewellMs } from './http/drain.ts'
@@ -75,6 +79,8 @@ import { Turns } from './runtime/turns.ts'
 import { runtime, version } from './runtime/version.ts'
 import type { SecretBox } from './secrets/box.ts'
 import { serviceDetailRoutes } from './service/detail/routes.ts'
+import { startFleetCounter } from './service/fleet/counter.ts'
+import { fleetRegistry, KnownFleet } from './service/fleet/gauges.ts'
 import { registerServiceGauges } from './service/gauges.ts'
 import { startRecorder } from './service/overview/recorder.ts'
 import { overviewRoutes } from './service/overview/routes.ts'
@@ -112,7 +118,7 @@ export function openPools(database: Database, control: Sql) {
     creates: database.open(poolSizes.creates, { isWritePath: true }),
     states: database.open(poolSizes.states, { isWritePath: true }),
     tokens: database.open(poolSizes.tokens, { isWritePath: true }),
-    // To claim endpoints, read their events and store the outcomes.
+    // To claim endpoints, read their events and store the outcomes; and to read the events that streams send.
     callbacks: database.open(poolSizes.callbacks, { isWritePath: true }),
     /** Uploads of files, and the imports that process them. */
     bulk: database.open(poolSizes.bulk, { isWritePath: true }),
@@ -150,8 +156,8 @@ interface App {
   startPrices(): Promise<void>
   /** Answers all requests under way with 50003. */
   giveUp(): void
-  /** Ends the callbacks that are under way, within 2 seconds; requests are still served. */
-  stopCallbacks(): Promise<void>
+  /** Ends the open streams, within a second, and the callbacks that are under way, within 2; requests are still served. */
+  stopLasting(): Promise<void>
   /** Stops what runs beside requests. */
   stop(): Promise<void>
 }
@@ -182,6 +188,8 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const callers = new CallerCache(pools.access, pools.control, peers, rules)
   const cookies = new Cookies(config.publicUrl)
   const access = new AccessControl(callers, rateLimiter, cookies, rules, operatorKey)
+  const accessWatch = new AccessWatch(async (request) => access.authenticate(request, true))
+  callers.onChange = (whose) => accessWatch.noteChange(whose)
   const lines = new BoundedLines(log)
   const inFlight = new InFlight(config.maxRequests)
   const writeTurns = new Turns({
@@ -205,6 +213,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   )
   // Each feature writes through its own pool; reads get a connection with the request.
   const { control, writes, background, creates, states } = pools
+  const fleet = new KnownFleet()
   const readiness = readinessOf({
     sql: control,
     background,
@@ -224,6 +233,8 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
   const provider = openProvider(config)
   const signingIn = { sql: control, callers, rules, secrets, cookies, publicUrl: config.publicUrl, showMoment }
+  const reader = new LogReader({ sql: pools.callbacks, log, showMoment })
+  const streams = new Streams(reader, peers)
   const rowsInLane = isDistributed ? limits.batchRowsInLaneOnCluster : limits.batchRowsInLane
   const inLane = { openLane, callers, metrics, config, rowsInLane }
   const handlers = [
@@ -238,6 +249,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...placementRoutes({ sql: writes, log, ...inLane, showMoment }),
     ...deviceStateRoutes({ sql: writes, writer: states, log, readMoment, ...inLane, showMoment }),
     ...eventRoutes(moments),
+    ...streamRoutes({ streams, showMoment }),
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
     ...refusalRoutes(moments),
     ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
@@ -265,6 +277,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...serviceRoutes({
       sql: control,
       metrics,
+      fleet: fleetRegistry(fleet),
       readiness,
       peers,
       config,
@@ -284,6 +297,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     noteRefusal: (refused) => refusalRecorder.note(refused),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
+    accessWatch,
     present: (caller) => callers.present(caller),
     addRateHeaders: (caller, headers) => rateLimiter.tell(caller, headers),
     deadlines,
@@ -307,10 +321,13 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     config,
     pools,
     isDistributed,
+    fleetCountedAt: () => fleet.countedAt,
     readsWaiting: () => reads.waiting,
     inFlight,
     timeoutMs: metricTimeoutMs,
   })
+  metrics.gauge({ name: 'forecourt_streams', help: 'Open streams of events.', merged: 'sum' }, () => streams.count)
+  metrics.counter('forecourt_stream_events_total', 'Events that were sent to streams.', () => streams.sent)
   const unwatch = metrics.watchProcess({ version, runtime })
   peers.onAsked('metrics', () => metrics.registry.getMetricsAsJSON())
   registerGauges(metrics, pools.background, metricTimeoutMs, config)
@@ -328,6 +345,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const upkeep = startUpkeep(pools.background, log, { ...config, isDistributed }, routines)
   jobs.start()
   const recorder = startRecorder(pools.background, log, metrics)
+  const fleetCounter = startFleetCounter(background, log, fleet)
   const presence = startPresence({ sql: background, log, config })
   return {
     handler: withConsole(handler, config.mapTileUrl),
@@ -337,12 +355,17 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       applier.start()
     },
     giveUp: () => deadlines.expireAll(),
-    stopCallbacks: () => worker.stop(),
+    stopLasting() {
+      streams.stop()
+      return worker.stop()
+    },
     async stop() {
       await Promise.all([worker.stop(), jobs.stop(), applier.stop()])
       upkeep.stop()
       await Promise.all([recorder.stop(), refusalRecorder.stop(), keyUsage.stop()])
       presence.stop()
+      fleetCounter.stop()
+      reader.stop()
       regions.stop()
       deadlines.stop()
       unwatch()
@@ -366,6 +389,6 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
   })
   const hearing = startHearing({ sql: parts.pools.control, log, config })
   // All stop at the same time: a request that tests a callback ends only when its attempt has ended.
-  life.onStop(() => Promise.all([app.stopCallbacks(), listener.stop(), hearing.stop(farewellMs)]))
+  life.onStop(() => Promise.all([app.stopLasting(), listener.stop(), hearing.stop(farewellMs)]))
   return listener.url
 }

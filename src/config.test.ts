@@ -39,7 +39,12 @@ test('a public address is an origin', () => {
 test('what is not set for signing in is as the contract says', () => {
   expect(readConfig({})).toMatchObject({
     ...{ publicUrl: undefined, oidcIssuer: undefined, oidcClientId: undefined, oidcClientSecret: undefined },
-    ...{ oidcName: 'Single sign-on', oidcScopes: 'openid profile', oidcRoles: undefined, oidcRoleClaim: 'groups' },
+    ...{
+      oidcName: 'Single sign-on',
+      oidcScopes: 'openid profile',
+      oidcRoles: undefined,
+      oidcRoleClaim: 'groups',
+    },
     ...{ oidcSessionHours: 12, passwords: 'everyone', factorRoles: undefined, signOnSecondFactor: 'provider' },
     confirmSeconds: 600,
   })

@@ -41,7 +41,7 @@ export const settings = {
     zh: '监听端口；0 表示任选空闲端口。',
   }),
   workers: setting('FORECOURT_WORKERS', integer(1, 1, 64), {
-    en: 'How many processes serve on this machine, on one port: 1 to 64.',
+    en: 'Number of workers (processes) on this machine, sharing one port: 1 to 64.',
     zh: '在本机同一端口上提供服务的进程数：1 至 64。',
   }),
   /** A PostgreSQL to use; undefined means the embedded one in `dataDir`. */
@@ -49,7 +49,7 @@ export const settings = {
     'DATABASE_URL',
     { ...optional(notDatabase), isSecret: true },
     {
-      en: 'A PostgreSQL (15 or newer) in place of the embedded one. Several hosts are allowed: the primary among them is used. Names and passwords are percent-encoded; `?host=/folder` for a socket.',
+      en: 'URL of a PostgreSQL (15 or newer) to use instead of the embedded one. With several hosts, the primary is used. Names and passwords are percent-encoded. For a socket: `?host=/folder`.',
       zh: '使用自备的 PostgreSQL（15 或更新）代替内置数据库。可写多个主机，使用其中的主库；名称和密码须百分号编码；`?host=/folder` 表示套接字。',
     },
   ),
@@ -57,7 +57,7 @@ export const settings = {
     'FORECOURT_DATA_DIR',
     { ...text('./data'), parse: (given = './data') => resolve(given) },
     {
-      en: 'The folder of the embedded database and of the key for secrets.',
+      en: 'Folder for the embedded database and the encryption key.',
       zh: '内置数据库和密钥所在的目录。',
     },
   ),
@@ -65,12 +65,12 @@ export const settings = {
     'FORECOURT_OPERATOR_KEY',
     { ...optional(weakKey), isSecret: true },
     {
-      en: 'An operator key of 32 characters or more, valid while the service runs with it. Without one, a first start prints a set-up link that works once.',
+      en: 'An operator key of at least 32 characters, valid while the service runs with it. Without one, the first start prints a one-time setup link.',
       zh: '运营方密钥，至少 32 个字符，服务带此配置运行期间有效。未设置时，首次启动会打印一次性的设置链接。',
     },
   ),
   timeZone: setting('FORECOURT_TIME_ZONE', text('Asia/Shanghai', unknownZone), {
-    en: 'The zone in which times are shown.',
+    en: 'The time zone for all times.',
     zh: '时间的显示时区。',
   }),
   /** The origin of the service as its clients see it; when undefined, each request's own is used. */
@@ -78,7 +78,7 @@ export const settings = {
     'FORECOURT_PUBLIC_URL',
     { fallback: undefined, parse: readPublicUrl },
     {
-      en: 'The address of the service as clients see it: `https://…` without a path; `http` only for this machine. Set-up links and the metadata of the authorization server contain it; if it is not set, they contain the address of the request.',
+      en: 'The service’s public address: `https://…` without a path; `http` only for this machine. Used in setup links and OAuth metadata. If not set, the address of the request is used.',
       zh: '客户端看到的服务地址：`https://…`，不含路径，仅本机可用 `http`。授权服务器元数据和设置链接使用它；未设置时使用请求的地址。',
     },
   ),
@@ -93,23 +93,23 @@ export const settings = {
   ),
   /** The issuer of an OpenID provider; when undefined, there is no single sign-on. */
   oidcIssuer: setting('FORECOURT_OIDC_ISSUER', optional(notIssuer), {
-    en: 'The issuer of an OpenID provider, exactly as its tokens name it. If it is set, people can sign in by single sign-on.',
+    en: 'Issuer of the identity provider (OpenID Connect), exactly as in its tokens. Turns on single sign-on.',
     zh: 'OpenID 提供方的 issuer，须与其令牌中的写法完全一致；设置后可单点登录。',
   }),
   oidcClientId: setting('FORECOURT_OIDC_CLIENT_ID', optional(), {
-    en: 'The id of this service’s client at the provider. The client’s redirect address is `FORECOURT_PUBLIC_URL` and `/api/platform/v1/signOn/callback`.',
+    en: 'Client ID at the identity provider. Redirect URI: `FORECOURT_PUBLIC_URL` + `/api/platform/v1/signOn/callback`.',
     zh: '在提供方登记的客户端。其回调地址为 `FORECOURT_PUBLIC_URL` 加 `/api/platform/v1/signOn/callback`。',
   }),
   oidcClientSecret: setting(
     'FORECOURT_OIDC_CLIENT_SECRET',
     { ...optional(), isSecret: true },
     {
-      en: 'The secret of that client; without a secret it is a public client.',
+      en: 'Client secret; without one, a public client.',
       zh: '该客户端的密钥；未设置时为公开客户端。',
     },
   ),
   oidcName: setting('FORECOURT_OIDC_NAME', text('Single sign-on'), {
-    en: 'The text on the button for single sign-on.',
+    en: 'Label of the single sign-on button.',
     zh: '单点登录按钮上的文字。',
   }),
   oidcScopes: setting(
@@ -125,7 +125,7 @@ export const settings = {
     'FORECOURT_OIDC_ROLES',
     { fallback: undefined, parse: readRoleRules },
     {
-      en: 'Which values of the claim give which role: `admin=ops-admins;operator=ops,duty;viewer=*`, where `*` is everyone. The first role that fits is given, in the order admin, operator, viewer, developer. Without this setting, single sign-on creates no accounts.',
+      en: 'Roles by claim value: `admin=ops-admins;operator=ops,duty;viewer=*`, where `*` is everyone. The first matching role applies, in the order admin, operator, viewer, developer. Without this setting, single sign-on creates no accounts.',
       zh: '声明的哪些值对应哪个角色：`admin=ops-admins;operator=ops,duty;viewer=*`，`*` 表示所有人；按 admin、operator、viewer、developer 的顺序取第一个符合的。未设置时不会通过单点登录创建账号。',
     },
   ),
@@ -134,25 +134,25 @@ export const settings = {
     zh: '含有这些值的声明：名称，或以点分隔的路径（`realm_access.roles`）。',
   }),
   oidcSessionHours: setting('FORECOURT_OIDC_SESSION_HOURS', integer(12, 1, 336), {
-    en: 'How many hours a session by single sign-on lasts at most.',
+    en: 'Maximum length of a single sign-on session, in hours.',
     zh: '单点登录会话的最长时间（小时）。',
   }),
   /** `ours`: people who sign in by single sign-on show our second factor too. */
   signOnSecondFactor: setting('FORECOURT_SIGN_ON_SECOND_FACTOR', oneOf('provider', 'ours'), {
-    en: '`ours`: people who sign in by single sign-on must also show a second factor of this service.',
+    en: '`ours`: people who sign in with single sign-on must also confirm a second factor here.',
     zh: '`ours`：通过单点登录的人还须提供本服务的第二验证因素。',
   }),
   passwords: setting('FORECOURT_PASSWORDS', oneOf('everyone', 'admins'), {
-    en: '`admins`: only admins sign in by password.',
+    en: '`admins`: only admins can sign in with a password.',
     zh: '`admins`：仅管理员可用密码登录。',
   }),
   confirmSeconds: setting('FORECOURT_CONFIRM_SECONDS', integer(600, 1, 86_400), {
-    en: 'For how many seconds after a person has proved who they are (by password, passkey or code) dangerous operations are allowed; after that, the console asks again.',
+    en: 'How long an identity confirmation (password, passkey or code) is valid for sensitive operations, in seconds. After that, the console asks again.',
     zh: '身份验证对危险操作的有效秒数；过期后控制台会要求重新验证。',
   }),
   /** The address of the map's tiles, with {z}, {x} and {y}; without one the map has a plain background. */
   mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
-    en: 'The address of the tiles for the console’s map, with `{z}`, `{x}` and `{y}`; without it, the map has a plain background.',
+    en: 'URL of the console’s map tiles, with `{z}`, `{x}` and `{y}`. Without it, the map has a plain background.',
     zh: '控制台地图的瓦片地址，含 `{z}`、`{x}` 和 `{y}`；未设置时为素色底图。',
   }),
   inventoryPolicy: setting('FORECOURT_INVENTORY_POLICY', oneOf('open', 'required'), {
@@ -169,36 +169,36 @@ export const settings = {
   }),
   /** `paused`: no callback is sent, as a restored copy or a drill needs it. */
   callbacks: setting('FORECOURT_CALLBACKS', oneOf('on', 'paused'), {
-    en: '`paused`: no callbacks are sent, for example during a drill. Events and replays of the pause are sent when the setting is `on` again. A restore pauses callbacks regardless of this setting.',
+    en: '`paused`: no callbacks are sent, for example during a drill. Events and replays are sent after you set it to `on` again. A restore pauses callbacks regardless of this setting.',
     zh: '`paused`：暂停发送，例如演练期间；期间产生和重放的回调会在恢复后发送。恢复备份时会自动暂停。',
   }),
   /** A factor on the waits of the callbacks' retry schedule and on their pauses; below 1 it speeds up tests. */
   callbackRetryScale: setting('FORECOURT_CALLBACK_RETRY_SCALE', share(1), {
-    en: 'A factor for the waits between attempts of a callback; values below 1 speed up tests.',
+    en: 'Multiplier for the delays between delivery attempts; use values below 1 to speed up tests.',
     zh: '回调重试间隔的比例；小于 1 可加快测试。',
   }),
   deliveryDays: setting('FORECOURT_DELIVERY_DAYS', integer(30, 1, 36_500), {
-    en: 'How many days deliveries are kept.',
+    en: 'Retention of deliveries, in days.',
     zh: '回调记录的保留天数。',
   }),
   eventDays: setting('FORECOURT_EVENT_DAYS', integer(400, 1, 3660), {
-    en: 'How many days events are kept, including the platform’s own: at most a fifteenth longer, or a week longer while a callback has not received them.',
+    en: 'Retention of events, including platform events, in days. Events can stay up to a fifteenth longer, or a week longer while a callback hasn’t received them.',
     zh: '事件（包括平台自身的事件）的保留天数，最多延长十五分之一；回调尚未取走时最多再保留一周。',
   }),
   stateEventDays: setting('FORECOURT_STATE_DAYS', integer(30, 1, 3660), {
-    en: 'How many days changes of a device’s state (`device.stateChanged`) are kept, which are by far the most events; never longer than other events.',
+    en: 'Retention of device state changes (`device.stateChanged`), by far the most frequent events, in days; never longer than other events.',
     zh: '设备状态变化（`device.stateChanged`）的保留天数，这类事件数量最多；不会长于其他事件。',
   }),
   refusalDays: setting('FORECOURT_REFUSAL_DAYS', integer(7, 1, 36_500), {
-    en: 'How many days refused writes are kept; at most the newest 1,000 of each application.',
+    en: 'Retention of refused requests, in days; up to the 1,000 newest of each application.',
     zh: '被拒绝写请求的保留天数；每个应用最多保留最新 1,000 条。',
   }),
   fileBytes: setting('FORECOURT_FILE_BYTES', integer(2 * 1024 ** 3, 1_000_000, 1024 ** 4), {
-    en: 'How many bytes the imports of one application may store at once: waiting files and kept results. Beyond that, files are refused with 10007. Inventory files of all operators count together.',
+    en: 'Storage limit for the import files and results of one application, in bytes. Beyond that, files are refused with 10007. Inventory files of all operators share one limit.',
     zh: '单个应用的导入（等待处理的文件和保留的结果）可占用的字节数；超过则返回 10007。运营方的库存文件合并计算。',
   }),
   presenceSeconds: setting('FORECOURT_PRESENCE_SECONDS', integer(300, 1, 86_400), {
-    en: 'After how many seconds without a report a device is offline. It is marked offline at most 1.4 times this time after its last report, or 1.2 times plus 10 s if that is less.',
+    en: 'Seconds without a report before a device is offline. Devices are marked offline within 1.4 times this time after the last report, or 1.2 times plus 10 s, whichever is less.',
     zh: '设备静默多少秒后视为离线；最迟在其 1.4 倍时间或 1.2 倍时间后 10 秒发现。',
   }),
   /** The proxies whose `X-Forwarded-For` is trusted; when undefined, none. */
@@ -206,17 +206,17 @@ export const settings = {
     'FORECOURT_TRUSTED_PROXIES',
     { fallback: undefined, parse: readProxies },
     {
-      en: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.',
+      en: 'Trusted proxies: addresses or networks, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are used.',
       zh: '受信任代理的地址或网段，以逗号分隔，其 `X-Forwarded-For` 和 `X-Forwarded-Proto` 才会被采信。',
     },
   ),
   /** The file with the key that encrypts callback secrets at rest; when undefined, a file is created in `dataDir`. */
   secretsKeyFile: setting('FORECOURT_SECRETS_KEY_FILE', optional(), {
-    en: 'A file with the key that encrypts callback secrets at rest; without it, a key is created in the data folder.',
+    en: 'File with the encryption key for callback secrets. Without it, a key is created in the data folder.',
     zh: '加密回调密钥所用密钥的文件；未设置时在数据目录中生成。',
   }),
   databaseWaitSeconds: setting('FORECOURT_DATABASE_WAIT_SECONDS', integer(30, 0, 3600), {
-    en: 'How many seconds a start waits for a database that does not answer yet or is still a standby; 0 means one attempt.',
+    en: 'How long startup waits for a database that doesn’t respond or is still a standby, in seconds; 0 means one attempt.',
     zh: '启动时等待数据库就绪（或备库升主）的秒数；0 表示只尝试一次。',
   }),
   logLevel: setting('FORECOURT_LOG_LEVEL', oneOf('info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'), {
@@ -225,17 +225,17 @@ export const settings = {
   }),
   /** The longest that a statement may run; requests that wait for the database get 50003 shortly before that. */
   statementTimeoutMs: setting('FORECOURT_STATEMENT_TIMEOUT_MS', integer(5000, 100, 60_000), {
-    en: 'How many milliseconds a statement may run at most. A request that waits for the database is answered with 50003 shortly before that.',
+    en: 'Timeout for database statements, in milliseconds. Shortly before that, waiting requests get error 50003.',
     zh: '单条语句的最长执行时间（毫秒）；数据库无响应时，请求届时返回 50003。',
   }),
   /** Requests under way; past it they are refused with 50003. */
   maxRequests: setting('FORECOURT_MAX_REQUESTS', integer(10_000, 1, 1_000_000), {
-    en: 'How many requests all workers together process at once; more are refused with 50003.',
+    en: 'Maximum concurrent requests, across all workers; more are refused with 50003.',
     zh: '同时处理的请求数上限（所有进程合计）；超过则返回 50003。',
   }),
   /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */
   maxWaitingCreates: setting('FORECOURT_MAX_WAITING_CREATES', integer(10_000, 1, 1_000_000), {
-    en: 'How many creates, including rows of batches, may wait to be written, in all workers together; more are refused with 50003.',
+    en: 'Maximum creates waiting to be written (batch rows included), across all workers; more are refused with 50003.',
     zh: '等待成批写入的创建数（含批量中的行，所有进程合计）；超过则返回 50003。',
   }),
 } satisfies Settings
@@ -333,7 +333,7 @@ export function readSecret(environment: Environment, name: string): string | und
   const value = environment[name]?.trim() || undefined
   const file = environment[`${name}_FILE`]?.trim() || undefined
   if (file === undefined) return value
-  if (value !== undefined) throw new UserError(`${name} and ${name}_FILE are both set; one must go.`)
+  if (value !== undefined) throw new UserError(`${name} and ${name}_FILE are both set. Remove one of them.`)
   return readSecretFile(`${name}_FILE`, file)
 }
 
@@ -343,8 +343,8 @@ function readSecretFile(name: string, file: string): string {
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new UserError(`${name} names ${file}, which cannot be read (${(error as { code?: string }).code}).`)
+    throw new UserError(`Can’t read ${file} from ${name} (${(error as { code?: string }).code}).`)
   }
-  if (text === '') throw new UserError(`${name} names ${file}, which is empty.`)
+  if (text === '') throw new UserError(`${file} from ${name} is empty.`)
   return text
 }

@@ -14,9 +14,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
+import { saveSite } from '../src/sites/contract.ts'
+import { EventReader } from './event-reader.ts'
 import { freePort } from './faults/replicated.ts'
-import { becomesTrue } from './faults/support.ts'
-import { newApplication, projectFolder, target } from './harness.ts'
+import { becomes, becomesTrue } from './faults/support.ts'
+import { type Client, newApplication, projectFolder, siteBody, target } from './harness.ts'
 import { expectAnswered, wireCases } from './wire-cases.ts'
 
 // Checks of the files in deploy/ with the programs that read them, where those programs are installed on this machine.
@@ -54,6 +56,9 @@ test.skipIf(!isThere('systemd-analyze'))('systemd takes the unit, and finds litt
   expect(status, said.split('\n').at(-2)).toBe(0)
 })
 
+const scrape = (client: Client) =>
+  client.send('/metrics', { headers: { authorization: `Bearer ${client.operatorKey}` } })
+
 describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
   const folder = mkdtempSync(join(tmpdir(), 'forecourt-nginx-'))
   let nginx: ChildProcess | undefined
@@ -79,7 +84,7 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
       .replace('/var/log/nginx/forecourt.log', join(folder, 'access.log'))
     writeFileSync(join(folder, 'site.conf'), site)
     const user = process.getuid?.() === 0 ? 'user root;' : ''
-    const main = `${user} pid ${folder}/pid; error_log stderr; daemon off; events {} http { access_log off; include ${folder}/site.conf; }`
+    const main = `${user} pid ${folder}/pid; error_log stderr; daemon off; events {} http { gzip on; gzip_min_length 1; gzip_proxied any; gzip_types *; access_log off; include ${folder}/site.conf; }`
     writeFileSync(join(folder, 'nginx.conf'), main)
     return join(folder, 'nginx.conf')
   }
@@ -133,6 +138,21 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
     for (const wireCase of wireCases('forecourt.example.org', application)) {
       await expectAnswered(wireCase, open, client, application, true)
     }
+
+    // Events come through one by one, uncompressed, even where nginx compresses everything; a reader that leaves is told.
+    const places = async () => /^forecourt_streams (\d+)$/m.exec((await scrape(client)).text)?.[1]
+    const before = await places()
+    const headers = { host: 'forecourt.example.org', 'accept-encoding': 'gzip' }
+    const init = { tls: { rejectUnauthorized: false } }
+    const reader = await EventReader.open(`https://127.0.0.1:${tls}`, { token: application.token, headers, init })
+    expect(reader.response.headers.get('content-encoding')).toBeNull()
+    await reader.until(() => reader.blocks.length === 2, 1_000)
+    for (let count = 1; count <= 3; count++) {
+      await client.call(saveSite, siteBody(application.appId), { token: application.token })
+      await reader.untilEvents(count, 1_200)
+    }
+    reader.close()
+    expect(await becomes(before, places, 5_000)).toBe(before)
 
     // Strangers are limited, and the log keeps no query.
     const limited = await Promise.all(

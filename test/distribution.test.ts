@@ -40,12 +40,12 @@ test('a database without Citus is refused in one sentence, and so is the embedde
     status: 1,
     stdout: '',
     stderr:
-      'The database has no Citus extension: create it on the coordinator and on every worker, and add the workers.\n',
+      'The database doesn’t have the Citus extension. Create it on the coordinator and all workers, then add the workers.\n',
   })
   const embedded = forecourt(['distribute'], {})
   expect(embedded).toEqual({
     status: 1,
     stdout: '',
-    stderr: 'The embedded database runs on one machine: name the database of a Citus coordinator in DATABASE_URL.\n',
+    stderr: 'The embedded database can’t be distributed. Set DATABASE_URL to the database of a Citus coordinator.\n',
   })
 })

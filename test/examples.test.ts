@@ -9,9 +9,19 @@ import { pageDevices } from '../src/devices/contract.ts'
 import { unbindDevice } from '../src/devices/ownership/contract.ts'
 import { getDeviceState, reportDeviceState } from '../src/devices/state/contract.ts'
 import { pageEvents } from '../src/events/contract.ts'
-import { pageSites } from '../src/sites/contract.ts'
+import { pageSites, saveSite } from '../src/sites/contract.ts'
 import { freePort } from './faults/replicated.ts'
-import { Client, type Ended, newApplication, newSerial, projectFolder, type Service, startService } from './harness.ts'
+import { becomesTrue } from './faults/support.ts'
+import {
+  Client,
+  type Ended,
+  newApplication,
+  newSerial,
+  projectFolder,
+  type Service,
+  siteBody,
+  startService,
+} from './harness.ts'
 
 // Runs the examples as a reader would, against a service that may send callbacks to this machine.
 
@@ -94,6 +104,71 @@ describe.each(languages)('the example in $name', ({ command, probe, device, rece
       expect((await client.call(pageSites, {}, { token })).data.total).toBe(1)
     },
   )
+})
+
+describe.each([
+  { name: 'TypeScript', file: 'events.ts', command: [process.execPath], language: 'typescript' },
+  { name: 'Python', file: 'events.py', command: ['python3'], language: 'python' },
+])('the example in $name that follows events', ({ file, command, language }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'events-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('is the program of both guides', () => {
+    const program = readFileSync(example(file), 'utf8')
+    for (const guide of ['en', 'zh']) {
+      const text = readFileSync(join(projectFolder, 'docs', 'guides', guide, 'events.md'), 'utf8')
+      expect(text).toContain(`\`\`\`${language}\n${program}\`\`\``)
+    }
+  })
+
+  test.skipIf(spawnSync(command[0] ?? '', ['--version']).status !== 0)(
+    'continues where it was after a kill',
+    async () => {
+      const { appId, appSecret, token } = await newApplication(client)
+      const env = {
+        FORECOURT_URL: service.url,
+        APP_ID: appId,
+        APP_SECRET: appSecret,
+        POSITION: join(folder, 'position'),
+      }
+      const printed: string[] = []
+      const follow = () => {
+        const child = spawn(command[0] ?? '', [example(file)], { cwd: projectFolder, env: { ...process.env, ...env } })
+        let text = ''
+        child.stdout.on('data', (piece) => {
+          text += piece
+          const lines = text.split('\n')
+          text = lines.pop() ?? ''
+          printed.push(...lines)
+        })
+        return child
+      }
+      const change = () => client.call(saveSite, siteBody(appId), { token })
+      for (let run = 1; run <= 3; run++) {
+        const child = follow()
+        for (let count = 0; count < 3; count++) await change()
+        expect(await becomesTrue(() => printed.length >= 1 + run * 5 - 2, 20_000)).toBe(true)
+        expect(await becomesTrue(() => readPosition() === printed.at(-1)?.split(' ')[0], 5_000)).toBe(true)
+        child.kill('SIGKILL')
+        // What is written while nobody follows comes as well.
+        for (let count = 0; count < 2; count++) await change()
+      }
+      const child = follow()
+      const { list } = (await client.call(pageEvents, { pageSize: 100 }, { token })).data
+      expect(await becomesTrue(() => printed.length >= list.length, 20_000)).toBe(true)
+      child.kill('SIGKILL')
+      expect(printed).toEqual(list.map(({ id, type }) => `${id} ${type}`))
+    },
+    60_000,
+  )
+
+  const readPosition = () => {
+    try {
+      return readFileSync(join(folder, 'position'), 'utf8')
+    } catch {
+      return undefined
+    }
+  }
 })
 
 describe('the example that keeps a copy in sync', () => {

@@ -50,6 +50,10 @@ const codes = new Set<number>(Object.values(refusals).map((kind) => kind.code))
 function expectEnvelope(answer: Answer<unknown>): void {
   expect(answer.status).toBeLessThan(500)
   expect(answer.headers.get('x-request-id')).toMatch(/^[\w.:-]{1,128}$/)
+  if (answer.headers.get('content-type') === 'text/event-stream') {
+    expect(answer.text).toMatch(/^retry: \d+\n\n/)
+    return
+  }
   const envelope = JSON.parse(answer.text)
   if (answer.status === 200) {
     expect(Object.keys(envelope).slice(0, 3)).toEqual(['code', 'msg', 'data'])

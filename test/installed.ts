@@ -9,7 +9,7 @@ import { projectFolder } from './harness.ts'
 /** Packs this checkout as it is built now, or the named workspace, and returns the tarball's path. */
 export function pack(folder: string, ...workspace: string[]): string {
   for (const built of ['dist/main.js', 'sdk/dist/index.js', 'console/dist/index.html']) {
-    if (!existsSync(join(projectFolder, built))) throw new Error(`${built} is not there: run npm run build first`)
+    if (!existsSync(join(projectFolder, built))) throw new Error(`${built} is not set: run npm run build first`)
   }
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder, ...workspace]
   const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: projectFolder, encoding: 'utf8' }))

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { projectFolder, target } from './harness.ts'
 const client = await target()
 const deploy = (path: string) => join(projectFolder, 'deploy', path)
 const read = (path: string) => readFileSync(path, 'utf8')
-const alerts = read(deploy('prometheus/alerts.yaml'))
+const alerts = ['alerts', 'fleet-alerts'].map((name) => read(deploy(`prometheus/${name}.yaml`))).join('\n')
 const guide = read(join(projectFolder, 'docs/monitoring.md'))
 
 const metrics = async () => (await client.operate(getMetrics, {})).text
@@ -27,7 +27,8 @@ const alertNames = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name = '']) =
 test('every metric of the alerts and of the dashboard is one that the service shows', async () => {
   const queries = [...read(deploy('grafana/forecourt.json')).matchAll(/"(?:expr|query)": "(.*)"/g)].map(([, q]) => q)
   expect(queries.length).toBeGreaterThan(30)
-  const expressions = alerts.replaceAll(/^.*(summary|alert|name):.*$/gm, '')
+  // Annotations name settings and labels.
+  const expressions = alerts.replaceAll(/^.*(summary|alert|name|link):.*$/gm, '').replaceAll(/^ *#.*$/gm, '')
   const all = await shown()
   for (const name of namesIn(`${expressions} ${queries.join(' ')}`)) expect(all).toContain(name)
 })
@@ -40,9 +41,9 @@ test('the guide tells every metric, every alert, and nothing else', async () => 
 })
 
 test('every alert is tried, on what it is for and on a service in order', () => {
-  const tests = read(deploy('prometheus/alerts-test.yaml'))
-  for (const name of alertNames) expect(tests.split(`alertname: ${name}\n`)).toHaveLength(2)
-  for (const name of alertNames) expect(tests.split(`alertname: ${name}, exp_alerts: []`)).toHaveLength(2)
+  const tests = read(deploy('prometheus/alerts-test.yaml')) + read(deploy('prometheus/fleet-alerts-test.yaml'))
+  for (const name of alertNames) expect(tests).toContain(`alertname: ${name}\n`)
+  for (const name of alertNames) expect(tests).toContain(`alertname: ${name}, exp_alerts: []`)
 })
 
 test('the alerts on the disk judge by the figures of doctor, of the overview and of the page “Service”', () => {
@@ -58,20 +59,48 @@ test('the alerts on the disk judge by the figures of doctor, of the overview and
   for (const expression of [full, soon, little]) expect(expression).toContain('of="database"')
 })
 
-// promtool is part of Debian's package `prometheus`.
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0
-const promtool = (args: string[], input = '') => {
-  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' })
+// promtool and amtool are part of Debian’s packages `prometheus` and `prometheus-alertmanager`.
+const has = (program: string) => Bun.which(program) !== null
+const run = (program: string, args: string[], input = '') => {
+  const { status, stdout, stderr } = spawnSync(program, args, { input, encoding: 'utf8' })
   return { status, said: `${stdout}${stderr}` }
 }
 
-test.skipIf(!hasPromtool)('promtool finds no fault with the rules, their tests, and the metrics', async () => {
+test.skipIf(!has('promtool'))('promtool finds no fault with the rules, their tests, and the metrics', async () => {
   for (const args of [
-    ['check', 'rules', deploy('prometheus/alerts.yaml')],
-    ['test', 'rules', deploy('prometheus/alerts-test.yaml')],
+    ['check', 'rules', deploy('prometheus/alerts.yaml'), deploy('prometheus/fleet-alerts.yaml')],
+    ['test', 'rules', deploy('prometheus/alerts-test.yaml'), deploy('prometheus/fleet-alerts-test.yaml')],
+    ['check', 'config', '--syntax-only', deploy('prometheus/prometheus.yaml')],
+    ['check', 'config', '--syntax-only', deploy('prometheus/prometheus-compose.yaml')],
   ]) {
-    const { status, said } = promtool(args)
+    const { status, said } = run('promtool', args)
     expect([status, said]).toEqual([0, expect.stringContaining('SUCCESS')])
+    expect(said).not.toContain('FAILED')
   }
-  expect(promtool(['check', 'metrics'], await metrics())).toEqual({ status: 0, said: '' })
+  expect(run('promtool', ['check', 'metrics'], await metrics())).toEqual({ status: 0, said: '' })
+})
+
+describe.skipIf(!has('amtool'))('amtool', () => {
+  const config = deploy('alertmanager/alertmanager.yaml')
+
+  test('finds no fault with the configuration', () => {
+    expect(run('amtool', ['check-config', config])).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') })
+  })
+
+  test('sends each alert to people', () => {
+    for (const severity of ['critical', 'warning', 'info']) {
+      const labels = ['alertname=ForecourtSiteUnreachable', 'app_id=a', 'city=b', `severity=${severity}`]
+      expect(run('amtool', ['config', 'routes', 'test', `--config.file=${config}`, ...labels]).said).toStartWith(
+        'mail\n',
+      )
+    }
+  })
+})
+
+test('an alert that holds others back lasts longer than they do, so that only its end is sent', () => {
+  const minutesOf = (name: string) =>
+    Number(new RegExp(`- alert: ${name}\n(?:(?!- alert)[^])*?keep_firing_for: (\\d+)m`).exec(alerts)?.[1])
+  const silent = minutesOf('ForecourtApplicationSilent')
+  expect(silent).toBeGreaterThan(minutesOf('ForecourtSiteUnreachable'))
+  expect(silent).toBeGreaterThan(minutesOf('ForecourtDeviceFaulty'))
 })

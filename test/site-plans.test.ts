@@ -55,7 +55,7 @@ const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[
   { what: 'nothing, over two applications', filter: { appIds: ['app 8', 'large'] }, indexes: ownRows },
   { what: 'nothing, over all applications', filter: { appIds: null }, indexes: ownRows },
   { what: 'a part of the name', filter: { siteName: 'site 77' }, indexes: ownRows },
-  { what: 'a part of the contact person’s name', filter: { contacts: 'nobody' }, indexes: ownRows },
+  { what: 'a part of the contact’s name', filter: { contacts: 'nobody' }, indexes: ownRows },
   { what: 'a province', filter: { provinceCode: '6' }, indexes: ['site_by_filter'] },
   { what: 'a city', filter: { cityCode: '66' }, indexes: ['site_by_filter'] },
   { what: 'a district', filter: { districtCode: '666' }, indexes: ['site_by_filter'] },

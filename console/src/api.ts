@@ -8,6 +8,7 @@ import type { keptMembers } from '../slim-contracts.ts'
 import { noteTime } from './clock.ts'
 import { fetchOrTake } from './early.ts'
 import { language } from './language/index.ts'
+import { useLive } from './live.ts'
 
 // The console's only way to the service: the public API, with the session's cookie.
 
@@ -86,6 +87,8 @@ interface ReadOptions {
   enabled?: boolean
   /** The interval at which the request is repeated, in milliseconds. */
   refetchInterval?: number
+  /** The application whose events say when to read again: polled only without its stream. */
+  live?: string
   /** Keeps the last data while other data loads, so that a table does not flicker between pages. */
   keepsPrevious?: boolean
 }
@@ -111,14 +114,18 @@ export const readingSession = {
 export function useRead<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Called<Body, Query, Data>,
   input: Input<Body, Query>,
-  { keepsPrevious, ...options }: ReadOptions = {},
+  { keepsPrevious, live = '', ...options }: ReadOptions = {},
 ) {
+  const queries = useQueryClient()
+  const query = reading(operation, input)
+  const isLive = useLive(live, () => void queries.refetchQueries({ queryKey: query.queryKey, exact: true }))
   return useQuery<Static<Data>, ForecourtError>({
-    ...reading(operation, input),
+    ...query,
     // Another language alone must not empty the page, and with it the forms on it.
     placeholderData: (previous: Static<Data> | undefined, query: { queryKey: readonly unknown[] } | undefined) =>
       (keepsPrevious || isSameInput(query?.queryKey, [operation.id, input]) ? previous : undefined) as never,
     ...options,
+    ...(isLive && { refetchInterval: false as const }),
   })
 }
 

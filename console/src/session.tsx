@@ -21,7 +21,7 @@ function tellSessionChange(): void {
 /** The session of the signed-in user. */
 export function useSession(): Session {
   const session = useContext(SessionContext)
-  if (session === undefined) throw new Error('nobody is signed in here')
+  if (session === undefined) throw new Error('no signed-in session in this context')
   return session
 }
 

@@ -30,12 +30,12 @@ import { useAppliedViews } from './views/applied.ts'
 
 const useTexts = defineTexts(
   {
-    reference: 'Guides and API',
+    reference: 'Docs',
     menu: 'Menu',
-    fold: 'Fold the menu',
-    unfold: 'Unfold the menu',
-    skip: 'To the content',
-    skipToRows: 'To the table',
+    fold: 'Collapse menu',
+    unfold: 'Expand menu',
+    skip: 'Skip to content',
+    skipToRows: 'Skip to table',
     account: 'Your account',
     signOut: 'Sign out',
     role_admin: 'Admin',

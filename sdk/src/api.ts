@@ -1,8 +1,8 @@
 // Made from the contracts by `npm run generate`. Not to be edited.
 
-import type { ExportMethod, FileMethod, Method, PageMethod } from './method.ts'
+import type { ExportMethod, FileMethod, Followed, Method, PageMethod } from './method.ts'
 
-export type { CallOptions } from './method.ts'
+export type { CallOptions, StreamOptions } from './method.ts'
 
 export interface Act {
   /** The id of the record. */
@@ -10,20 +10,20 @@ export interface Act {
   appId: string
   kind: ActKind
   act: ActName
-  /** The filters of the page operation of the kind, as JSON values: at least one of them, or `all`. A row must fit all of them. */
+  /** Filters of the list operation of this kind, as JSON values: at least one, or `all`. Rows must match all of them. */
   filter: ActFilter
-  /** For update: the members to change, as the update of one row takes them. */
+  /** For update: the fields to set, as in the update operation of a single row. */
   set: DeviceChanges | SiteChanges | null
-  /** for a transfer: the new owner; null for callers that may not see it */
+  /** for a transfer: the application that receives the devices; null for callers that may not see it */
   targetAppId: string | null
-  /** The reason, in words. */
+  /** The reason. */
   reason: string | null
-  /** True: the rows were only counted. */
+  /** true: matches were only counted. */
   dryRun: boolean
   status: ActStatus
-  /** How many rows matched when the act began. */
+  /** Rows that matched at the start. */
   rows: number
-  /** Rows that the act changed. */
+  /** Rows that were changed. */
   done: number
   /** Rows that needed no change; they write no event. */
   unchanged: number
@@ -33,18 +33,18 @@ export interface Act {
   actor: string
   /** When the record was created. */
   createTime: string
-  /** When the act ended; null before. */
+  /** When the bulk action finished; null until then. */
   finishTime: string | null
-  /** Why the act failed; null if it did not fail. */
+  /** Why the bulk action failed; null if it didn’t. */
   error: string | null
   /** `error` as data; null if the job did not fail. */
   failure: JobFailure | null
 }
 
 export interface ActFilter {
-  /** a part of the name, regardless of upper and lower case */
+  /** part of the name, not case-sensitive */
   siteName?: string | null | undefined
-  /** a part of the contact person’s name, regardless of upper and lower case */
+  /** part of the contact person’s name, not case-sensitive */
   contacts?: string | null | undefined
   /** The province’s code. */
   provinceCode?: string | null | undefined
@@ -54,39 +54,39 @@ export interface ActFilter {
   districtCode?: string | null | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | null | undefined
-  /** true: only sites at which a device stands; false: only those without one. */
+  /** true: only sites with devices; false: only sites without devices. */
   hasDevices?: boolean | null | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | null | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | null | undefined
-  /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
+  /** A map area: minLng,minLat,maxLng,maxLat in decimal degrees, edges included. Minimums can’t exceed maximums. */
   bbox?: string | null | undefined
-  /** true: every row; without other filters. */
+  /** true: all rows. Can’t be combined with other filters. */
   all?: boolean | null | undefined
-  /** a part of the serial number, regardless of upper and lower case */
+  /** part of the serial number, not case-sensitive */
   deviceNo?: string | null | undefined
-  /** a part of the name, regardless of upper and lower case */
+  /** part of the name, not case-sensitive */
   deviceName?: string | null | undefined
   /** Free text for the integrator’s own use. */
   tag?: string | null | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | null | undefined
-  /** 1 normal, 2 fault. */
+  /** 1 normal, 2 faulty. */
   status?: DeviceStatus | null | undefined
   /** 1 online, 2 offline. */
   onlineStatus?: OnlineStatus | null | undefined
   /** 0 closed, 1 open, 2 stopped. */
   runStatus?: RunStatus | null | undefined
-  /** Only devices that stand at this site. */
+  /** Only devices at this site. */
   siteId?: number | null | undefined
-  /** true: only devices that stand at a site; false: only those that stand at no site. */
+  /** true: only devices at a site; false: only devices without a site. */
   isPlaced?: boolean | null | undefined
-  /** Only devices whose newest report is from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only devices with a last report at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   lastReportFrom?: string | null | undefined
-  /** Only devices that have reported, the last time up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only devices with a last report at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   lastReportTo?: string | null | undefined
-  /** true: only devices that have reported; false: only devices that never reported. */
+  /** true: only devices that have reported; false: only devices that have never reported. */
   hasReported?: boolean | null | undefined
 }
 
@@ -114,11 +114,11 @@ export interface Application {
   status: 1 | 2
   /** Why the application is frozen; null if it is not frozen. */
   frozenReason: string | null
-  /** How many seconds an access token lives; 7200 by default. */
+  /** Token lifetime in seconds; default 7200. */
   tokenLifetimeSeconds: number
-  /** How many requests the application may make per second; null for no limit. */
+  /** Maximum requests per second; null for no limit. */
   rateLimitPerSecond: number | null
-  /** Until when the secret before the last rotation works, with its tokens, beside the present one; null when none does. */
+  /** Until when the previous secret and its tokens stay valid alongside the current one; null if no previous secret is valid. */
   overlapUntil: string | null
   /** When the record was created. */
   createTime: string
@@ -133,7 +133,7 @@ export type ApplicationCallback = Callback & {
 export type ApplicationEvent = EventHead & {
   /** What happened. */
   type: 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: Application
 }
 
@@ -143,18 +143,18 @@ export type ApplicationPage = Page & {
 }
 
 export type ApplicationWithSecret = Application & {
-  /** shown once: the service keeps only its SHA-256, so the answer to a retry has null */
+  /** shown only once: the service stores only its SHA-256, so the response to a retry has null */
   appSecret: string | null
 }
 
 export interface AttemptCounts {
-  /** how many attempts were made for the deliveries that were begun in this time, also before these were sent again; tests do not count */
+  /** number of attempts for deliveries started in this period, including attempts before a replay, without tests */
   attempts: number
-  /** how many of these attempts failed */
+  /** number of failed attempts */
   failed: number
 }
 
-/** Why attempts failed: an answer other than 2xx, a host name that is unknown or not looked up in time, a private address, no answer in time, a connection that was refused, closed, has no route or no valid certificate, a URL that is no longer allowed, a secret that cannot be opened, an event that is no longer kept, or anything else. */
+/** Why attempts failed: a response other than 2xx; a host name not found or not resolved in time; a private address; a timeout; a connection that was refused, closed, unroutable or without a valid certificate; a URL that is no longer allowed; a secret that can’t be decrypted; an event that is no longer stored; or another reason. */
 export type AttemptError = 'httpStatus' | 'nameNotFound' | 'nameServerSilent' | 'privateAddress' | 'timeout' | 'refused' | 'closed' | 'unreachable' | 'tls' | 'url' | 'secret' | 'eventGone' | 'other'
 
 export interface AuditEntry {
@@ -162,18 +162,18 @@ export interface AuditEntry {
   id: number
   /** What happened. */
   type: LoggedType
-  /** the application; null for an event that is about none */
+  /** the application; null if the event concerns none */
   appId: string | null
   time: string
   /** The instant of `time` in RFC 3339, to the millisecond. */
   occurredAt: string
   /** Who acted: application:…, operator:… or operatorKey:…. */
   actor: string
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: Record<never, never>
-  /** the id of the account or key that acted, which stays the same when it is renamed */
+  /** the ID of the account or key that acted; renaming doesn’t change it */
   actorId: number | null
-  /** what the event is about: a serial number or an id */
+  /** the subject of the event: a serial number or an ID */
   subject: string | null
   /** the source address, for events that record it */
   address: string | null
@@ -190,20 +190,20 @@ export interface BegunAct {
   appId: string
   kind: ActKind
   act: ActName
-  /** The filters of the page operation of the kind, as JSON values: at least one of them, or `all`. A row must fit all of them. */
+  /** Filters of the list operation of this kind, as JSON values: at least one, or `all`. Rows must match all of them. */
   filter: ActFilter
-  /** For update: the members to change, as the update of one row takes them. */
+  /** For update: the fields to set, as in the update operation of a single row. */
   set: DeviceChanges | SiteChanges | null
-  /** for a transfer: the new owner; null for callers that may not see it */
+  /** for a transfer: the application that receives the devices; null for callers that may not see it */
   targetAppId: string | null
-  /** The reason, in words. */
+  /** The reason. */
   reason: string | null
-  /** True: the rows were only counted. */
+  /** true: matches were only counted. */
   dryRun: boolean
   status: ActStatus
-  /** How many rows matched when the act began. */
+  /** Rows that matched at the start. */
   rows: number
-  /** Rows that the act changed. */
+  /** Rows that were changed. */
   done: number
   /** Rows that needed no change; they write no event. */
   unchanged: number
@@ -213,9 +213,9 @@ export interface BegunAct {
   actor: string
   /** When the record was created. */
   createTime: string
-  /** When the act ended; null before. */
+  /** When the bulk action finished; null until then. */
   finishTime: string | null
-  /** Why the act failed; null if it did not fail. */
+  /** Why the bulk action failed; null if it didn’t. */
   error: string | null
   /** `error` as data; null if the job did not fail. */
   failure: JobFailure | null
@@ -230,13 +230,13 @@ export interface BillingRule {
   ruleType: RuleType
   /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods: Array<Period> | null
-  /** For type 3: how many minutes after charging cost nothing. */
+  /** For type 3: free minutes after charging. */
   freeMinutes: number | null
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  /** For type 3: length of a billing unit in minutes. Each started unit costs `unitPrice`. */
   unitMinutes: number | null
   /** For type 3: the price of one unit, in yuan. */
   unitPrice: string | null
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  /** For type 3: maximum charge per day, in yuan; null for no limit. */
   dailyCap: string | null
   /** When the record was created. */
   createTime: string
@@ -251,7 +251,7 @@ export type BillingRuleCallback = Callback & {
 export type BillingRuleEvent = EventHead & {
   /** What happened. */
   type: 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: BillingRule
 }
 
@@ -263,11 +263,11 @@ export type BillingRulePage = Page & {
 export interface Binding {
   appId: string
   boundAt: string
-  /** when the binding ended; null while the binding lasts */
+  /** when the binding ended; null if it is current */
   unboundAt: string | null
   /** Who ended the binding. */
   unboundBy: string | null
-  /** The reason, in words. */
+  /** The reason. */
   reason: string | null
 }
 
@@ -280,19 +280,19 @@ export interface Callback {
 }
 
 export interface CallbackFailure {
-  /** Why the attempt failed; null when it did not. */
+  /** Why the attempt failed; null if it didn’t. */
   error: AttemptError
   /** the `error` of these deliveries, in words */
   reason: string
-  /** the HTTP status of the newest attempt; null without one */
+  /** the HTTP status of the latest attempt; null without one */
   responseStatus: number | null
-  /** how many of these deliveries wait for another attempt */
+  /** number of pending deliveries */
   waiting: number
-  /** how many of these deliveries are dead */
+  /** number of failed deliveries */
   dead: number
   /** The time of the oldest event of these deliveries. */
   timeFrom: string
-  /** The time of the newest event of these deliveries. */
+  /** The time of the latest event of these deliveries. */
   timeTo: string
 }
 
@@ -302,55 +302,55 @@ export interface CallbackHealth {
   callbacks: CallbacksSwitch
   /** until when nothing is sent to the endpoint, because attempts have failed */
   heldUntil: string | null
-  /** since when every attempt has failed; null while none has */
+  /** since when all attempts have failed; null if the latest one didn’t */
   failingSince: string | null
-  /** why the newest attempt failed */
+  /** why the latest attempt failed */
   failingReason: string | null
-  /** when the receiver last took one of the 5000 newest deliveries */
+  /** last success among the 5000 latest deliveries */
   lastSuccessTime: string | null
-  /** false: the receiver has not taken any delivery since the first configuration, so it may not be set up yet. True also where older deliveries are no longer kept. */
+  /** false: no delivery has succeeded since the first configuration, so the receiver may not be set up yet. Also true if older deliveries are no longer stored. */
   hasSucceeded: boolean
-  /** The attempts of the last hour’s deliveries. */
+  /** Attempts for deliveries of the last hour. */
   lastHour: AttemptCounts
-  /** The attempts of the last 24 hours’ deliveries. */
+  /** Attempts for deliveries of the last 24 hours. */
   lastDay: AttemptCounts
-  /** `lastHour` and `lastDay` count only the deliveries begun since this time; null if the last day has fewer than 5000 deliveries */
+  /** `lastHour` and `lastDay` count only deliveries started since this time; null if the last day has fewer than 5000 deliveries */
   countedFrom: string | null
-  /** how many events wait and have no delivery yet, counted up to 10000 */
+  /** number of queued events (without a delivery yet), counted up to 10000 */
   waitingEvents: number
-  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 2000 events of each of the newest stops; null for several applications. */
+  /** Number of missed events: created while the endpoint was disabled (410), so without a delivery. They are sent only by a replay. In a list, only those in its time range. Counted within the first 2000 events of each of the latest outages; null for several applications. */
   missedEvents: number | null
-  /** whether all events of these stops were looked at */
+  /** whether all events of these outages were counted */
   missedIsExact: boolean
-  /** the time of the oldest of these events */
+  /** time of the oldest missed event */
   missedFrom: string | null
-  /** the time of the newest of these events */
+  /** time of the latest missed event */
   missedTo: string | null
-  /** how many deliveries wait for another attempt, counted up to 5000 */
+  /** number of pending deliveries, counted up to 5000 */
   waitingRetries: number
-  /** the time of the oldest event that waits */
+  /** time of the oldest queued or pending event */
   waitingSince: string | null
-  /** how many deliveries of events are dead, counted up to 5000 */
+  /** number of failed deliveries, without tests, counted up to 5000 */
   dead: number
-  /** the waiting and dead deliveries that have failed, by the cause of the failure, the most frequent first: 20 kinds at most */
+  /** pending and failed deliveries by reason, most frequent first, up to 20 reasons */
   failures: Array<CallbackFailure>
 }
 
-/** off: no callback URL. delivering: the newest attempt was taken, or none was needed. failing: the newest attempts failed. held: nothing is sent until `heldUntil`. stopped: the receiver answered 410. paused: the service sends no callbacks. */
+/** off: no callback URL. delivering: the latest attempt succeeded, or none was needed. failing: the latest attempts failed. held: the endpoint is paused until `heldUntil`. stopped: the endpoint is disabled, because it responded with 410. paused: all callbacks of the service are paused. */
 export type CallbackState = 'off' | 'delivering' | 'failing' | 'held' | 'stopped' | 'paused'
 
 /** paused: no callbacks are sent. */
 export type CallbacksSwitch = 'on' | 'paused'
 
 export interface CancelActRequest {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | null | undefined
   /** The id of the record. */
   id: number
 }
 
 export interface CancelImportRequest {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | null | undefined
   /** The id of the record. */
   id: number
@@ -360,21 +360,21 @@ export interface CancelPriceChangeRequest {
   appId?: string | null | undefined
   /** The id of the record. */
   id: number
-  /** The reason, in words. */
+  /** The reason. */
   reason: string
 }
 
 export interface ChangePasswordRequest {
-  /** The present password. */
+  /** The current password. */
   password: string
   newPassword: string
 }
 
-/** `ids`, or `all`, or any of the others, all of which must fit; a member that is no filter is refused beside these. The sites are those that fit when the change is scheduled: 10000 at most. */
+/** `ids`, or `all`, or any of the other filters, all of which must match. Unknown fields are refused. The set of sites is fixed when the change is scheduled: up to 10000. */
 export interface ChosenSites {
   /** The ids of the sites. */
   ids?: Array<number> | null | undefined
-  /** true: every site of the application. */
+  /** true: all sites of the application. */
   all?: boolean | null | undefined
   /** The province’s code. */
   provinceCode?: string | null | undefined
@@ -382,7 +382,7 @@ export interface ChosenSites {
   cityCode?: string | null | undefined
   /** The district’s code. */
   districtCode?: string | null | undefined
-  /** The sites that name this billing rule. */
+  /** Sites that use this billing rule. */
   billingRuleId?: number | null | undefined
 }
 
@@ -394,13 +394,13 @@ export interface CompleteSignOnResult {
 }
 
 export interface ConfirmSessionRequest {
-  /** The present password. */
+  /** The current password. */
   password?: string | null | undefined
-  /** Six digits of the code generator, or a recovery code. */
+  /** A 6-digit code from the authenticator app, or a recovery code. */
   code?: string | null | undefined
   /** An operator key, instead of a name and a password. */
   operatorKey?: string | null | undefined
-  /** The ticket of the options; it works once, for 5 minutes. */
+  /** The ticket from the options. Works once, for 5 minutes. */
   ticket?: string | null | undefined
   /** The credential as JSON (`PublicKeyCredential.toJSON()`). */
   credential?: Record<string, unknown> | null | undefined
@@ -410,15 +410,15 @@ export interface CreateActRequest {
   appId?: string | null | undefined
   kind: ActKind
   act: ActName
-  /** The filters of the page operation of the kind, as JSON values: at least one of them, or `all`. A row must fit all of them. */
+  /** Filters of the list operation of this kind, as JSON values: at least one, or `all`. Rows must match all of them. */
   filter: ActFilter
-  /** For update: the members to change, as the update of one row takes them. */
+  /** For update: the fields to set, as in the update operation of a single row. */
   set?: DeviceChanges | SiteChanges | null | undefined
-  /** For transfer: the application that the devices go to; it must be online. */
+  /** For transfer: the application that receives the devices. It must be online. */
   targetAppId?: string | null | undefined
-  /** In words; forceUnbind and transfer must have one. */
+  /** The reason; required for forceUnbind and transfer. */
   reason?: string | null | undefined
-  /** How many rows the caller has seen to match: with another number the act is refused. */
+  /** The number of matches that you expect. If it differs, the request is refused. */
   expectedRows?: number | null | undefined
   /** true: only counts the rows. Nothing is kept: `id` is null, and no idempotency key is used up. */
   dryRun?: boolean | null | undefined
@@ -427,9 +427,9 @@ export interface CreateActRequest {
 export interface CreateApplicationRequest {
   /** The application’s name, for people. */
   appName: string
-  /** How many seconds an access token lives; 7200 by default. */
+  /** Token lifetime in seconds; default 7200. */
   tokenLifetimeSeconds?: number | null | undefined
-  /** how many requests the application may make per second, over all processes of a machine; default 1000, null for no limit */
+  /** maximum requests per second, across all processes of a machine; default 1000, null for no limit */
   rateLimitPerSecond?: number | null | undefined
   /** The application’s third-party configuration. */
   thirdPartyConfig?: {
@@ -437,7 +437,7 @@ export interface CreateApplicationRequest {
     operatorName: string
     /** The company’s id: 9 letters or digits. */
     operatorId?: string | null | undefined
-    /** The address of the callback: https; http only if the settings allow it. The query is stored encrypted: the application and admins read it in full; other callers and events get `?…` in its place. Sent back with `?…`, the address keeps the stored query. */
+    /** The callback URL: https, or http if the settings allow it. The query is stored encrypted. The application and admins see it in full; other callers and events see `?…` instead. To keep the stored query, send `?…` back. */
     callbackUrl?: string | null | undefined
     /** The types of event that are sent. */
     callbackEvents?: Array<EventType> | null | undefined
@@ -460,11 +460,11 @@ export interface CreateExportQuery {
   kind: 'sites' | 'devices' | 'placements' | 'billingRules' | 'priceChanges' | 'events' | 'audit' | 'deliveries' | 'refusals'
   /** The format of the file; csv by default. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** a part of the name, regardless of upper and lower case */
+  /** part of the name, not case-sensitive */
   siteName?: string | undefined
-  /** a part of the contact person’s name, regardless of upper and lower case */
+  /** part of the contact person’s name, not case-sensitive */
   contacts?: string | undefined
   /** The code of the site’s province. */
   provinceCode?: string | undefined
@@ -474,23 +474,23 @@ export interface CreateExportQuery {
   districtCode?: string | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
-  /** true: only sites at which a device stands; false: only those without one. */
+  /** true: only sites with devices; false: only sites without devices. */
   hasDevices?: 'true' | 'false' | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
-  /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
+  /** A map area: minLng,minLat,maxLng,maxLat in decimal degrees, edges included. Minimums can’t exceed maximums. */
   bbox?: string | undefined
-  /** a part of the serial number, regardless of upper and lower case */
+  /** part of the serial number, not case-sensitive */
   deviceNo?: string | undefined
-  /** a part of the name, regardless of upper and lower case */
+  /** part of the name, not case-sensitive */
   deviceName?: string | undefined
   /** Free text for the integrator’s own use. */
   tag?: string | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | undefined
-  /** The status, as the page operation of the kind filters by it. */
+  /** The status, as in the list operation of this kind. */
   status?: number | undefined
   /** 1 online, 2 offline. */
   onlineStatus?: OnlineStatus | undefined
@@ -498,47 +498,47 @@ export interface CreateExportQuery {
   runStatus?: RunStatus | undefined
   /** Only rows about this site. */
   siteId?: number | undefined
-  /** true: only devices that stand at a site; false: only those that stand at no site. */
+  /** true: only devices at a site; false: only devices without a site. */
   isPlaced?: 'true' | 'false' | undefined
-  /** Only devices whose newest report is from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only devices with a last report at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   lastReportFrom?: string | undefined
-  /** Only devices that have reported, the last time up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only devices with a last report at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   lastReportTo?: string | undefined
-  /** true: only devices that have reported; false: only devices that never reported. */
+  /** true: only devices that have reported; false: only devices that have never reported. */
   hasReported?: 'true' | 'false' | undefined
-  /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
+  /** 1 to 100 serial numbers, separated by commas. Serial numbers that contain a comma can’t be used here. */
   deviceNos?: string | undefined
   /** 1 entrance, 2 exit, 3 both, 4 door. */
   laneType?: LaneType | undefined
-  /** a part of the name, regardless of upper and lower case */
+  /** part of the name, not case-sensitive */
   ruleName?: string | undefined
   /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
   ruleType?: RuleType | undefined
-  /** Only undos of these price changes: 1 to 100 ids, with commas between them. */
+  /** Only undos of these price changes: 1 to 100 IDs, separated by commas. */
   undoOf?: string | undefined
   /** Only events with a larger id, which are newer. */
   afterId?: number | undefined
   /** Only events with a smaller id. */
   beforeId?: number | undefined
-  /** One type of event or several, with commas between the types. */
+  /** One or more event types, separated by commas. */
   type?: string | undefined
   /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
-  /** the whole name of an actor, or its beginning: operator:… or operatorKey:… */
+  /** the full name of an actor, or a prefix: operator:… or operatorKey:… */
   actor?: string | undefined
   /** The id of the account or key that acted. */
   actorId?: number | undefined
   /** a whole serial number, the id of a site or a rule, or a new site’s name */
   subject?: string | undefined
-  /** true: only deliveries of status 2; false: only those that wait or are dead. */
+  /** true: only delivered (2); false: only pending (1) and failed (3). */
   isDelivered?: 'true' | 'false' | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
-  /** The code of a refusal. */
+  /** The error code. */
   code?: number | undefined
   /** the id of an operation */
   operation?: string | undefined
-  /** the `X-Request-Id` of an answer */
+  /** the `X-Request-Id` of a response */
   requestId?: string | undefined
 }
 
@@ -549,11 +549,11 @@ export interface CreateImportQuery {
   kind: ImportKind
   /** The format of the file; by default the media type decides. */
   format?: 'csv' | 'ndjson' | undefined
-  /** upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A member without a column in the file is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create. */
+  /** upsert: updates existing rows that differ, matching devices and placements by `deviceNo` and sites by the `id` column; rows without an id create a site. Fields without a column stay unchanged, an empty cell (null in NDJSON) clears an optional field, and the quote before a formula is removed. Default: create. */
   mode?: 'create' | 'upsert' | undefined
-  /** true: the import checks the rows and counts what would happen, but writes nothing. */
+  /** true: checks the rows and reports what would happen, without writing anything. */
   dryRun?: 'true' | 'false' | undefined
-  /** Columns of a CSV file, with commas between, that are ignored although no import has them; one without a usable name is `column N`. */
+  /** CSV columns to ignore, separated by commas. A column without a usable name is `column N`. */
   ignoreColumns?: string | undefined
 }
 
@@ -567,7 +567,7 @@ export interface CreateOperatorKeyRequest {
 }
 
 export type CreateOperatorKeyResult = OperatorKey & {
-  /** shown once: the service keeps only its SHA-256, so the answer to a retry has null */
+  /** shown only once: the service stores only its SHA-256, so the response to a retry has null */
   operatorKey: string | null
 }
 
@@ -575,7 +575,7 @@ export interface CreateOperatorRequest {
   /** The name of the account, key, region or check. */
   name: string
   role: Role
-  /** The present password. */
+  /** The current password. */
   password?: string | null | undefined
   /** the applications that a developer is a member of */
   appIds?: Array<string> | null | undefined
@@ -584,13 +584,13 @@ export interface CreateOperatorRequest {
 export interface CreateSessionRequest {
   /** The name of the account, key, region or check. */
   name?: string | null | undefined
-  /** The present password. */
+  /** The current password. */
   password?: string | null | undefined
-  /** Six digits of the code generator, or a recovery code. */
+  /** A 6-digit code from the authenticator app, or a recovery code. */
   code?: string | null | undefined
   /** An operator key, instead of a name and a password. */
   operatorKey?: string | null | undefined
-  /** The ticket of the options; it works once, for 5 minutes. */
+  /** The ticket from the options. Works once, for 5 minutes. */
   ticket?: string | null | undefined
   /** The credential as JSON (`PublicKeyCredential.toJSON()`). */
   credential?: Record<string, unknown> | null | undefined
@@ -607,7 +607,7 @@ export interface DeleteDeviceInventoryRequest {
 }
 
 export interface DeleteDeviceModelRequest {
-  /** How the serial numbers of the model begin; the longest prefix that fits a serial number decides. */
+  /** The serial prefix of the model; the longest matching prefix applies. */
   serialPrefix: string
 }
 
@@ -619,7 +619,7 @@ export interface DeleteOperatorKeyRequest {
 export interface DeleteOperatorRequest {
   /** The id of the record. */
   id: number
-  /** Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys. */
+  /** The account that gets the keys and saved views: another active account, which can’t be a developer if there are keys. */
   handOverTo?: number | null | undefined
 }
 
@@ -641,7 +641,7 @@ export interface DeleteSessionRequest {
 export interface DeleteSessionResult {
   /** Whether there was a session to end. */
   ended: boolean
-  /** For one’s own session by single sign-on: the address at which to sign out at the provider too. */
+  /** For your own single sign-on session: the URL for signing out at the identity provider. */
   signOutUrl: string | null
 }
 
@@ -669,28 +669,28 @@ export interface Delivery {
   /** the time of the event; for a test, when it was sent */
   time: string
   status: DeliveryStatus
-  /** how many attempts there were since the delivery was created or last replayed */
+  /** attempts since the delivery was created or last replayed */
   attempts: number
   /** When the record was created. */
   createTime: string
-  /** when the next attempt follows, after any pause of the endpoint; null if none follows */
+  /** when the next attempt is due, after any pause of the endpoint; null if there is none */
   nextAttemptTime: string | null
-  /** When the delivery succeeded or was given up; null before. */
+  /** When the delivery succeeded or finally failed; null until then. */
   finishTime: string | null
-  /** the HTTP status of the newest attempt; null without an answer */
+  /** the HTTP status of the latest attempt; null without a response */
   responseStatus: number | null
-  /** why the newest attempt failed */
+  /** why the latest attempt failed */
   error: string | null
-  /** the first 4 KiB of the newest answer */
+  /** the first 4 KiB of the latest response */
   response: string | null
   /** How long the attempt took. */
   durationMs: number | null
-  /** the newest 20 attempts, oldest first */
+  /** the latest 20 attempts, oldest first */
   attemptLog: Array<{
     time: string
-    /** The status that the callback answered; null without an answer. */
+    /** HTTP status of the response; null without a response. */
     responseStatus: number | null
-    /** Why the attempt failed; null when it did not. */
+    /** Why the attempt failed; null if it didn’t. */
     error: string | null
     /** How long the attempt took. */
     durationMs: number
@@ -702,7 +702,7 @@ export type DeliveryPage = Page & {
   list: Array<Delivery>
 }
 
-/** 1 waiting for an attempt, 2 delivered, 3 dead. */
+/** 1 pending, 2 delivered, 3 failed. */
 export type DeliveryStatus = 1 | 2 | 3
 
 export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
@@ -711,7 +711,7 @@ export type Device = UnownedDevice & {
   appId: string
 }
 
-/** The address of the device, although the member is called deviceBattery. */
+/** The address of the device (despite the field’s name). */
 export interface DeviceAddress {
   /** The city’s code. */
   cityCode: string
@@ -777,25 +777,25 @@ export interface DeviceChanges {
 }
 
 export interface DeviceDone {
-  /** The value by which the row is known; null if the row has none. */
+  /** The value that identifies the row; null if the row has none. */
   deviceNo: string | null
-  /** 0: the row was carried out. */
+  /** 0: success. */
   code: 0
-  /** For people: success, or why the row was refused. */
+  /** Message: success, or why the row was refused. */
   msg: string
-  /** The record, as the operation for a single row answers it. */
+  /** The record, as returned by the operation for a single row. */
   data: Device
 }
 
 export type DeviceEvent = EventHead & {
   /** What happened. */
   type: 'device.bound' | 'device.updated' | 'device.unbound'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: Device
 }
 
 export interface DeviceModel {
-  /** How the serial numbers of the model begin; the longest prefix that fits a serial number decides. */
+  /** The serial prefix of the model; the longest matching prefix applies. */
   serialPrefix: string
   /** The device’s model; null if unknown. */
   modelName: string
@@ -815,7 +815,7 @@ export type DeviceModelPage = Page & {
 }
 
 export interface DeviceOutcomes {
-  /** One outcome for each row, in the order of the rows. */
+  /** One result per row, in order. */
   results: Array<DeviceDone | DeviceRefused>
 }
 
@@ -825,13 +825,13 @@ export type DevicePage = Page & {
 }
 
 export interface DeviceRefused {
-  /** The value by which the row is known; null if the row has none. */
+  /** The value that identifies the row; null if the row has none. */
   deviceNo: string | null
-  /** The code of the refusal: why the row was refused. */
+  /** The error code: why the row was refused. */
   code: RefusalCode
-  /** For people: success, or why the row was refused. */
+  /** Message: success, or why the row was refused. */
   msg: string
-  /** The faulty members of the row; null if none is faulty. */
+  /** The invalid fields of the row; null if there are none. */
   data: FieldFaults | null
 }
 
@@ -845,7 +845,7 @@ export interface DeviceState {
   status: DeviceStatus
   onlineStatus: OnlineStatus
   runStatus: RunStatus
-  /** What the device says about its status. */
+  /** Status note from the device. */
   statusRemark: string | null
   /** The version of the device’s firmware. */
   version: string | null
@@ -863,7 +863,7 @@ export interface DeviceStateChange {
   status: DeviceStatus
   onlineStatus: OnlineStatus
   runStatus: RunStatus
-  /** What the device says about its status. */
+  /** Status note from the device. */
   statusRemark: string | null
   /** The version of the device’s firmware. */
   version: string | null
@@ -873,12 +873,12 @@ export interface DeviceStateChange {
   batteryEnergy: string | null
   /** When the device reported last. */
   lastReportTime: string | null
-  /** The members that changed, with the values before the change. */
+  /** The fields that changed, with their previous values. */
   before: {
     status?: DeviceStatus | undefined
     onlineStatus?: OnlineStatus | undefined
     runStatus?: RunStatus | undefined
-    /** What the device says about its status. */
+    /** Status note from the device. */
     statusRemark?: string | null | undefined
     /** The version of the device’s firmware. */
     version?: string | null | undefined
@@ -898,18 +898,18 @@ export type DeviceStateChangeCallback = Callback & {
 export type DeviceStateChangeEvent = EventHead & {
   /** What happened. */
   type: 'device.stateChanged'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: DeviceStateChange
 }
 
 export type DeviceStateOrStates = DeviceState | DeviceStates
 
 export interface DeviceStates {
-  /** The states in the order of `deviceNos`, without those of devices that are not the caller’s. */
+  /** The states, in the order of `deviceNos`, without devices that the caller doesn’t own. */
   list: Array<DeviceState>
 }
 
-/** 1 normal, 2 fault. */
+/** 1 normal, 2 faulty. */
 export type DeviceStatus = 1 | 2
 
 export interface DeviceUpdateRow {
@@ -956,23 +956,23 @@ export type EventPage = Page & {
 export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'device.placed' | 'device.unplaced' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
 
 export interface FieldFault {
-  /** The path of the faulty member, for example devices[2].coordinates. */
+  /** The path of the invalid field, such as devices[2].coordinates. */
   field: string
-  /** Why the member is faulty, in the language that `Accept-Language` prefers. */
+  /** Why the field is not valid, in the language from `Accept-Language`. */
   reason: string
 }
 
 export interface FieldFaults {
-  /** Every faulty member, not only the first; at most 1000. */
+  /** All invalid fields, up to 1000. */
   errors: Array<FieldFault>
 }
 
 export interface Finding {
   /** what was found */
   code: 'asRoot' | 'backup' | 'backupFailed' | 'backupLate' | 'backupMissing' | 'backupNone' | 'callbacks' | 'callbacksDead' | 'callbacksFailing' | 'callbacksLate' | 'callbacksPaused' | 'certificate' | 'certificateEnded' | 'certificateEnds' | 'certificateUnknown' | 'clock' | 'clockAhead' | 'clockBehind' | 'connections' | 'connectionsFew' | 'database' | 'disk' | 'diskElsewhere' | 'diskFull' | 'diskFullSoon' | 'diskLittle' | 'durability' | 'durabilityOff' | 'nodes' | 'nodesUnfit' | 'replication' | 'replicationHidden' | 'replicationLost' | 'replicationNone' | 'vacuumOff' | 'workers' | 'workersMissing' | 'actFailed' | 'callbackDead' | 'callbackFailing' | 'callbackStopped' | 'deviceFaulty' | 'importFailed' | 'siteUnreachable'
-  /** whether it is in order, will soon be a fault, or is one */
+  /** ok, warning or failure */
   status: 'ok' | 'warn' | 'fail'
-  /** the values that belong to the finding; numbers as text, sizes in bytes */
+  /** the values of the check result; numbers as text, sizes in bytes */
   values: Array<{
     /** the value’s name */
     name: string
@@ -983,12 +983,12 @@ export interface Finding {
 
 export interface ForceUnbindDeviceRequest {
   deviceNo: string
-  /** The reason, in words. */
+  /** The reason. */
   reason: string
 }
 
 export interface Found {
-  /** What was found; `operator` is an account, `request` a write that was refused. */
+  /** The kind of record; `operator` is an account, `request` a refused request. */
   kind: 'device' | 'site' | 'application' | 'billingRule' | 'operator' | 'request'
   /** The serial number, the `X-Request-Id`, or the id of the record. */
   id: string
@@ -1000,35 +1000,35 @@ export interface Found {
 
 export interface FreezeApplicationRequest {
   appId: string
-  /** The reason, in words. */
+  /** The reason. */
   reason: string
 }
 
 export interface GetActQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
 }
 
 export interface GetActResultQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
-  /** Only rows with this outcome. */
+  /** Only rows with this result. */
   outcome?: 'done' | 'unchanged' | 'refused' | undefined
 }
 
 export interface GetApplicationQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
 }
 
 export type GetApplicationResult = Application & {
   /** The time zone in which times are shown and read. */
   timeZone?: string | undefined
-  /** A device that sends no report for this long becomes offline. */
+  /** A device goes offline after this time without a report. */
   presenceSeconds?: number | undefined
   /** required: only serial numbers in the inventory can be created. */
   inventoryPolicy?: 'open' | 'required' | undefined
@@ -1037,7 +1037,7 @@ export type GetApplicationResult = Application & {
 }
 
 export interface GetAuthorizationServerResult {
-  /** The service’s address: the one in its settings, else the one that the caller used. */
+  /** The service’s address: from its settings, otherwise the one in the request. */
   issuer: string
   /** Where tokens are issued. */
   token_endpoint: string
@@ -1054,54 +1054,54 @@ export interface GetAuthorizationServerResult {
 }
 
 export interface GetBillingRuleQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
 }
 
 export interface GetCallbackHealthQuery {
-  /** An application’s id, as the platform made it. */
+  /** The application’s ID. */
   appId: string
 }
 
 export interface GetDeliveryQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
 }
 
 export interface GetDeviceHistoryQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
   /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
   deviceNo: string
 }
 
 export interface GetDeviceHistoryResult {
-  /** the newest 1000 bindings */
+  /** the latest 1000 bindings */
   list: Array<Binding>
 }
 
 export interface GetDeviceQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
   /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
   deviceNo: string
 }
 
 export interface GetDeviceStateQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
   /** The device’s serial number. */
   deviceNo?: string | undefined
-  /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
+  /** 1 to 100 serial numbers, separated by commas. Serial numbers that contain a comma can’t be used here. */
   deviceNos?: string | undefined
 }
 
 export interface GetEventQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
@@ -1113,18 +1113,18 @@ export interface GetHealthResult {
 }
 
 export interface GetImportQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
 }
 
 export interface GetImportResultQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
-  /** Only rows with this outcome. */
+  /** Only rows with this result. */
   outcome?: 'created' | 'updated' | 'existing' | 'refused' | undefined
   /** true: the refused rows as they were sent, in the format of the file, with `refusedLine`, `refusedCode`, `refusedReason`. Correct them and send them again. */
   rows?: 'true' | 'false' | undefined
@@ -1136,16 +1136,16 @@ export interface GetOperatorQuery {
 }
 
 export interface GetOverviewResult {
-  /** null while everything is counted for the first time */
+  /** null until the first count is complete */
   counts: PlatformCounts | null
   callbacks: CallbacksSwitch
   /** The time of the counts. */
   countTime: string | null
   /** the ten applications with the most problems */
   troubles: Array<Trouble>
-  /** what needs attention, faults first: at most ten of each kind, and for applications those in `troubles` */
+  /** what needs attention, failures first: up to ten of each kind, and for applications those in `troubles` */
   attention: Array<Finding>
-  /** the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. The refusals are those that the refusal log keeps */
+  /** counts per minute of the last 24 hours, oldest first, without empty minutes; refused requests as far as they are stored */
   minutes: Array<{
     time: string
     /** How many sites and devices were created. */
@@ -1161,19 +1161,19 @@ export interface GetOverviewResult {
     /** How many devices are online. */
     devicesOnline: number
   }>
-  /** the newest entries of the audit trail without changes of device state */
+  /** the latest audit log entries, without changes of device state */
   events: Array<AuditEntry>
 }
 
 export interface GetPlacementQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
   /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
   deviceNo: string
 }
 
 export interface GetPriceChangeQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
@@ -1182,7 +1182,7 @@ export interface GetPriceChangeQuery {
 export interface GetReadinessResult {
   /** Whether requests can be served. */
   ready: boolean
-  /** The checks, one for each thing that must be in order. */
+  /** The individual checks. */
   checks: Array<{
     /** The name of the account, key, region or check. */
     name: string
@@ -1192,11 +1192,11 @@ export interface GetReadinessResult {
   /** whether the service’s database is spread over the nodes of a Citus cluster */
   distributed: boolean
   callbacks: CallbacksSwitch
-  /** how many processes serve on this machine, and how many should (FORECOURT_WORKERS) */
+  /** running and expected workers on this machine (FORECOURT_WORKERS) */
   workers: {
-    /** How many processes serve. */
+    /** Number of running workers. */
     serving: number
-    /** How many processes should serve. */
+    /** Number of expected workers. */
     wanted: number
   }
 }
@@ -1209,7 +1209,7 @@ export interface GetRegionQuery {
 export interface GetRegionTreeQuery {
   /** The code of a region. */
   code?: string | undefined
-  /** How many levels are answered: 1 to 3. */
+  /** Number of levels to return: 1 to 3. */
   depth?: number | undefined
 }
 
@@ -1251,11 +1251,11 @@ export interface GetServiceDetailResult {
   runtime: string
   /** the version of PostgreSQL */
   databaseVersion: string
-  /** whether the database is the service’s own */
+  /** whether the database is embedded */
   isEmbedded: boolean
   /** whether the database is spread over the nodes of a Citus cluster */
   isDistributed: boolean
-  /** When the process that answers started. */
+  /** When the responding process started. */
   startTime: string
   /** faults first */
   findings: Array<Finding>
@@ -1265,7 +1265,7 @@ export interface GetServiceDetailResult {
   bytesPerDay: number | null
   /** the largest first */
   tables: Array<TableSize>
-  /** if the database grows as in the last week; null while the growth is not known */
+  /** based on growth over the last week; null while the growth is unknown */
   forecast: {
     /** the end of each of the next twelve months */
     months: Array<{
@@ -1276,14 +1276,14 @@ export interface GetServiceDetailResult {
     /** when the disk is full; null if the disk is large enough for the year */
     fullTime: string | null
   } | null
-  /** the settings in force, without secrets; null for all but admins */
+  /** the current settings, without secrets; null for non-admins */
   settings: Array<SettingInForce> | null
 }
 
 export type GetSessionResult = Session & {
-  /** The account: 1 made here, 2 made by single sign-on; null for a key. */
+  /** The account: 1 local, 2 created by single sign-on; null for a key. */
   source: 1 | 2 | null
-  /** whether the person can come by single sign-on */
+  /** whether the person can sign in with single sign-on */
   isLinked: boolean
   /** whether the person has a password to change */
   hasPassword: boolean
@@ -1292,11 +1292,11 @@ export type GetSessionResult = Session & {
 export interface GetSettingsResult {
   /** The time zone in which times are shown and read. */
   timeZone: string
-  /** the address of the map’s tiles, with {z}, {x} and {y}; null for none */
+  /** the URL of the map tiles, with {z}, {x} and {y}; null if not set */
   mapTileUrl: string | null
   /** required: only serial numbers in the inventory can be created. */
   inventoryPolicy: 'open' | 'required'
-  /** A device that sends no report for this long becomes offline. */
+  /** A device goes offline after this time without a report. */
   presenceSeconds: number
   /** The coordinate system of all coordinates; nothing is converted. */
   coordinateSystem: 'gcj02' | 'wgs84' | 'bd09'
@@ -1305,27 +1305,27 @@ export interface GetSettingsResult {
 }
 
 export interface GetSignOnResult {
-  /** whether there is single sign-on */
+  /** whether single sign-on is available */
   enabled: boolean
   /** The text on its button. */
   name: string
-  /** Who signs in by password. */
+  /** Who can sign in with a password. */
   passwords: 'everyone' | 'admins'
   /** whether passkeys work at this address */
   passkeys: boolean
 }
 
 export interface GetSitePricesQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
-  /** The moment; now by default. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** The time; default: now. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   time?: string | undefined
 }
 
 export interface GetSiteQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
   /** The id of the record. */
   id: number
@@ -1337,11 +1337,11 @@ export interface GetTemplateQuery {
 }
 
 export interface GetThirdPartyConfigQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
 }
 
-/** At least one of the three. A field that is left out stays as each site has it, and null takes the rule away. */
+/** At least one of the three. Omitted fields stay unchanged at each site; null removes the rule. */
 export interface GivenRules {
   /** The id of the billing rule for fast charging, which has type 1. */
   fastChargeBillRuleId?: number | null | undefined
@@ -1354,7 +1354,7 @@ export interface GivenRules {
 export interface HandOverOperatorKeyRequest {
   /** The id of the record. */
   id: number
-  /** The account that is to own the key. */
+  /** The new owner. */
   operatorId: number
 }
 
@@ -1366,16 +1366,16 @@ export interface Import {
   kind: ImportKind
   /** The format of the file. */
   format: 'csv' | 'ndjson'
-  /** What happens to a row that already exists with other content. */
+  /** What to do with a row that already exists with different content. */
   mode: 'create' | 'upsert'
-  /** True: the rows are only checked, and nothing is written. */
+  /** true: rows are only checked; nothing is written. */
   dryRun: boolean
   status: ImportStatus
-  /** How many rows the file has. */
+  /** Rows in the file. */
   rows: number
   /** Rows that were created. */
   created: number
-  /** Rows that already existed with other content, and were updated. */
+  /** Rows that already existed with different content and were updated. */
   updated: number
   /** Rows that already existed with the same content. */
   existing: number
@@ -1383,7 +1383,7 @@ export interface Import {
   refused: number
   /** The size of the file in bytes. */
   bytes: number
-  /** How many bytes of the file have been processed. */
+  /** Bytes processed so far. */
   bytesRead: number
   /** The columns of the file that were ignored: those of exports and of refused rows that an import cannot set, and those of `ignoreColumns`. */
   ignoredColumns: Array<string>
@@ -1391,9 +1391,9 @@ export interface Import {
   actor: string
   /** When the record was created. */
   createTime: string
-  /** When the import ended; null before. */
+  /** When the import finished; null until then. */
   finishTime: string | null
-  /** Why the import failed; null if it did not fail. */
+  /** Why the import failed; null if it didn’t. */
   error: string | null
   /** `error` as data; null if the job did not fail. */
   failure: JobFailure | null
@@ -1453,18 +1453,18 @@ export interface IssueTokenResult {
   accessToken: string
   /** Always Bearer. */
   tokenType: 'Bearer'
-  /** Seconds until the token ends. */
+  /** Seconds until the token expires. */
   expiresIn: number
 }
 
 export interface JobFailure {
   /** Why the job failed. */
   kind: 'accessLost' | 'rowsRefused' | 'attemptsFailed' | 'rowsLost'
-  /** The line of the file, the serial number or the site at which it stopped; null before its first row. */
+  /** Where it stopped: line of the file, serial number or site; null before the first row. */
   place: string | null
-  /** For accessLost: the code with which its sender would be refused. */
+  /** For accessLost: the error code that the caller would get now. */
   code: number | null
-  /** How many rows were refused or lost, or how many attempts failed. */
+  /** Number of refused or lost rows, or of failed attempts. */
   count: number | null
   /** For attemptsFailed: the last error’s name and code. */
   cause: string | null
@@ -1494,19 +1494,19 @@ export interface Operator {
   role: Role
   /** 1 active, 2 disabled. */
   status: 1 | 2
-  /** whether the person can sign in: false until the set-up link is used */
+  /** whether the person can sign in: false until the setup link is used */
   isSetUp: boolean
   /** the applications of a developer; empty for the other roles */
   appIds: Array<string>
   /** When the record was created. */
   createTime: string
-  /** When the person signed in last; null before. */
+  /** Time of the last sign-in; null if there was none. */
   signInTime: string | null
-  /** 1 made here, 2 made by single sign-on. */
+  /** 1 local, 2 created by single sign-on. */
   source: 1 | 2
   /** whether the person can sign in by single sign-on */
   isLinked: boolean
-  /** whether the account has a passkey or a code generator */
+  /** whether the account has a passkey or an authenticator app */
   hasSecondFactor: boolean
 }
 
@@ -1515,11 +1515,11 @@ export interface OperatorKey {
   id: number
   /** The name of the account, key, region or check. */
   name: string
-  /** the key’s present role, which never exceeds its owner’s */
+  /** the key’s current role, never higher than its owner’s */
   role: string
-  /** 1: the key works. 2: it does not, because it has expired, or its owner is disabled or a developer. */
+  /** 1 active. 2 inactive: expired, or the owner is disabled or a developer. */
   status: 1 | 2
-  /** the account that owns the key; null if the key was made with the operator key of the service’s settings */
+  /** the account that owns the key; null if it was created with the operator key from the settings */
   operatorId: number | null
   /** The name of the account that owns the key. */
   operatorName: string | null
@@ -1527,7 +1527,7 @@ export interface OperatorKey {
   createdBy: string
   /** When the record was created. */
   createTime: string
-  /** When the session or key ends. */
+  /** When the session or key expires. */
   expireTime: string
   /** When the key was last used, to about a minute; null before its first use. */
   lastUseTime: string | null
@@ -1546,54 +1546,54 @@ export type OperatorPage = Page & {
 export type OperatorWithSetUp = Operator & {
   /** the path below the service’s address at which the person sets a password; shown once */
   setUpPath: string | null
-  /** When the set-up link expires; null without a link. */
+  /** When the setup link expires; null without a link. */
   setUpExpireTime: string | null
 }
 
 export interface Page {
-  /** How many rows fit the filters, counted up to 10000. */
+  /** Number of matching rows, counted up to 10000. */
   total: number
-  /** False when more than 10000 rows fit. */
+  /** False if more than 10000 rows match. */
   totalIsExact: boolean
   /** The page’s number; null for a page by cursor. */
   pageNo: number | null
-  /** How many rows a page holds at most. */
+  /** Maximum rows per page. */
   pageSize: number
-  /** How many pages the counted rows fill. */
+  /** Number of pages of the counted rows. */
   pages: number
   /** The cursor of the next page; null on the last page. */
   nextCursor: string | null
 }
 
 export interface PageActsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** The kind of the rows. */
   kind?: ActKind | undefined
   /** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
   status?: ActStatus | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export interface PageApplicationsQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
+  /** The field to sort by, across all applications. Rows with the same value are sorted by creation time, in the same direction. Default: the list’s own order. */
   sort?: 'createTime' | 'appId' | 'appName' | 'onlineStatus' | 'status' | undefined
-  /** Only with `sort`: ascending, which is the default, or descending. */
+  /** Sort direction, only with `sort`: ascending (default) or descending. */
   order?: 'asc' | 'desc' | undefined
   /** The application’s name, for people. */
   appName?: string | undefined
@@ -1604,136 +1604,136 @@ export interface PageApplicationsQuery {
 }
 
 export interface PageAuditQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** The id of the application. */
   appId?: string | undefined
-  /** the whole name of an actor, or its beginning: operator:… or operatorKey:… */
+  /** the full name of an actor, or a prefix: operator:… or operatorKey:… */
   actor?: string | undefined
   /** The id of the account or key that acted. */
   actorId?: number | undefined
-  /** One type of event or several, with commas between them; device.* means all types of that kind. */
+  /** One or more event types, separated by commas; device.* matches all device events. */
   type?: string | undefined
   /** a serial number or an id */
   subject?: string | undefined
   /** Only events with a smaller id. */
   beforeId?: number | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export interface PageBillingRulesQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
+  /** The field to sort by, across all applications. Rows with the same value are sorted by creation time, in the same direction. Default: the list’s own order. */
   sort?: 'createTime' | 'id' | 'ruleName' | 'ruleType' | undefined
-  /** Only with `sort`: ascending, which is the default, or descending. */
+  /** Sort direction, only with `sort`: ascending (default) or descending. */
   order?: 'asc' | 'desc' | undefined
-  /** a part of the name, regardless of upper and lower case */
+  /** part of the name, not case-sensitive */
   ruleName?: string | undefined
   /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
   ruleType?: RuleType | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export interface PageDeliveriesQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** 1 waiting for an attempt, 2 delivered, 3 dead. */
+  /** 1 pending, 2 delivered, 3 failed. */
   status?: DeliveryStatus | undefined
-  /** true: only deliveries of status 2; false: only those that wait or are dead. */
+  /** true: only delivered (2); false: only pending (1) and failed (3). */
   isDelivered?: 'true' | 'false' | undefined
-  /** One type of event or several, with commas between them; device.* means all types of that kind. */
+  /** One or more event types, separated by commas; device.* matches all device events. */
   type?: string | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export type PageDeliveriesResult = DeliveryPage & {
-  /** How many events of the application wait and have no delivery yet, counted up to 10000; null for several applications. */
+  /** Number of queued events (without a delivery yet), counted up to 10000; null for several applications. */
   waitingEvents: number | null
-  /** the time of the oldest waiting event */
+  /** time of the oldest queued event */
   waitingSince: string | null
-  /** until when nothing is sent to the endpoint, because attempts have failed */
+  /** until when the endpoint is paused after failed attempts */
   heldUntil: string | null
   callbacks: CallbacksSwitch
-  /** How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first 2000 events of each of the newest stops; null for several applications. */
+  /** Number of missed events: created while the endpoint was disabled (410), so without a delivery. They are sent only by a replay. In a list, only those in its time range. Counted within the first 2000 events of each of the latest outages; null for several applications. */
   missedEvents: number | null
-  /** whether all events of these stops were looked at */
+  /** whether all events of these outages were counted */
   missedIsExact: boolean
-  /** the time of the oldest of these events */
+  /** time of the oldest missed event */
   missedFrom: string | null
-  /** the time of the newest of these events */
+  /** time of the latest missed event */
   missedTo: string | null
 }
 
 export interface PageDeviceInventoryQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** a part of the serial number, regardless of upper and lower case */
+  /** part of the serial number, not case-sensitive */
   deviceNo?: string | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | undefined
 }
 
 export interface PageDeviceModelsQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** How the serial numbers of the model begin; the longest prefix that fits a serial number decides. */
+  /** The serial prefix of the model; the longest matching prefix applies. */
   serialPrefix?: string | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | undefined
 }
 
 export interface PageDevicesQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
+  /** The field to sort by, across all applications. Rows with the same value are sorted by creation time, in the same direction. Default: the list’s own order. */
   sort?: 'createTime' | 'deviceNo' | 'deviceName' | 'modelName' | 'provinceCode' | 'cityCode' | 'districtCode' | 'status' | 'onlineStatus' | 'runStatus' | undefined
-  /** Only with `sort`: ascending, which is the default, or descending. */
+  /** Sort direction, only with `sort`: ascending (default) or descending. */
   order?: 'asc' | 'desc' | undefined
-  /** a part of the serial number, regardless of upper and lower case */
+  /** part of the serial number, not case-sensitive */
   deviceNo?: string | undefined
-  /** a part of the name, regardless of upper and lower case */
+  /** part of the name, not case-sensitive */
   deviceName?: string | undefined
   /** Free text for the integrator’s own use. */
   tag?: string | undefined
@@ -1745,38 +1745,38 @@ export interface PageDevicesQuery {
   districtCode?: string | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | undefined
-  /** 1 normal, 2 fault. */
+  /** 1 normal, 2 faulty. */
   status?: DeviceStatus | undefined
   /** 1 online, 2 offline. */
   onlineStatus?: OnlineStatus | undefined
   /** 0 closed, 1 open, 2 stopped. */
   runStatus?: RunStatus | undefined
-  /** Only devices that stand at this site. */
+  /** Only devices at this site. */
   siteId?: number | undefined
-  /** true: only devices that stand at a site; false: only those that stand at no site. */
+  /** true: only devices at a site; false: only devices without a site. */
   isPlaced?: 'true' | 'false' | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
-  /** Only devices whose newest report is from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only devices with a last report at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   lastReportFrom?: string | undefined
-  /** Only devices that have reported, the last time up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only devices with a last report at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   lastReportTo?: string | undefined
-  /** true: only devices that have reported; false: only devices that never reported. */
+  /** true: only devices that have reported; false: only devices that have never reported. */
   hasReported?: 'true' | 'false' | undefined
-  /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
+  /** A map area: minLng,minLat,maxLng,maxLat in decimal degrees, edges included. Minimums can’t exceed maximums. */
   bbox?: string | undefined
 }
 
 export interface PageEventsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** Only events with a larger id, which are newer. */
   afterId?: number | undefined
@@ -1784,11 +1784,11 @@ export interface PageEventsQuery {
   beforeId?: number | undefined
   /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
-  /** One type of event or several, with commas between them; device.* means all types of that kind. */
+  /** One or more event types, separated by commas; device.* matches all device events. */
   type?: string | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
   /** The device’s serial number. */
   deviceNo?: string | undefined
@@ -1799,41 +1799,41 @@ export interface PageEventsQuery {
 }
 
 export interface PageImportsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** The kind of the file’s rows. */
   kind?: ImportKind | undefined
   /** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
   status?: ImportStatus | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export interface PageOperatorKeysQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** Only the keys of this account. */
   operatorId?: number | undefined
 }
 
 export interface PageOperatorsQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** The name of the account, key, region or check. */
   name?: string | undefined
@@ -1846,47 +1846,47 @@ export interface PageOperatorsQuery {
 }
 
 export interface PageOwnOperatorKeysQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
 }
 
 export interface PagePlacementHistoryQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** The device; instead of `siteId`. */
+  /** The device; send either this or `siteId`. */
   deviceNo?: string | undefined
-  /** The site; instead of `deviceNo`. */
+  /** The site; send either this or `deviceNo`. */
   siteId?: number | undefined
 }
 
 export interface PagePlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** Only rows about this site. */
   siteId?: number | undefined
-  /** a part of the serial number, regardless of upper and lower case */
+  /** part of the serial number, not case-sensitive */
   deviceNo?: string | undefined
-  /** Serial numbers, 1 to 100, with commas between them. One that holds a comma itself cannot be named here. */
+  /** 1 to 100 serial numbers, separated by commas. Serial numbers that contain a comma can’t be used here. */
   deviceNos?: string | undefined
   /** 1 entrance, 2 exit, 3 both, 4 door. */
   laneType?: LaneType | undefined
-  /** 1 normal, 2 fault. */
+  /** 1 normal, 2 faulty. */
   status?: DeviceStatus | undefined
   /** 1 online, 2 offline. */
   onlineStatus?: OnlineStatus | undefined
@@ -1901,63 +1901,63 @@ export interface PagePlacementsQuery {
 }
 
 export interface PagePriceChangesQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** 1 waiting, 2 in force or has been, 3 cancelled. */
+  /** 1 scheduled, 2 applied, 3 cancelled. */
   status?: PriceChangeStatus | undefined
-  /** Only changes of this rule’s terms, or that give this rule to sites. */
+  /** Only changes of this rule’s pricing, or that assign this rule to sites. */
   billingRuleId?: number | undefined
   /** Only changes of the rules of this site; a cancelled one is in none. */
   siteId?: number | undefined
-  /** Only undos of these price changes: 1 to 100 ids, with commas between them. */
+  /** Only undos of these price changes: 1 to 100 IDs, separated by commas. */
   undoOf?: string | undefined
-  /** Only changes that take effect at this moment or later. */
+  /** Only changes that take effect at or after this time. */
   timeFrom?: string | undefined
-  /** Only changes that take effect at this moment or earlier, including all of its second. */
+  /** Only changes that take effect at or before this time (the whole second included). */
   timeTo?: string | undefined
 }
 
 export interface PageRefusalsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
+  /** The field to sort by, across all applications. Rows with the same value are sorted by creation time, in the same direction. Default: the list’s own order. */
   sort?: 'time' | undefined
-  /** Only with `sort`: ascending, which is the default, or descending. */
+  /** Sort direction, only with `sort`: ascending (default) or descending. */
   order?: 'asc' | 'desc' | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
-  /** The code of a refusal. */
+  /** The error code. */
   code?: number | undefined
   /** the id of an operation */
   operation?: string | undefined
-  /** a part of the serial number, regardless of upper and lower case */
+  /** part of the serial number, not case-sensitive */
   deviceNo?: string | undefined
   /** a whole serial number, the id of a site or a rule, or a new site’s name */
   subject?: string | undefined
-  /** the `X-Request-Id` of an answer */
+  /** the `X-Request-Id` of a response */
   requestId?: string | undefined
 }
 
 export interface PageRegionsQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** The beginning of the codes. */
   code?: string | undefined
@@ -1966,32 +1966,32 @@ export interface PageRegionsQuery {
 }
 
 export interface PageSessionsQuery {
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
   /** Only the sessions of this account. */
   operatorId?: number | undefined
 }
 
 export interface PageSitesQuery {
-  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
+  /** The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications. */
   appId?: string | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
-  /** The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order. */
+  /** The field to sort by, across all applications. Rows with the same value are sorted by creation time, in the same direction. Default: the list’s own order. */
   sort?: 'createTime' | 'id' | 'siteName' | 'provinceCode' | 'cityCode' | 'districtCode' | undefined
-  /** Only with `sort`: ascending, which is the default, or descending. */
+  /** Sort direction, only with `sort`: ascending (default) or descending. */
   order?: 'asc' | 'desc' | undefined
-  /** a part of the name, regardless of upper and lower case */
+  /** part of the name, not case-sensitive */
   siteName?: string | undefined
-  /** a part of the contact person’s name, regardless of upper and lower case */
+  /** part of the contact person’s name, not case-sensitive */
   contacts?: string | undefined
   /** The province’s code. */
   provinceCode?: string | undefined
@@ -2001,26 +2001,26 @@ export interface PageSitesQuery {
   districtCode?: string | undefined
   /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
-  /** true: only sites at which a device stands; false: only those without one. */
+  /** true: only sites with devices; false: only sites without devices. */
   hasDevices?: 'true' | 'false' | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
-  /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
+  /** A map area: minLng,minLat,maxLng,maxLat in decimal degrees, edges included. Minimums can’t exceed maximums. */
   bbox?: string | undefined
 }
 
 export interface PageViewsQuery {
-  /** The list of the console that it is a view of. */
+  /** The console list that the view belongs to. */
   page?: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'regions' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators' | undefined
-  /** The account; without it one’s own. */
+  /** The account; default: your own. */
   operatorId?: number | undefined
-  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
+  /** Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`. */
   pageNo?: number | undefined
-  /** The number of rows on a page; 10 by default. */
+  /** Rows per page; default 10. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
+  /** The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped. */
   cursor?: string | undefined
 }
 
@@ -2052,7 +2052,7 @@ export type PlacedDevice = Placement & {
   status: DeviceStatus
   onlineStatus: OnlineStatus
   runStatus: RunStatus
-  /** What the device says about its status. */
+  /** Status note from the device. */
   statusRemark: string | null
   /** When the device reported last. */
   lastReportTime: string | null
@@ -2066,31 +2066,31 @@ export type PlacedDevicePage = Page & {
 export interface Placement {
   deviceNo: string
   appId: string
-  /** The id of the site at which the device stands. */
+  /** The ID of the device’s site. */
   siteId: number
   /** The site’s name; after the end, the name at that time. */
   siteName: string
   laneType: LaneType
-  /** The name of the lane, as people on the spot call it. */
+  /** The name of the lane, as used on site. */
   laneName: string | null
-  /** Since when the device has stood at the site; a change of the lane does not change this. */
+  /** When the device was added to the site; changing the lane doesn’t change this. */
   placedTime: string
-  /** Who placed the device. */
+  /** Who added the device to the site. */
   placedBy: string
-  /** When the placement ended; null while it lasts. */
+  /** When the placement ended; null if it is current. */
   removedTime: string | null
-  /** Who ended the placement; null while it lasts. */
+  /** Who ended the placement; null if it is current. */
   removedBy: string | null
-  /** Why the placement ended; null if no reason was given. */
+  /** Why the placement ended; null without a reason. */
   reason: string | null
 }
 
 export interface PlacementBatchRow {
   deviceNo: string
-  /** The id of the site at which the device stands. */
+  /** The ID of the device’s site. */
   siteId: number
   laneType: LaneType
-  /** The name of the lane, as people on the spot call it. */
+  /** The name of the lane, as used on site. */
   laneName?: string | null | undefined
 }
 
@@ -2101,25 +2101,25 @@ export type PlacementCallback = Callback & {
 }
 
 export interface PlacementDone {
-  /** The value by which the row is known; null if the row has none. */
+  /** The value that identifies the row; null if the row has none. */
   deviceNo: string | null
-  /** 0: the row was carried out. */
+  /** 0: success. */
   code: 0
-  /** For people: success, or why the row was refused. */
+  /** Message: success, or why the row was refused. */
   msg: string
-  /** The record, as the operation for a single row answers it. */
+  /** The record, as returned by the operation for a single row. */
   data: Placement
 }
 
 export type PlacementEvent = EventHead & {
   /** What happened. */
   type: 'device.placed' | 'device.unplaced'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: Placement
 }
 
 export interface PlacementOutcomes {
-  /** One outcome for each row, in the order of the rows. */
+  /** One result per row, in order. */
   results: Array<PlacementDone | PlacementRefused>
 }
 
@@ -2129,13 +2129,13 @@ export type PlacementPage = Page & {
 }
 
 export interface PlacementRefused {
-  /** The value by which the row is known; null if the row has none. */
+  /** The value that identifies the row; null if the row has none. */
   deviceNo: string | null
-  /** The code of the refusal: why the row was refused. */
+  /** The error code: why the row was refused. */
   code: RefusalCode
-  /** For people: success, or why the row was refused. */
+  /** Message: success, or why the row was refused. */
   msg: string
-  /** The faulty members of the row; null if none is faulty. */
+  /** The invalid fields of the row; null if there are none. */
   data: FieldFaults | null
 }
 
@@ -2154,13 +2154,13 @@ export interface PlacementSuggestion {
 export interface PlacementSummary {
   /** The id of the site. */
   siteId: number
-  /** How many devices stand at the site. */
+  /** Number of devices at the site. */
   devices: number
-  /** How many of them are online. */
+  /** Number of devices that are online. */
   online: number
-  /** How many of them are offline. */
+  /** Number of devices that are offline. */
   offline: number
-  /** How many of them report a fault. */
+  /** Number of faulty devices. */
   fault: number
   /** How many of them are open (`runStatus` 1). */
   open: number
@@ -2168,9 +2168,9 @@ export interface PlacementSummary {
   closed: number
   /** How many of them are stopped (`runStatus` 2). */
   stopped: number
-  /** How many of them stand in an entrance, or in a lane for both. */
+  /** Number of devices in an entrance lane, or a lane for both. */
   entrances: number
-  /** How many of them stand in an exit, or in a lane for both. */
+  /** Number of devices in an exit lane, or a lane for both. */
   exits: number
   /** How many of the entrances are online. */
   entrancesOnline: number
@@ -2195,15 +2195,15 @@ export interface PlatformCounts {
   applicationsOffline: number
   /** How many applications are frozen. */
   applicationsFrozen: number
-  /** how many deliveries wait for another attempt, counted up to 100000 */
+  /** number of pending deliveries, counted up to 100000 */
   callbacksWaiting: number
-  /** how many deliveries are dead, without tests, counted up to 100000 */
+  /** number of failed deliveries, without tests, counted up to 100000 */
   callbacksDead: number
-  /** how many applications have a callback that pauses after failures in a row */
+  /** number of applications whose endpoint is paused after repeated failures */
   callbacksHeld: number
-  /** how many events wait for the first attempt of their callback; at most 100000 are counted for callbacks that pause, and at most 100000 for the others */
+  /** number of queued events, counted up to 100000 for paused endpoints and up to 100000 for the others */
   eventsWaiting: number
-  /** how many applications have a callback that answered 410 */
+  /** number of applications whose endpoint is disabled (410) */
   callbacksStopped: number
 }
 
@@ -2216,25 +2216,25 @@ export interface PriceChange {
   effectiveTime: string
   /** The instant of `effectiveTime` in RFC 3339. */
   effectiveAt: string
-  /** the rule that gets new terms; null for other rules at sites */
+  /** the rule that gets new pricing; null for a change of rules at sites */
   billingRuleId: number | null
   /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods: Array<Period> | null
-  /** For type 3: how many minutes after charging cost nothing. */
+  /** For type 3: free minutes after charging. */
   freeMinutes: number | null
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  /** For type 3: length of a billing unit in minutes. Each started unit costs `unitPrice`. */
   unitMinutes: number | null
   /** For type 3: the price of one unit, in yuan. */
   unitPrice: string | null
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  /** For type 3: maximum charge per day, in yuan; null for no limit. */
   dailyCap: string | null
   /** The rules that the sites get. */
   rules: GivenRules | null
-  /** how many sites get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled */
+  /** number of sites that get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled */
   siteCount: number | null
-  /** of an undo: how many sites are not put back */
+  /** for an undo: number of sites that aren’t restored */
   skippedCount: number | null
-  /** The reason, in words. */
+  /** The reason. */
   reason: string | null
   /** the price change that this one undoes */
   undoOf: number | null
@@ -2259,7 +2259,7 @@ export type PriceChangeCallback = Callback & {
 export type PriceChangeEvent = EventHead & {
   /** What happened. */
   type: 'priceChange.scheduled' | 'priceChange.cancelled' | 'priceChange.applied'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: PriceChange
 }
 
@@ -2268,11 +2268,11 @@ export type PriceChangePage = Page & {
   list: Array<PriceChange>
 }
 
-/** 1 waiting, 2 in force or has been, 3 cancelled. */
+/** 1 scheduled, 2 applied, 3 cancelled. */
 export type PriceChangeStatus = 1 | 2 | 3
 
 export interface PriceInForce {
-  /** The rule that the site names at that time. */
+  /** The rule that the site uses at that time. */
   billingRuleId: number
   /** The rule’s present name; for a deleted rule, its last name. */
   ruleName: string
@@ -2280,46 +2280,46 @@ export interface PriceInForce {
   periods: Array<Period> | null
   /** The period of `periods` that covers that time of day. */
   period: Period | null
-  /** For type 3: how many minutes after charging cost nothing. */
+  /** For type 3: free minutes after charging. */
   freeMinutes: number | null
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  /** For type 3: length of a billing unit in minutes. Each started unit costs `unitPrice`. */
   unitMinutes: number | null
   /** For type 3: the price of one unit, in yuan. */
   unitPrice: string | null
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  /** For type 3: maximum charge per day, in yuan; null for no limit. */
   dailyCap: string | null
-  /** Since when these terms hold at this site. */
+  /** Since when this pricing is in effect at this site. */
   sinceTime: string
   /** The instant of `sinceTime` in RFC 3339. */
   sinceAt: string
-  /** Until when these terms hold at this site; null if no price change is waiting. */
+  /** Until when this pricing is in effect at this site; null if no price change is scheduled. */
   untilTime: string | null
   /** The instant of `untilTime` in RFC 3339. */
   untilAt: string | null
-  /** the price change that brought these terms; null if they came with the site or rule, or by an update */
+  /** the price change that set this pricing; null if it was set with the site or rule, or by an update */
   priceChangeId: number | null
 }
 
-/** The code of a refusal. */
+/** The error code. */
 export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10032 | 10033 | 10034 | 10035 | 10040 | 10041 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 10056 | 10057 | 10060 | 10061 | 10062 | 10063 | 10064 | 10065 | 10066 | 10070 | 10071 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 20030 | 30002 | 30003 | 40002 | 40003 | 40004 | 40005 | 40006 | 40007 | 49999 | 50003 | 60002 | 60003 | 70002 | 70003 | 70004
 
 export interface RefusedWrite {
   time: string
-  /** the `X-Request-Id` of the answer */
+  /** the `X-Request-Id` of the response */
   requestId: string
-  /** null for an operator’s write that names no application; only operators see such refusals */
+  /** null for an operator’s request without an application; only operators see these */
   appId: string | null
   /** The id of the operation that was called. */
   operation: string
-  /** The refusal’s code. */
+  /** The error code. */
   code: number
-  /** the name of the refusal’s code */
+  /** the name of the error code */
   name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'secondFactorRequired' | 'codeInvalid' | 'secondFactorSetUpRequired' | 'confirmationRequired' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'secondFactorNotFound' | 'lastSecondFactor' | 'signOnOff' | 'signOnFailed' | 'signOnRefused' | 'signOnUnavailable' | 'signOnLinked' | 'managedBySignOn' | 'passwordSignInOff' | 'viewNotFound' | 'viewNameTaken' | 'regionNotFound' | 'regionInUse' | 'callbackMissing' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'placementNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'priceChangeNotFound' | 'priceChangeWrongState' | 'priceChangeClash' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'rowsChanged' | 'internalFault' | 'unavailable'
-  /** Every faulty member, not only the first; at most 1000. */
+  /** All invalid fields, up to 1000. */
   errors: Array<FieldFault> | null
-  /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
+  /** the subject: a serial number, the ID of a site or rule, or the name of a record to be created */
   subject: string | null
-  /** who called: application:…, operator:… or operatorKey:… */
+  /** the caller: application:…, operator:… or operatorKey:… */
   actor: string
 }
 
@@ -2346,7 +2346,7 @@ export type RegionLevel = 1 | 2 | 3
 export interface RemovePlacementRequest {
   appId?: string | null | undefined
   deviceNo: string
-  /** The reason, in words. */
+  /** The reason. */
   reason?: string | null | undefined
 }
 
@@ -2354,14 +2354,14 @@ export interface RemovePlacementsRequest {
   appId?: string | null | undefined
   /** The serial numbers of the devices. */
   deviceNos: Array<string>
-  /** The reason, in words. */
+  /** The reason. */
   reason?: string | null | undefined
 }
 
 export type RenewRecoveryCodesRequest = Record<never, never>
 
 export interface RenewRecoveryCodesResult {
-  /** Ten recovery codes, each of which works once; shown once, with the first factor. Null otherwise. */
+  /** Ten recovery codes. Each works once. Shown only once, with the first factor; null otherwise. */
   recoveryCodes: Array<string> | null
 }
 
@@ -2369,18 +2369,18 @@ export interface ReplayDeliveriesRequest {
   appId?: string | null | undefined
   /** The id of the record. */
   id?: number | null | undefined
-  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or after this time. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | null | undefined
-  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows at or before this time (the whole second included). yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | null | undefined
-  /** 1 waiting for an attempt, 2 delivered, 3 dead. */
+  /** 1 pending, 2 delivered, 3 failed. */
   status?: DeliveryStatus | null | undefined
-  /** false: only events that were not delivered: those whose delivery waits or is dead, and those without one that were made while the callback was stopped. */
+  /** false: only undelivered events: pending and failed deliveries, and missed events. */
   isDelivered?: boolean | null | undefined
 }
 
 export interface ReplayDeliveriesResult {
-  /** how many deliveries will be sent again */
+  /** number of deliveries that will be replayed */
   replayed: number
 }
 
@@ -2402,7 +2402,7 @@ export interface ResetOperatorRequest {
 export interface ResetSecondFactorsRequest {
   /** The id of the record. */
   id: number
-  /** The reason, in words. */
+  /** The reason. */
   reason: string
 }
 
@@ -2417,12 +2417,12 @@ export interface RevokeTokenRequest {
 
 export type RevokeTokenResult = Record<never, never>
 
-/** admin: all; operator: all but people and keys; viewer: reads; developer: own applications only. */
+/** admin: everything; operator: everything except accounts and keys; viewer: read-only; developer: own applications only. */
 export type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 
 export interface RotateApplicationSecretRequest {
   appId?: string | null | undefined
-  /** How many seconds the old secret and its tokens keep working; 0 by default. */
+  /** How long the old secret and its tokens stay valid, in seconds; default 0. */
   overlapSeconds?: number | null | undefined
 }
 
@@ -2443,18 +2443,18 @@ export interface SaveBillingRuleRequest {
   ruleType: RuleType
   /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods?: Array<Period> | null | undefined
-  /** For type 3: how many minutes after charging cost nothing. */
+  /** For type 3: free minutes after charging. */
   freeMinutes?: number | null | undefined
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  /** For type 3: length of a billing unit in minutes. Each started unit costs `unitPrice`. */
   unitMinutes?: number | null | undefined
   /** For type 3: the price of one unit, in yuan. */
   unitPrice?: string | null | undefined
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  /** For type 3: maximum charge per day, in yuan; null for no limit. */
   dailyCap?: string | null | undefined
 }
 
 export interface SaveDeviceModelRequest {
-  /** How the serial numbers of the model begin; the longest prefix that fits a serial number decides. */
+  /** The serial prefix of the model; the longest matching prefix applies. */
   serialPrefix: string
   /** The device’s model; null if unknown. */
   modelName: string
@@ -2467,7 +2467,7 @@ export interface SaveDeviceModelRequest {
 }
 
 export interface SavePasskeyRequest {
-  /** The ticket of the options; it works once, for 5 minutes. */
+  /** The ticket from the options. Works once, for 5 minutes. */
   ticket: string
   /** The credential as JSON (`PublicKeyCredential.toJSON()`). */
   credential: Record<string, unknown>
@@ -2506,26 +2506,26 @@ export interface SaveThirdPartyConfigRequest {
   operatorName: string
   /** The company’s id: 9 letters or digits. */
   operatorId?: string | null | undefined
-  /** The address of the callback: https; http only if the settings allow it. The query is stored encrypted: the application and admins read it in full; other callers and events get `?…` in its place. Sent back with `?…`, the address keeps the stored query. */
+  /** The callback URL: https, or http if the settings allow it. The query is stored encrypted. The application and admins see it in full; other callers and events see `?…` instead. To keep the stored query, send `?…` back. */
   callbackUrl?: string | null | undefined
   /** The types of event that are sent. */
   callbackEvents?: Array<EventType> | null | undefined
 }
 
 export interface SaveTotpRequest {
-  /** Six digits of the code generator, or a recovery code. */
+  /** A 6-digit code from the authenticator app, or a recovery code. */
   code: string
 }
 
 export interface SaveViewRequest {
-  /** The view to change; without it the name decides. */
+  /** The view to update; without it, the name decides. */
   id?: number | null | undefined
-  /** The list of the console that it is a view of. */
+  /** The console list that the view belongs to. */
   page: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'regions' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators'
   name: string
   /** Filters, order and page size, as in the address of the list. */
   query?: string | null | undefined
-  /** The chosen columns, in the list’s own format. */
+  /** The selected columns, in the list’s format. */
   columns?: string | null | undefined
 }
 
@@ -2551,23 +2551,23 @@ export type SavedRegionPage = Page & {
 
 export interface SchedulePriceChangeRequest {
   appId?: string | null | undefined
-  /** When it takes effect: in whole seconds, later than now and at most 731 days ahead. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** When it takes effect: in whole seconds, in the future, at most 731 days ahead. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   effectiveTime: string
-  /** The reason, in words. */
+  /** The reason. */
   reason?: string | null | undefined
-  /** true: answers what would be scheduled, with `id` null, and writes nothing. */
+  /** true: returns what would be scheduled, with `id` null, without writing anything. */
   dryRun?: boolean | null | undefined
-  /** The rule that gets new terms. */
+  /** The billing rule that gets new pricing. */
   billingRuleId?: number | null | undefined
   /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods?: Array<Period> | null | undefined
-  /** For type 3: how many minutes after charging cost nothing. */
+  /** For type 3: free minutes after charging. */
   freeMinutes?: number | null | undefined
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  /** For type 3: length of a billing unit in minutes. Each started unit costs `unitPrice`. */
   unitMinutes?: number | null | undefined
   /** For type 3: the price of one unit, in yuan. */
   unitPrice?: string | null | undefined
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  /** For type 3: maximum charge per day, in yuan; null for no limit. */
   dailyCap?: string | null | undefined
   /** How many sites there are. */
   sites?: ChosenSites | null | undefined
@@ -2584,25 +2584,25 @@ export interface ScheduledPriceChange {
   effectiveTime: string
   /** The instant of `effectiveTime` in RFC 3339. */
   effectiveAt: string
-  /** the rule that gets new terms; null for other rules at sites */
+  /** the rule that gets new pricing; null for a change of rules at sites */
   billingRuleId: number | null
   /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods: Array<Period> | null
-  /** For type 3: how many minutes after charging cost nothing. */
+  /** For type 3: free minutes after charging. */
   freeMinutes: number | null
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  /** For type 3: length of a billing unit in minutes. Each started unit costs `unitPrice`. */
   unitMinutes: number | null
   /** For type 3: the price of one unit, in yuan. */
   unitPrice: string | null
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  /** For type 3: maximum charge per day, in yuan; null for no limit. */
   dailyCap: string | null
   /** The rules that the sites get. */
   rules: GivenRules | null
-  /** how many sites get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled */
+  /** number of sites that get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled */
   siteCount: number | null
-  /** of an undo: how many sites are not put back */
+  /** for an undo: number of sites that aren’t restored */
   skippedCount: number | null
-  /** The reason, in words. */
+  /** The reason. */
   reason: string | null
   /** the price change that this one undoes */
   undoOf: number | null
@@ -2624,14 +2624,14 @@ export interface SearchQuery {
 }
 
 export interface SearchResult {
-  /** The records that were found, in the order of their kinds; within a kind, exact matches first. */
+  /** The results by kind; within a kind, exact matches first. */
   list: Array<Found>
 }
 
 export interface SecondFactors {
   /** whether the role asks for a second factor */
   isRequired: boolean
-  /** The code generator; null for none. */
+  /** The authenticator app; null if there is none. */
   totp: {
     /** When the record was created. */
     createTime: string
@@ -2640,14 +2640,14 @@ export interface SecondFactors {
   } | null
   /** The passkeys, oldest first. */
   passkeys: Array<Passkey>
-  /** how many recovery codes have not been used */
+  /** number of unused recovery codes */
   recoveryCodesLeft: number
 }
 
 export interface SecondFactorsWithCodes {
   /** whether the role asks for a second factor */
   isRequired: boolean
-  /** The code generator; null for none. */
+  /** The authenticator app; null if there is none. */
   totp: {
     /** When the record was created. */
     createTime: string
@@ -2656,9 +2656,9 @@ export interface SecondFactorsWithCodes {
   } | null
   /** The passkeys, oldest first. */
   passkeys: Array<Passkey>
-  /** how many recovery codes have not been used */
+  /** number of unused recovery codes */
   recoveryCodesLeft: number
-  /** Ten recovery codes, each of which works once; shown once, with the first factor. Null otherwise. */
+  /** Ten recovery codes. Each works once. Shown only once, with the first factor; null otherwise. */
   recoveryCodes: Array<string> | null
 }
 
@@ -2671,7 +2671,7 @@ export interface Session {
   name: string
   /** What the operator may do. */
   role: string
-  /** the applications of a developer; null for callers that may act for every application */
+  /** the applications of a developer; null for callers with access to all applications */
   appIds: Array<string> | null
   /** The browser that signed in. */
   userAgent: string | null
@@ -2679,15 +2679,15 @@ export interface Session {
   address: string | null
   /** When the record was created. */
   createTime: string | null
-  /** When the session was used last. */
+  /** When the session was last used. */
   seenTime: string | null
-  /** When the session or key ends. */
+  /** When the session or key expires. */
   expireTime: string | null
   /** How the person signed in; null without a session. */
   method: 'password' | 'password+code' | 'passkey' | 'signOn' | 'signOn+code' | 'signOn+passkey' | 'operatorKey' | null
-  /** whether the session lacks a second factor, which must be set up or shown before anything else */
+  /** whether the session must set up or confirm a second factor before anything else */
   isLimited: boolean
-  /** until when the last proof is valid for operations that need one; null for a bearer key, which needs none */
+  /** until when the last identity confirmation is valid; null for a bearer key, which needs none */
   confirmedUntil: string | null
 }
 
@@ -2697,13 +2697,13 @@ export type SessionPage = Page & {
 }
 
 export interface SetUpOperatorRequest {
-  /** The code at the end of the set-up link. */
+  /** The token at the end of the setup link. */
   setUpToken: string
-  /** The present password. */
+  /** The current password. */
   password: string
   /** The name of the account, key, region or check. */
   name?: string | null | undefined
-  /** Six digits of the code generator, or a recovery code. */
+  /** A 6-digit code from the authenticator app, or a recovery code. */
   code?: string | null | undefined
 }
 
@@ -2712,7 +2712,7 @@ export interface SettingInForce {
   name: string
   /** the value, as it would be set; null if there is none, and for a secret */
   value: string | null
-  /** whether its value is hidden from everybody */
+  /** whether its value is secret and never shown */
   isSecret: boolean
   /** whether it differs from the default */
   isSet: boolean
@@ -2730,13 +2730,13 @@ export interface Site {
   contactsPhone: string
   /** The telephone that drivers call. */
   customerServicePhone: string
-  /** The days on which the site is open, in words. */
+  /** The opening days, as free text. */
   businessWeekDay: string
   /** When the site opens, HH:mm:ss. */
   businessStartTime: string
   /** When the site closes, HH:mm:ss or 24:00:00; a time before the opening time is past midnight. */
   businessClosingTime: string
-  /** The addresses of pictures of the site, with commas between them. */
+  /** URLs of site pictures, separated by commas. */
   sitePictureUrl: string | null
   /** The id of the billing rule for fast charging, which has type 1. */
   fastChargeBillRuleId: number | null
@@ -2744,7 +2744,7 @@ export interface Site {
   rushingBillRuleId: number | null
   /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
   placeholderBillRuleId: number | null
-  /** The ids of the site’s network cameras (IPC), with commas between them. */
+  /** IDs of the site’s network cameras (IPC), separated by commas. */
   ipcIds: string | null
   /** When the record was created. */
   createTime: string
@@ -2779,13 +2779,13 @@ export interface SiteBatchRow {
   contactsPhone: string
   /** The telephone that drivers call. */
   customerServicePhone: string
-  /** The days on which the site is open, in words. */
+  /** The opening days, as free text. */
   businessWeekDay: string
   /** When the site opens, HH:mm:ss. */
   businessStartTime: string
-  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
+  /** Closing time, HH:mm:ss or 24:00:00. A time before the opening time means the next day. */
   businessClosingTime: string
-  /** The addresses of pictures of the site, with commas between them. */
+  /** URLs of site pictures, separated by commas. */
   sitePictureUrl?: string | null | undefined
   /** The id of the billing rule for fast charging, which has type 1. */
   fastChargeBillRuleId?: number | null | undefined
@@ -2793,7 +2793,7 @@ export interface SiteBatchRow {
   rushingBillRuleId?: number | null | undefined
   /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
   placeholderBillRuleId?: number | null | undefined
-  /** The ids of the site’s network cameras (IPC), with commas between them. */
+  /** IDs of the site’s network cameras (IPC), separated by commas. */
   ipcIds?: string | null | undefined
   /** The province’s code. */
   provinceCode: string
@@ -2828,13 +2828,13 @@ export interface SiteChanges {
   contactsPhone?: string | undefined
   /** The telephone that drivers call. */
   customerServicePhone?: string | undefined
-  /** The days on which the site is open, in words. */
+  /** The opening days, as free text. */
   businessWeekDay?: string | undefined
   /** When the site opens, HH:mm:ss. */
   businessStartTime?: string | undefined
-  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
+  /** Closing time, HH:mm:ss or 24:00:00. A time before the opening time means the next day. */
   businessClosingTime?: string | undefined
-  /** The addresses of pictures of the site, with commas between them. */
+  /** URLs of site pictures, separated by commas. */
   sitePictureUrl?: string | null | undefined
   /** The id of the billing rule for fast charging, which has type 1. */
   fastChargeBillRuleId?: number | null | undefined
@@ -2842,7 +2842,7 @@ export interface SiteChanges {
   rushingBillRuleId?: number | null | undefined
   /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
   placeholderBillRuleId?: number | null | undefined
-  /** The ids of the site’s network cameras (IPC), with commas between them. */
+  /** IDs of the site’s network cameras (IPC), separated by commas. */
   ipcIds?: string | null | undefined
   /** The province’s code. */
   provinceCode?: string | undefined
@@ -2863,25 +2863,25 @@ export interface SiteChanges {
 }
 
 export interface SiteDone {
-  /** The value by which the row is known; null if the row has none. */
+  /** The value that identifies the row; null if the row has none. */
   siteName: string | null
-  /** 0: the row was carried out. */
+  /** 0: success. */
   code: 0
-  /** For people: success, or why the row was refused. */
+  /** Message: success, or why the row was refused. */
   msg: string
-  /** The record, as the operation for a single row answers it. */
+  /** The record, as returned by the operation for a single row. */
   data: Site
 }
 
 export type SiteEvent = EventHead & {
   /** What happened. */
   type: 'site.created' | 'site.updated' | 'site.deleted'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: Site
 }
 
 export interface SiteOutcomes {
-  /** One outcome for each row, in the order of the rows. */
+  /** One result per row, in order. */
   results: Array<SiteDone | SiteRefused>
 }
 
@@ -2894,11 +2894,11 @@ export interface SitePrices {
   /** The site. */
   siteId: number
   appId: string
-  /** The moment at which these rules are in force. */
+  /** The time at which these rules are in effect. */
   time: string
   /** The instant of `time` in RFC 3339. */
   at: string
-  /** Fast charging; null for no rule. */
+  /** Fast charging; null without a rule. */
   fast: PriceInForce | null
   /** Slow charging; null for no rule. */
   slow: PriceInForce | null
@@ -2907,13 +2907,13 @@ export interface SitePrices {
 }
 
 export interface SiteRefused {
-  /** The value by which the row is known; null if the row has none. */
+  /** The value that identifies the row; null if the row has none. */
   siteName: string | null
-  /** The code of the refusal: why the row was refused. */
+  /** The error code: why the row was refused. */
   code: RefusalCode
-  /** For people: success, or why the row was refused. */
+  /** Message: success, or why the row was refused. */
   msg: string
-  /** The faulty members of the row; null if none is faulty. */
+  /** The invalid fields of the row; null if there are none. */
   data: FieldFaults | null
 }
 
@@ -2922,29 +2922,29 @@ export type SiteRegistration = SiteBatchRow & {
 }
 
 export interface SiteUpdateDone {
-  /** The value by which the row is known; null if the row has none. */
+  /** The value that identifies the row; null if the row has none. */
   id: number | null
-  /** 0: the row was carried out. */
+  /** 0: success. */
   code: 0
-  /** For people: success, or why the row was refused. */
+  /** Message: success, or why the row was refused. */
   msg: string
-  /** The record, as the operation for a single row answers it. */
+  /** The record, as returned by the operation for a single row. */
   data: Site
 }
 
 export interface SiteUpdateOutcomes {
-  /** One outcome for each row, in the order of the rows. */
+  /** One result per row, in order. */
   results: Array<SiteUpdateDone | SiteUpdateRefused>
 }
 
 export interface SiteUpdateRefused {
-  /** The value by which the row is known; null if the row has none. */
+  /** The value that identifies the row; null if the row has none. */
   id: number | null
-  /** The code of the refusal: why the row was refused. */
+  /** The error code: why the row was refused. */
   code: RefusalCode
-  /** For people: success, or why the row was refused. */
+  /** Message: success, or why the row was refused. */
   msg: string
-  /** The faulty members of the row; null if none is faulty. */
+  /** The invalid fields of the row; null if there are none. */
   data: FieldFaults | null
 }
 
@@ -2959,13 +2959,13 @@ export interface SiteUpdateRow {
   contactsPhone?: string | undefined
   /** The telephone that drivers call. */
   customerServicePhone?: string | undefined
-  /** The days on which the site is open, in words. */
+  /** The opening days, as free text. */
   businessWeekDay?: string | undefined
   /** When the site opens, HH:mm:ss. */
   businessStartTime?: string | undefined
-  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
+  /** Closing time, HH:mm:ss or 24:00:00. A time before the opening time means the next day. */
   businessClosingTime?: string | undefined
-  /** The addresses of pictures of the site, with commas between them. */
+  /** URLs of site pictures, separated by commas. */
   sitePictureUrl?: string | null | undefined
   /** The id of the billing rule for fast charging, which has type 1. */
   fastChargeBillRuleId?: number | null | undefined
@@ -2973,7 +2973,7 @@ export interface SiteUpdateRow {
   rushingBillRuleId?: number | null | undefined
   /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
   placeholderBillRuleId?: number | null | undefined
-  /** The ids of the site’s network cameras (IPC), with commas between them. */
+  /** IDs of the site’s network cameras (IPC), separated by commas. */
   ipcIds?: string | null | undefined
   /** The province’s code. */
   provinceCode?: string | undefined
@@ -2998,7 +2998,7 @@ export type StartPasskeyRequest = Record<never, never>
 export interface StartPasskeyResult {
   /** The options for `navigator.credentials.create`, as JSON. */
   options: Record<string, unknown>
-  /** The ticket of the options; it works once, for 5 minutes. */
+  /** The ticket from the options. Works once, for 5 minutes. */
   ticket: string
 }
 
@@ -3007,21 +3007,21 @@ export type StartPasskeySessionRequest = Record<never, never>
 export interface StartPasskeySessionResult {
   /** The options for `navigator.credentials.get`, as JSON. */
   options: Record<string, unknown>
-  /** The ticket of the options; it works once, for 5 minutes. */
+  /** The ticket from the options. Works once, for 5 minutes. */
   ticket: string
 }
 
 export interface StartSignOnRequest {
   /** What the sign-on is for. */
   purpose: 'signIn' | 'setUp' | 'link' | 'confirm'
-  /** The code at the end of the set-up link. */
+  /** The token at the end of the setup link. */
   setUpToken?: string | null | undefined
   /** The path of the console to which the browser returns. */
   returnTo?: string | null | undefined
 }
 
 export interface StartSignOnResult {
-  /** The address at the provider. */
+  /** The URL at the identity provider. */
   authorizationUrl: string
 }
 
@@ -3030,21 +3030,21 @@ export type StartTotpRequest = Record<never, never>
 export interface StartTotpResult {
   /** The secret in base32; shown once. */
   secret: string
-  /** The same for a QR code. */
+  /** The secret as a URL for a QR code. */
   otpauthUrl: string
 }
 
 export interface StateReport {
   deviceNo: string
-  /** When the device was in this state: RFC 3339, at most 60 seconds ahead. A report older than the newest known one changes nothing; a report without this time counts as the newest. */
+  /** When the device was in this state: RFC 3339, at most 60 seconds in the future. A report older than the latest one changes nothing. A report without this time counts as the latest. */
   reportTime?: string | null | undefined
-  /** 1 normal, 2 fault. */
+  /** 1 normal, 2 faulty. */
   status?: DeviceStatus | null | undefined
   /** 1 online, 2 offline. */
   onlineStatus?: OnlineStatus | null | undefined
   /** 0 closed, 1 open, 2 stopped. */
   runStatus?: RunStatus | null | undefined
-  /** What the device says about its status. */
+  /** Status note from the device. */
   statusRemark?: string | null | undefined
   /** The version of the device’s firmware. */
   version?: string | null | undefined
@@ -3054,14 +3054,27 @@ export interface StateReport {
   batteryEnergy?: string | null | undefined
 }
 
-export interface SuggestPlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+export interface StreamEventsQuery {
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
-  /** The site; instead of `deviceNo`. */
-  siteId?: number | undefined
-  /** The device; instead of `siteId`. */
+  /** One or more event types, separated by commas; device.* matches all device events. */
+  type?: string | undefined
+  /** The device’s serial number. */
   deviceNo?: string | undefined
-  /** How far away the device may lie from the site, in meters; 500 by default. */
+  /** Only rows about this site. */
+  siteId?: number | undefined
+  /** Only events with a larger id, which are newer. */
+  afterId?: number | undefined
+}
+
+export interface SuggestPlacementsQuery {
+  /** The application’s ID. Required for operators; applications can omit it. */
+  appId?: string | undefined
+  /** The site; send either this or `deviceNo`. */
+  siteId?: number | undefined
+  /** The device; send either this or `siteId`. */
+  deviceNo?: string | undefined
+  /** Maximum distance between device and site, in meters; default 500. */
   meters?: number | undefined
 }
 
@@ -3071,9 +3084,9 @@ export interface SuggestPlacementsResult {
 }
 
 export interface SummarizePlacementsQuery {
-  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
+  /** The application’s ID. Required for operators; applications can omit it. */
   appId?: string | undefined
-  /** The ids of 1 to 100 sites, with commas between them. */
+  /** 1 to 100 site IDs, separated by commas. */
   siteIds: string
 }
 
@@ -3122,15 +3135,15 @@ export interface ThirdPartyConfig {
   operatorName: string
   /** The company’s id: 9 letters or digits. */
   operatorId: string | null
-  /** the address of the callback; its query is shown in full, or as `?…` to callers that may not read it */
+  /** the callback URL; callers that may not read its query see `?…` instead */
   callbackUrl: string | null
   /** The types of event that are sent. */
   callbackEvents: Array<EventType>
-  /** shown once, when the secret is created or rotated; null from then on */
+  /** shown only once, when the secret is created or rotated; null afterwards */
   callbackSecret: string | null
-  /** when the receiver answered 410 and callbacks stopped; saving the configuration starts them again */
+  /** when the endpoint responded with 410 and was disabled; saving the configuration enables it again */
   callbackStopTime: string | null
-  /** Why no callbacks are sent any more. */
+  /** Why the endpoint is disabled. */
   callbackStopReason: string | null
   updateTime: string
 }
@@ -3144,7 +3157,7 @@ export type ThirdPartyConfigCallback = Callback & {
 export type ThirdPartyConfigEvent = EventHead & {
   /** What happened. */
   type: 'thirdPartyConfig.saved'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: ThirdPartyConfig
 }
 
@@ -3152,7 +3165,7 @@ export interface TransferDeviceRequest {
   deviceNo: string
   /** The application that gets the device. */
   targetAppId: string
-  /** The reason, in words. */
+  /** The reason. */
   reason: string
 }
 
@@ -3161,7 +3174,7 @@ export interface TransferDevicesRequest {
   deviceNos: Array<string>
   /** The application that gets the device. */
   targetAppId: string
-  /** The reason, in words. */
+  /** The reason. */
   reason: string
 }
 
@@ -3179,7 +3192,7 @@ export type TransferredDeviceCallback = Callback & {
 export type TransferredDeviceEvent = EventHead & {
   /** What happened. */
   type: 'device.transferred'
-  /** The record, as the operations on such records answer it. */
+  /** The record, as returned by its detail operation. */
   data: TransferredDevice
 }
 
@@ -3189,20 +3202,20 @@ export interface Trouble {
   appName: string
   /** How many devices report a fault. */
   devicesFaulty: number
-  /** How many deliveries were given up. */
+  /** Number of failed deliveries. */
   callbacksDead: number
-  /** Whether the application’s callback answered 410. */
+  /** Whether the endpoint is disabled (410). */
   isCallbackStopped: boolean
-  /** since when every attempt to reach the application’s callback has failed; null after fewer than 3 failures in a row, and while the callback is stopped */
+  /** since when all attempts have failed; null after fewer than 3 failures in a row, and while the endpoint is disabled */
   callbackFailingSince: string | null
-  /** why the newest attempt failed */
+  /** why the latest attempt failed */
   callbackFailingReason: string | null
 }
 
 export interface UnbindDeviceRequest {
   appId?: string | null | undefined
   deviceNo: string
-  /** The reason, in words. */
+  /** The reason. */
   reason?: string | null | undefined
 }
 
@@ -3210,7 +3223,7 @@ export interface UnbindDevicesRequest {
   appId?: string | null | undefined
   /** The serial numbers of the devices. */
   deviceNos: Array<string>
-  /** The reason, in words. */
+  /** The reason. */
   reason?: string | null | undefined
 }
 
@@ -3218,7 +3231,7 @@ export interface UndoPriceChangeRequest {
   appId?: string | null | undefined
   /** The id of the record. */
   id: number
-  /** The reason, in words. */
+  /** The reason. */
   reason: string
 }
 
@@ -3247,7 +3260,7 @@ export interface UnownedDevice {
   deviceTypeName: string | null
   status: DeviceStatus
   onlineStatus: OnlineStatus
-  /** What the device says about its status. */
+  /** Status note from the device. */
   statusRemark: string | null
   runStatus: RunStatus
   /** The version of the device’s firmware. */
@@ -3265,9 +3278,9 @@ export interface UpdateApplicationRequest {
   appId: string
   /** The application’s name, for people. */
   appName?: string | undefined
-  /** How many seconds an access token lives; 7200 by default. */
+  /** Token lifetime in seconds; default 7200. */
   tokenLifetimeSeconds?: number | null | undefined
-  /** how many requests the application may make per second, over all processes of a machine; default 1000, null for no limit */
+  /** maximum requests per second, across all processes of a machine; default 1000, null for no limit */
   rateLimitPerSecond?: number | null | undefined
 }
 
@@ -3280,13 +3293,13 @@ export interface UpdateBillingRuleRequest {
   ruleType?: RuleType | undefined
   /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods?: Array<Period> | null | undefined
-  /** For type 3: how many minutes after charging cost nothing. */
+  /** For type 3: free minutes after charging. */
   freeMinutes?: number | null | undefined
-  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
+  /** For type 3: length of a billing unit in minutes. Each started unit costs `unitPrice`. */
   unitMinutes?: number | null | undefined
   /** For type 3: the price of one unit, in yuan. */
   unitPrice?: string | null | undefined
-  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
+  /** For type 3: maximum charge per day, in yuan; null for no limit. */
   dailyCap?: string | null | undefined
 }
 
@@ -3310,7 +3323,7 @@ export interface UpdateOperatorRequest {
   status?: 1 | 2 | undefined
   /** the applications that a developer is a member of */
   appIds?: Array<string> | null | undefined
-  /** Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys. */
+  /** The account that gets the keys and saved views: another active account, which can’t be a developer if there are keys. */
   handOverTo?: number | null | undefined
 }
 
@@ -3327,13 +3340,13 @@ export interface UpdateSitesRequest {
 export interface View {
   /** The id of the record. */
   id: number
-  /** The list of the console that it is a view of. */
+  /** The console list that the view belongs to. */
   page: 'applications' | 'sites' | 'devices' | 'billingRules' | 'priceChanges' | 'models' | 'inventory' | 'regions' | 'imports' | 'acts' | 'events' | 'audit' | 'deliveries' | 'refusals' | 'operators'
-  /** The name that its owner gave the view. */
+  /** The name of the view. */
   name: string
   /** Filters, order and page size, as in the address of the list. */
   query: string | null
-  /** The chosen columns, in the list’s own format. */
+  /** The selected columns, in the list’s format. */
   columns: string | null
   /** When the record was created. */
   createTime: string
@@ -3353,139 +3366,141 @@ export interface Methods {
   issueToken: Method<IssueTokenRequest, IssueTokenResult>
   /** Revokes an access token of the client (RFC 7009); it stops working within 1 second. */
   revokeToken: Method<RevokeTokenRequest, RevokeTokenResult>
-  /** Answers where and how tokens are obtained (RFC 8414). */
+  /** Returns the OAuth authorization server metadata (RFC 8414). */
   getAuthorizationServer: Method<Record<never, never>, GetAuthorizationServerResult>
-  /** Creates a charging site under an application; each call creates another site. The application’s third-party configuration must have been made. */
+  /** Creates a charging site. Each call creates a new site. The application must have a third-party configuration. */
   saveSite: Method<SiteRegistration, Site>
-  /** Creates up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others. */
+  /** Creates up to 1000 sites. Returns one result per row, in order. A refused row doesn’t affect the others. */
   saveSites: Method<SaveSitesRequest, SiteOutcomes>
-  /** Changes the given members of a site; null clears an optional member. */
+  /** Updates the fields that you send of a site; null clears an optional field. */
   updateSite: Method<UpdateSiteRequest, Site>
-  /** Changes up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others. */
+  /** Updates up to 1000 sites. Returns one result per row, in order. A refused row doesn’t affect the others. */
   updateSites: Method<UpdateSitesRequest, SiteUpdateOutcomes>
-  /** Deletes a site and answers its last record. */
+  /** Deletes a site and returns its last state. */
   deleteSite: Method<DeleteSiteRequest, Site>
-  /** Answers one site. */
+  /** Returns one site. */
   getSite: Method<GetSiteQuery, Site>
-  /** Pages through an application’s sites, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise. */
+  /** Lists sites, newest first. Without `sort`, the sites of several applications are grouped by `appId`. */
   pageSites: PageMethod<PageSitesQuery, SitePage>
-  /** Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment in the future, waiting price changes are included. */
+  /** Returns the billing rules and pricing in effect at a site at a given time, exact to the second: fast charging, slow charging and occupancy. For a future time, scheduled price changes are included. */
   getSitePrices: Method<GetSitePricesQuery, SitePrices>
   /** Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices. */
   saveBillingRule: Method<SaveBillingRuleRequest, BillingRule>
-  /** Changes the given members of a billing rule; null clears a member. The type cannot be changed. */
+  /** Updates the fields that you send of a billing rule; null clears a field. The type can’t be changed. */
   updateBillingRule: Method<UpdateBillingRuleRequest, BillingRule>
-  /** Deletes a billing rule that no site names and no waiting price change gives to sites, and answers its last record. */
+  /** Deletes a billing rule and returns its last state. Refused while a site uses it or a scheduled price change assigns it to sites. */
   deleteBillingRule: Method<DeleteBillingRuleRequest, BillingRule>
-  /** Answers one billing rule. */
+  /** Returns one billing rule. */
   getBillingRule: Method<GetBillingRuleQuery, BillingRule>
-  /** Pages through an application’s billing rules, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise. */
+  /** Lists billing rules, newest first. Without `sort`, the rules of several applications are grouped by `appId`. */
   pageBillingRules: PageMethod<PageBillingRulesQuery, BillingRulePage>
-  /** Schedules new terms of a billing rule (`billingRuleId` and the rule’s whole terms), or other rules at sites (`sites` and `rules`), from a moment on. Which terms are in force follows from the time alone. */
+  /** Schedules a price change: new pricing for a billing rule (`billingRuleId` and its complete pricing), or other billing rules for sites (`sites` and `rules`). It takes effect exactly at `effectiveTime`. */
   schedulePriceChange: Method<SchedulePriceChangeRequest, ScheduledPriceChange>
-  /** Cancels a price change that waits: it never takes effect. Refused once its moment has come. */
+  /** Cancels a scheduled price change. Refused once it has taken effect. */
   cancelPriceChange: Method<CancelPriceChangeRequest, PriceChange>
-  /** Undoes a price change that is in force, at once, by another price change (`undoOf`). It restores the former terms of the rule, if its present terms are those of the price change; or the former rules of each site that still has the rules of the price change. */
+  /** Undoes an applied price change immediately, as a new price change (`undoOf`). Restores the rule’s previous pricing if the rule still has the pricing of this change, or the previous rules of each site that still has the rules of this change. */
   undoPriceChange: Method<UndoPriceChangeRequest, PriceChange>
-  /** Answers one price change. */
+  /** Returns one price change. */
   getPriceChange: Method<GetPriceChangeQuery, PriceChange>
-  /** Pages through an application’s price changes, latest `effectiveTime` first; those of several applications are sorted by `appId` first. */
+  /** Lists price changes, latest `effectiveTime` first. Price changes of several applications are grouped by `appId`. */
   pagePriceChanges: PageMethod<PagePriceChangesQuery, PriceChangePage>
   /** Creates or replaces the third-party configuration of an application. */
   saveThirdPartyConfig: Method<SaveThirdPartyConfigRequest, ThirdPartyConfig>
-  /** Answers the third-party configuration of an application. */
+  /** Returns the third-party configuration of an application. */
   getThirdPartyConfig: Method<GetThirdPartyConfigQuery, ThirdPartyConfig>
-  /** Replaces the callback secret and shows the new secret once; for 24 hours callbacks are signed with both secrets. */
+  /** Rotates the callback secret and returns the new one once. For 24 hours, callbacks are signed with both secrets. */
   rotateCallbackSecret: Method<RotateCallbackSecretRequest, ThirdPartyConfig>
-  /** Registers an entrance device by its serial number and binds it to an application. The province is 360000 and the city 360100 by default. */
+  /** Creates an entrance device and binds its serial number to an application. The default province is 360000, the default city 360100. */
   createDevice: Method<DeviceRegistration, Device>
-  /** Registers up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
+  /** Creates up to 1000 devices. Returns one result per row, in order. A refused row doesn’t affect the others. */
   createDevices: Method<CreateDevicesRequest, DeviceOutcomes>
-  /** Changes the given members of a device; null clears an optional member, or restores its default. */
+  /** Updates the fields that you send of a device; null clears an optional field or restores its default. */
   updateDevice: Method<UpdateDeviceRequest, Device>
-  /** Changes up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
+  /** Updates up to 1000 devices. Returns one result per row, in order. A refused row doesn’t affect the others. */
   updateDevices: Method<UpdateDevicesRequest, DeviceOutcomes>
-  /** Answers one device. The state that the device reports does not change the `ETag`. */
+  /** Returns one device. Reported state doesn’t affect the `ETag`. */
   getDevice: Method<GetDeviceQuery, Device>
-  /** Pages through an application’s devices, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise. */
+  /** Lists devices, newest first. Without `sort`, the devices of several applications are grouped by `appId`. */
   pageDevices: PageMethod<PageDevicesQuery, DevicePage>
-  /** Reports the given members of a device’s state; null clears the remark, the version and the battery’s members. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline. */
+  /** Reports a device’s state. Only the fields that you send change; null clears the status note, the version and the battery fields. Any report, even an empty one, sets the device online, unless it says that the device is offline. */
   reportDeviceState: Method<ReportDeviceStateRequest, Device>
-  /** Reports the states of up to 1000 devices. Answers one outcome for each report, in order; a refused report does not stop the others. */
+  /** Reports the states of up to 1000 devices. Returns one result per report, in order. A refused report doesn’t affect the others. */
   reportDeviceStates: Method<ReportDeviceStatesRequest, DeviceOutcomes>
-  /** Answers the state that a device reported, and when it reported last; with `deviceNos` instead of `deviceNo`, the states of up to 100 devices. */
+  /** Returns the state and last report time of a device, or of up to 100 devices with `deviceNos`. */
   getDeviceState: Method<GetDeviceStateQuery & { deviceNo: string }, DeviceState> & Method<GetDeviceStateQuery & { deviceNos: string }, DeviceStates>
-  /** Frees a serial number immediately; any application can then bind it. The past owner stays in the history. Answers the device’s last record. */
+  /** Unbinds a device and frees its serial number immediately; any application can then bind it. The ownership history is kept. Returns the device’s last state. */
   unbindDevice: Method<UnbindDeviceRequest, Device>
-  /** Frees up to 1000 serial numbers. Answers one outcome for each serial number, in order; a refusal does not stop the others. */
+  /** Unbinds up to 1000 devices. Returns one result per serial number, in order. A refused one doesn’t affect the others. */
   unbindDevices: Method<UnbindDevicesRequest, DeviceOutcomes>
-  /** Answers who held a serial number and when, newest first; an application sees its own bindings only. */
+  /** Returns the ownership history of a serial number, newest first. Applications see only their own bindings. */
   getDeviceHistory: Method<GetDeviceHistoryQuery, GetDeviceHistoryResult>
-  /** Frees a serial number of any application. */
+  /** Force-unbinds a device of any application and frees its serial number. */
   forceUnbindDevice: Method<ForceUnbindDeviceRequest, Device>
-  /** In one transaction, moves a device with all of its data to another application, which must be online. */
+  /** Transfers a device with all its data to another application, which must be online, in one transaction. */
   transferDevice: Method<TransferDeviceRequest, Device>
-  /** Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others. */
+  /** Transfers up to 1000 devices to another application. Returns one result per device, in order. A refused one doesn’t affect the others. */
   transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
-  /** Places a device at a site, in a lane. A device stands at one site at most: placing it at another site moves it there. Repeating a placement changes nothing. */
+  /** Adds a device to a site and sets its lane. A device can be at one site only: if it is at another site, it moves. Repeating the request changes nothing. */
   savePlacement: Method<SavePlacementRequest, Placement>
-  /** Places up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
+  /** Adds up to 1000 devices to sites. Returns one result per row, in order. A refused row doesn’t affect the others. */
   savePlacements: Method<SavePlacementsRequest, PlacementOutcomes>
-  /** Ends the placement of a device, and answers the placement as it ended. */
+  /** Removes a device from its site and returns the ended placement. */
   removePlacement: Method<RemovePlacementRequest, Placement>
-  /** Ends the placements of up to 1000 devices. Answers one outcome for each serial number, in order; a refusal does not stop the others. */
+  /** Removes up to 1000 devices from their sites. Returns one result per serial number, in order. A refused one doesn’t affect the others. */
   removePlacements: Method<RemovePlacementsRequest, PlacementOutcomes>
-  /** Answers at which site a device stands. */
+  /** Returns the current placement of a device. */
   getPlacement: Method<GetPlacementQuery, Placement>
-  /** Pages through the current placements, newest first, each with the present state of its device. */
+  /** Lists current placements, newest first, each with the current state of its device. */
   pagePlacements: PageMethod<PagePlacementsQuery, PlacedDevicePage>
-  /** Pages through the placements of one device or at one site, ended and current ones, newest first. */
+  /** Lists current and past placements of one device or one site, newest first. */
   pagePlacementHistory: PageMethod<PagePlacementHistoryQuery, PlacementPage>
-  /** Counts the devices of up to 100 sites by their state and lane, in the order of the ids. */
+  /** Returns device counts of up to 100 sites by state and lane, in the order of the IDs. */
   summarizePlacements: Method<SummarizePlacementsQuery, SummarizePlacementsResult>
-  /** Suggests the devices near a site that stand at no site, or the sites near a device; the nearest 100, nearest first. A site without coordinates is suggested by its district. The operation places nothing. */
+  /** Suggests up to 100 devices without a site near a site, or sites near a device, nearest first. Sites without coordinates are matched by district. Changes nothing. */
   suggestPlacements: Method<SuggestPlacementsQuery, SuggestPlacementsResult>
-  /** The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events. */
-  pageEvents: PageMethod<PageEventsQuery, EventPage>
-  /** Answers one event of an application. */
+  /** Returns the event feed of an application, oldest first. To get newer events, send the last event’s ID as `afterId`. */
+  pageEvents: PageMethod<PageEventsQuery, EventPage> & Followed<StreamEventsQuery, Event>
+  /** Streams an application’s events as server-sent events, in the order of `pageEvents`. Begins after `Last-Event-ID`, else after `afterId`, else after the newest event. */
+  streamEvents: ExportMethod<StreamEventsQuery>
+  /** Returns one event. */
   getEvent: Method<GetEventQuery, Event>
-  /** Pages through what operators and their keys did, in all applications, the price changes that took effect, and what happened on the platform itself, newest first. */
+  /** Lists the audit log, newest first: actions of people and operator keys in all applications, applied price changes, and platform events. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
-  /** Pages through the deliveries of an application’s events to its callback, newest event first; those of several applications are sorted by `appId` first. */
+  /** Lists deliveries, newest event first. Deliveries of several applications are grouped by `appId`. */
   pageDeliveries: PageMethod<PageDeliveriesQuery, PageDeliveriesResult>
-  /** Answers one delivery of an application. */
+  /** Returns one delivery. */
   getDelivery: Method<GetDeliveryQuery, Delivery>
-  /** Sends one delivery again, or every event of a time range that the callback asks for. One replay of an application runs at a time. */
+  /** Replays one delivery, or all events in a time range that the endpoint subscribes to. One replay per application runs at a time. */
   replayDeliveries: Method<ReplayDeliveriesRequest, ReplayDeliveriesResult>
-  /** Sends a test event to the callback, once, and answers the outcome. */
+  /** Sends one test event to the endpoint, without retries, and returns the result. */
   testDelivery: Method<TestDeliveryRequest, Delivery>
-  /** Answers the health of an application’s callback: its state, the share of attempts that failed, what waits, and the causes of failed deliveries. */
+  /** Returns the health of an application’s callback endpoint: status, share of failed attempts, backlog and failure reasons. */
   getCallbackHealth: Method<GetCallbackHealthQuery, CallbackHealth>
-  /** Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first, unless `sort` says otherwise. The newest 1000 refusals of each application are kept, at most 300 a minute. */
+  /** Lists refused write requests, including refused batch rows, newest first. Without `sort`, they are grouped by `appId`. The 1000 newest of each application are kept, up to 300 per minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
-  /** Accepts a file of rows, up to 1 GB, and imports it in the background, one file of an application at a time. A row that exists already with the same content counts as `existing`, so a file can be sent twice. */
+  /** Uploads a file of up to 1 GB and imports its rows in the background. An application can run one import or bulk action at a time. Rows that already exist with the same content are counted as `existing`, so you can upload a file again. */
   createImport: FileMethod<CreateImportQuery, Import>
-  /** Answers one import and its progress. */
+  /** Returns one import with its progress. */
   getImport: Method<GetImportQuery, Import>
-  /** Pages through the imports of the last 7 days, newest first. */
+  /** Lists imports of the last 7 days, newest first. */
   pageImports: PageMethod<PageImportsQuery, ImportPage>
-  /** Cancels an import that waits or runs; rows that it has written stay. */
+  /** Cancels a waiting or running import. Rows already written are kept. */
   cancelImport: Method<CancelImportRequest, Import>
-  /** Answers one line of NDJSON for each row that has an outcome: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
+  /** Returns the results as NDJSON, one line per processed row: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getImportResult: ExportMethod<GetImportResultQuery>
-  /** Answers all rows of one kind as a file; takes the filters of that kind’s page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
+  /** Downloads all rows of one kind as a file, with the filters of that kind’s list operation. In CSV, text that a spreadsheet would read as a formula gets a leading quote. GeoJSON (sites and devices only) is in WGS 84. */
   createExport: ExportMethod<CreateExportQuery>
-  /** Answers an empty CSV file with the columns of an import. */
+  /** Returns a CSV template: an empty file with the columns of an import. */
   getTemplate: ExportMethod<GetTemplateQuery>
-  /** Carries out an operation on every device or site that matches, in the background: on the rows that exist when this is answered and that still match when the act reaches them. Each row writes the event of the single operation. One import or act of an application at a time. */
+  /** Starts a bulk action: runs an operation in the background on all devices or sites that match the filters. It covers rows that exist at the time of the response and still match when they are processed. Each row writes the same event as the single operation. An application can run one import or bulk action at a time. */
   createAct: Method<CreateActRequest, BegunAct>
-  /** Answers one act and its progress. */
+  /** Returns one bulk action with its progress. */
   getAct: Method<GetActQuery, Act>
-  /** Pages through the acts of the last 7 days, newest first. */
+  /** Lists bulk actions of the last 7 days, newest first. */
   pageActs: PageMethod<PageActsQuery, ActPage>
-  /** Cancels an act that waits or runs; rows that it has changed stay so. */
+  /** Cancels a waiting or running bulk action. Changes already made are kept. */
   cancelAct: Method<CancelActRequest, Act>
-  /** Answers one line of NDJSON for each row that has an outcome: `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
+  /** Returns the results as NDJSON, one line per processed row: `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getActResult: ExportMethod<GetActResultQuery>
   /** Returns the regions as a tree: all of them or those below `code`, in all levels or in `depth` levels. Regions that have ended are not in it. */
   getRegionTree: Method<GetRegionTreeQuery, GetRegionTreeResult>
@@ -3497,127 +3512,127 @@ export interface Methods {
   deleteRegion: Method<DeleteRegionRequest, SavedRegion>
   /** Lists the saved regions by code. */
   pageRegions: PageMethod<PageRegionsQuery, SavedRegionPage>
-  /** Creates an application, online and normal, and shows its secret once. */
+  /** Creates an application (online and normal) and returns its secret once. */
   createApplication: Method<CreateApplicationRequest, CreateApplicationResult>
-  /** Changes the given members of an application. */
+  /** Updates the fields that you send of an application. */
   updateApplication: Method<UpdateApplicationRequest, Application>
-  /** Takes an application online. */
+  /** Brings an application online. */
   takeApplicationOnline: Method<TakeApplicationOnlineRequest, Application>
-  /** Takes an application offline. Once this operation has answered, no device of the application is created. */
+  /** Takes an application offline. From the response on, the application can’t create devices. */
   takeApplicationOffline: Method<TakeApplicationOfflineRequest, Application>
   /** Freezes an application: its tokens stop working within 1 second. */
   freezeApplication: Method<FreezeApplicationRequest, Application>
-  /** Lifts a freeze. */
+  /** Unfreezes an application. */
   unfreezeApplication: Method<UnfreezeApplicationRequest, Application>
-  /** Replaces the application’s secret and shows the new secret once. The old secret and its tokens stop working within 1 second, or after `overlapSeconds`; a still older secret ends immediately. An application that rotates its own secret should name `overlapSeconds`: otherwise the token of the request ends too, and a lost answer cannot be fetched again. */
+  /** Rotates the application’s secret and returns the new one once. The old secret and its tokens stop working within 1 second, or after `overlapSeconds`. An even older secret stops working immediately. If an application rotates its own secret, send `overlapSeconds`: otherwise the token of this request stops working too, and a lost response can’t be retrieved. */
   rotateApplicationSecret: Method<RotateApplicationSecretRequest, ApplicationWithSecret>
-  /** Ends the overlap of a rotation before its time: the previous secret and its tokens stop working within 1 second. Where no previous secret works, nothing changes. With `If-Match`, only the secret that the record showed is ended, not that of a rotation since. */
+  /** Ends the overlap of a rotation early: the previous secret and its tokens stop working within 1 second. If no previous secret is valid, nothing changes. With `If-Match`, this ends only the secret in the record that you read, not that of a later rotation. */
   endPreviousApplicationSecret: Method<EndPreviousApplicationSecretRequest, Application>
-  /** Answers one application. An application may ask for itself, and also gets the service’s settings that concern it. */
+  /** Returns one application. An application can read itself, including the service settings that affect it. */
   getApplication: Method<GetApplicationQuery, GetApplicationResult>
-  /** Pages through the applications, newest first; a developer sees those that they are a member of. */
+  /** Lists applications, newest first. Developers see only applications that they are a member of. */
   pageApplications: PageMethod<PageApplicationsQuery, ApplicationPage>
   /** Creates or replaces the device model of a serial prefix. */
   saveDeviceModel: Method<SaveDeviceModelRequest, DeviceModel>
-  /** Deletes the device model of a serial prefix; devices of this model keep it. */
+  /** Deletes the device model of a serial prefix. Existing devices keep the model. */
   deleteDeviceModel: Method<DeleteDeviceModelRequest, DeviceModel>
-  /** Pages through the device models by serial prefix. */
+  /** Lists device models by serial prefix. */
   pageDeviceModels: PageMethod<PageDeviceModelsQuery, DeviceModelPage>
-  /** Adds serial numbers to the inventory, or changes their models; either the whole list is written, or nothing. */
+  /** Adds serial numbers to the inventory or updates their models. Either all are written or none. */
   importDeviceInventory: Method<ImportDeviceInventoryRequest, ImportDeviceInventoryResult>
-  /** Pages through the inventory by serial number. */
+  /** Lists the inventory by serial number. */
   pageDeviceInventory: PageMethod<PageDeviceInventoryQuery, InventoryEntryPage>
-  /** Takes a serial number out of the inventory; a device that is bound stays bound. */
+  /** Removes a serial number from the inventory. A bound device stays bound. */
   deleteDeviceInventory: Method<DeleteDeviceInventoryRequest, InventoryEntry>
-  /** Signs in, by name and password, and `code` where the account has a second factor; by a passkey; or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account. */
+  /** Signs in with name and password (and `code` if the account has a second factor), with a passkey, or with an operator key. The session is a cookie that scripts can’t read. The browser’s previous session ends. If the account has more than 20 sessions, the oldest ends. */
   createSession: Method<CreateSessionRequest, Session>
-  /** Begins a sign-in by passkey: answers the options for the browser, which do not show whether an account exists. */
+  /** Starts signing in with a passkey: returns the options for the browser. They don’t reveal whether an account exists. */
   startPasskeySession: Method<StartPasskeySessionRequest, StartPasskeySessionResult>
-  /** Answers who the caller is. */
+  /** Returns the current session’s user. */
   getSession: Method<Record<never, never>, GetSessionResult>
-  /** Records in the session that its person has proved again who they are, which operations on people, secrets and ownership require. The proof is the password, with `code` if the account has a code generator; a passkey; or, in a session by an operator key, that key. */
+  /** Confirms the user’s identity again, which operations on accounts, secrets and ownership require. Send the password (and `code` if the account has an authenticator app), a passkey, or, in a session started with an operator key, that key. */
   confirmSession: Method<ConfirmSessionRequest, Session>
-  /** Answers the settings of the service that a console needs. */
+  /** Returns the service settings that the console needs. */
   getSettings: Method<Record<never, never>, GetSettingsResult>
-  /** Pages through one’s own sessions, newest first; an admin sees everyone’s. */
+  /** Lists your own sessions, newest first. Admins see all sessions. */
   pageSessions: PageMethod<PageSessionsQuery, SessionPage>
-  /** Ends a session: one’s own, or, for an admin, any. */
+  /** Ends one of your own sessions. Admins can end any session. */
   deleteSession: Method<DeleteSessionRequest, DeleteSessionResult>
-  /** Answers what a sign-in page offers. */
+  /** Returns the available sign-in methods. */
   getSignOn: Method<Record<never, never>, GetSignOnResult>
-  /** Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, for `link` with a recent proof of the person; `setUp` needs the token of a set-up link. */
+  /** Starts single sign-on: returns the URL for the browser and sets a cookie for the way back. `link` and `confirm` need a session, `link` also a recent identity confirmation. `setUp` needs the token of a setup link. */
   startSignOn: Method<StartSignOnRequest, StartSignOnResult>
-  /** Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal. A link or a confirmation is carried out if the cookie of the session that began it comes with the request; otherwise the account page completes it. */
+  /** Where the identity provider redirects the browser. Always responds with 303 to the console: to the requested page, or with an error code. A link or a confirmation is carried out if the cookie of the session that began it comes with the request; otherwise the account page completes it. */
   finishSignOn: Method<Record<never, never>, unknown>
   /** Completes a link or a confirmation that came back from the provider without the cookie of its session, in that session. */
   completeSignOn: Method<CompleteSignOnRequest, CompleteSignOnResult>
-  /** Ends sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0). The body is a form. */
+  /** Ends sessions that ended at the identity provider (OpenID Connect Back-Channel Logout 1.0). The body is a form. */
   logOutByProvider: Method<LogOutByProviderRequest, LogOutByProviderResult>
-  /** Removes the link to the provider from one’s own account or, for an admin, from any account. */
+  /** Unlinks your own account from the identity provider. Admins can unlink any account. */
   unlinkSignOn: Method<UnlinkSignOnRequest, Operator>
-  /** Answers the second factors of one’s own account. */
+  /** Returns your own second factors. */
   getSecondFactors: Method<Record<never, never>, SecondFactors>
-  /** Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. The generator is set up only when one of its codes is saved, within 10 minutes. */
+  /** Starts authenticator app setup: creates a secret (RFC 6238: SHA-1, 6 digits, 30 s). To finish, save one of its codes within 10 minutes. */
   startTotp: Method<StartTotpRequest, StartTotpResult>
-  /** Sets up the new code generator by one of its codes, in place of an earlier generator. */
+  /** Finishes authenticator app setup with one of its codes. Replaces an earlier app. */
   saveTotp: Method<SaveTotpRequest, SecondFactorsWithCodes>
-  /** Removes one’s code generator. With the last factor, the recovery codes are removed too. */
+  /** Removes your authenticator app. Removing the last factor also deletes the recovery codes. */
   deleteTotp: Method<DeleteTotpRequest, SecondFactors>
-  /** Begins a new passkey (WebAuthn): the options for the browser. An account has at most 20. */
+  /** Starts adding a passkey (WebAuthn): returns the options for the browser. An account can have up to 20. */
   startPasskey: Method<StartPasskeyRequest, StartPasskeyResult>
-  /** Adds the passkey that the browser made. */
+  /** Adds the passkey that the browser created. */
   savePasskey: Method<SavePasskeyRequest, SecondFactorsWithCodes>
-  /** Removes one of one’s passkeys. With the last factor, the recovery codes are removed too. */
+  /** Removes one of your passkeys. Removing the last factor also deletes the recovery codes. */
   deletePasskey: Method<DeletePasskeyRequest, SecondFactors>
-  /** Makes ten new recovery codes in place of all others, and shows them once. */
+  /** Generates ten new recovery codes, which replace all earlier ones, and returns them once. */
   renewRecoveryCodes: Method<RenewRecoveryCodesRequest, RenewRecoveryCodesResult>
-  /** Removes all second factors of another account, ends its sessions and forgets its browsers. */
+  /** Resets the second factor of another account: deletes all its factors, ends its sessions and clears its known browsers. */
   resetSecondFactors: Method<ResetSecondFactorsRequest, Operator>
-  /** Creates an account. If no password is given, the answer holds a one-time link with which the person sets a password. */
+  /** Creates an account. Without a password, the response has a one-time setup link. */
   createOperator: Method<CreateOperatorRequest, OperatorWithSetUp>
-  /** Changes the given members of an account; the changes apply to its sessions within 1 second. The last active admin must stay an active admin. With `handOverTo` a disabled account gives up its keys and saved views in the same step; a view whose name is taken on its list gets “(2)”. */
+  /** Updates the fields that you send of an account. Changes apply to its sessions within 1 second. The last active admin must stay an active admin. When you disable an account, `handOverTo` reassigns its keys and saved views; a view whose name is taken gets “(2)”. */
   updateOperator: Method<UpdateOperatorRequest, Operator>
-  /** Removes an account and ends its sessions. What the account did stays in the events. Its keys and saved views go with it, or to the account of `handOverTo`. */
+  /** Deletes an account and ends its sessions. The audit log keeps its actions. Its keys and saved views are deleted too, or reassigned to `handOverTo`. */
   deleteOperator: Method<DeleteOperatorRequest, Operator>
-  /** Creates a new one-time link by which the person sets a password; the old password and sessions end immediately. */
+  /** Resets an account: creates a new one-time setup link. The old password stops working and all sessions end immediately. */
   resetOperator: Method<ResetOperatorRequest, OperatorWithSetUp>
-  /** Sets the password of the account that a one-time link was made for, and signs the person in. An account that has a second factor needs `code` too. */
+  /** Sets the password with a one-time setup link and signs the person in. Accounts with a second factor also need `code`. */
   setUpOperator: Method<SetUpOperatorRequest, Session>
-  /** Changes one’s own password; one’s other sessions end. */
+  /** Changes your own password and ends your other sessions. */
   changePassword: Method<ChangePasswordRequest, Operator>
-  /** Answers one account. */
+  /** Returns one account. */
   getOperator: Method<GetOperatorQuery, Operator>
-  /** Pages through the accounts, newest first. */
+  /** Lists accounts, newest first. */
   pageOperators: PageMethod<PageOperatorsQuery, OperatorPage>
-  /** Creates a key for a program, and shows it once. The key belongs to the account that creates it, and is deleted with that account. */
+  /** Creates an operator key and returns it once. The key belongs to the account that creates it and is deleted with that account. */
   createOperatorKey: Method<CreateOperatorKeyRequest, CreateOperatorKeyResult>
   /** Revokes a key: the key and its sessions stop working within 1 second. */
   deleteOperatorKey: Method<DeleteOperatorKeyRequest, OperatorKey>
-  /** Gives a key to another account, even if its present owner is disabled. The key keeps working, within the new owner’s role. */
+  /** Reassigns a key to another account, even if the current owner is disabled. The key keeps working, limited to the new owner’s role. */
   handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
-  /** Pages through the keys, newest first. */
+  /** Lists operator keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
-  /** Pages through the keys of one’s own account, newest first: those that it made or that were handed over to it. */
+  /** Lists your own operator keys, newest first, including reassigned ones. */
   pageOwnOperatorKeys: PageMethod<PageOwnOperatorKeysQuery, OperatorKeyPage>
-  /** Saves a view of one of the console’s lists in one’s own account. It replaces the view of that list with the same name; with an `id`, it changes that view, including its name. An account has at most 50 views. */
+  /** Saves a view of a console list in your own account. Replaces a view of that list with the same name; with an `id`, updates that view, including its name. An account can have up to 50 views. */
   saveView: Method<SaveViewRequest, View>
-  /** Pages through the views of one’s own account, newest first; admins page through those of any account. */
+  /** Lists your own saved views, newest first. Admins can list those of any account. */
   pageViews: PageMethod<PageViewsQuery, ViewPage>
-  /** Deletes a view of one’s own account. */
+  /** Deletes one of your own saved views. */
   deleteView: Method<DeleteViewRequest, View>
-  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. If the count is older, the request waits for a new one, for 3 seconds at most. */
+  /** Returns an overview of the platform at `countTime`: a few seconds ago, or up to a minute on large platforms. If the counts are older, the request waits up to 3 seconds for new ones. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
-  /** Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 records of each kind are returned. Upper and lower case are treated alike, except in a request id. The beginning of a serial number is searched in all rows (for a developer, only the whole serial number is); parts of names and other parts of serial numbers only in the first 30,000 rows, while the page operations search all rows. A developer finds only records of their own applications; only admins find accounts. */
+  /** Searches devices by serial number; sites, applications, billing rules and accounts by part of the name; applications by the start of their ID; and refused requests by request ID. Returns up to 8 records of each kind. Not case-sensitive, except for request IDs. All rows are searched by the start of a serial number (for developers, by the whole serial number); other parts of serial numbers and names only in the first 30,000 rows. To search all rows, use the list operations. Developers find only records of their own applications; only admins find accounts. */
   search: Method<SearchQuery, SearchResult>
-  /** Answers while the process is alive. */
+  /** Liveness check: responds while the process is alive. */
   getHealth: Method<Record<never, never>, GetHealthResult>
-  /** Answers whether requests can be served, with the result of each check. The status is 503 while a check other than `nodes` fails. */
+  /** Readiness check: returns whether the service can handle requests, with the result of each check. Status 503 while a check other than `nodes` fails. */
   getReadiness: Method<Record<never, never>, GetReadinessResult>
-  /** Answers the service’s metrics in the Prometheus text format. */
+  /** Returns metrics in the Prometheus text format. */
   getMetrics: Method<Record<never, never>, string>
-  /** Answers this API’s OpenAPI 3.1 document. */
+  /** Returns the OpenAPI 3.1 document of this API. */
   getOpenApi: Method<Record<never, never>, Record<string, unknown>>
-  /** Answers the service’s runtime, database and disk, the sizes of its tables, and a forecast for a year; some seconds old. */
+  /** Returns runtime, database, disk and table sizes, and a 12-month forecast. A few seconds old. */
   getServiceDetail: Method<Record<never, never>, GetServiceDetailResult>
 }
 
@@ -3672,6 +3687,7 @@ export const operations = {
   summarizePlacements: { method: 'GET', path: '/api/device/entrance/placement/summary' },
   suggestPlacements: { method: 'GET', path: '/api/device/entrance/placement/suggest' },
   pageEvents: { method: 'GET', path: '/api/event/v1/event/page', isPage: true },
+  streamEvents: { method: 'GET', path: '/api/event/v1/event/stream', answers: ['text/event-stream'] },
   getEvent: { method: 'GET', path: '/api/event/v1/event/detail' },
   pageAudit: { method: 'GET', path: '/api/platform/v1/audit/page', isPage: true },
   pageDeliveries: { method: 'GET', path: '/api/event/v1/delivery/page', isPage: true },

@@ -2,6 +2,8 @@ import { readAddress } from './address.ts'
 import { codeNames, type Methods, operations, sdkVersion } from './api.ts'
 import { ForecourtError } from './error.ts'
 import { type Answered, exchange, type Target } from './exchange.ts'
+import type { FileAnswer } from './file.ts'
+import { FollowedStream } from './followed-stream.ts'
 import type { CallOptions, SendOptions } from './method.ts'
 
 interface Address extends SendOptions {
@@ -50,7 +52,10 @@ class Caller {
       const raw = (input: object = {}, given: CallOptions = {}) => this.call(operation, input, given)
       const method = async (input?: object, given?: CallOptions) => (await raw(input, given)).data
       const all = (query: object = {}, given?: CallOptions) => this.rows(operation, query, given)
-      Object.assign(this, { [id]: Object.assign(method, { raw, ...(operation.isPage && { all }) }) })
+      const streamed = streamOf(id)
+      const stream = streamed && ((query: object = {}, given?: CallOptions) => this.follow(streamed, query, given))
+      const more = { ...(operation.isPage && { all }), ...(stream && { stream }) }
+      Object.assign(this, { [id]: Object.assign(method, { raw, ...more }) })
     }
   }
 
@@ -132,6 +137,26 @@ class Caller {
     } while (cursor !== null)
   }
 
+  /** The events of a stream, over any number of connections. */
+  private async *follow(operation: Call, query: object, options: CallOptions = {}): AsyncGenerator<unknown, never> {
+    const stream = new FollowedStream()
+    for (;;) {
+      let failure: ForecourtError | undefined
+      try {
+        const input = { ...query, ...stream.position }
+        const { data } = await this.call(operation, input, { ...options, retries: 0 })
+        failure = yield* stream.events(data as FileAnswer, operation.id)
+      } catch (thrown) {
+        if (!(thrown instanceof ForecourtError)) throw thrown
+        failure = thrown
+      }
+      options.signal?.throwIfAborted()
+      if (failure?.name === 'tokenInvalid' && stream.mayRenew() && this.dropToken(this.token?.text)) continue
+      if (failure !== undefined && !mayPass(failure)) throw failure
+      await wait(stream.reconnects.next(failure?.retryAfterSeconds), options.signal)
+    }
+  }
+
   private async credential(): Promise<string> {
     const { options } = this
     if ('operatorKey' in options) return options.operatorKey
@@ -160,6 +185,12 @@ class Caller {
   }
 }
 
+/** The stream of a page operation's rows, if there is one. */
+function streamOf(id: string): Call | undefined {
+  if (id !== 'pageEvents') return undefined
+  return { id: 'streamEvents', ...operations.streamEvents }
+}
+
 /** Waits for a promise that other callers may share: an abort rejects for this caller only. */
 async function unlessAborted<Value>(awaited: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return awaited
@@ -178,9 +209,12 @@ const tooLate = () => new DOMException('no answer', 'TimeoutError')
 const canSendAgain = (input: object) => !((input as { file?: unknown }).file instanceof ReadableStream)
 
 /** Whether a retry may succeed, and need not wait for long. */
-function isTransient({ status, retryAfterSeconds }: ForecourtError): boolean {
-  return [0, 408, 429, 500, 502, 503, 504].includes(status) && (retryAfterSeconds ?? 0) * 1000 <= longestPauseMs
+function isTransient(error: ForecourtError): boolean {
+  return mayPass(error) && (error.retryAfterSeconds ?? 0) * 1000 <= longestPauseMs
 }
+
+/** Whether the same request may succeed later. */
+const mayPass = ({ status }: ForecourtError) => [0, 408, 429, 500, 502, 503, 504].includes(status)
 
 /** The options of a call with those of the client, and the defaults. */
 type Sending = CallOptions & { retries: number; timeoutMs: number }
@@ -212,7 +246,11 @@ function requireCaller(options: Partial<Record<'appId' | 'appSecret' | 'operator
 /** Waits before a retry: exponential backoff, or the service's `Retry-After`, plus jitter. Rejects when aborted. */
 function pause(attempt: number, { retryAfterSeconds }: ForecourtError, signal: AbortSignal | undefined): Promise<void> {
   const least = retryAfterSeconds === null ? (firstPauseMs * 2 ** attempt) / 4 : retryAfterSeconds * 1000
-  const milliseconds = least + Math.random() * firstPauseMs * 2 ** (attempt - 1)
+  return wait(least + Math.random() * firstPauseMs * 2 ** (attempt - 1), signal)
+}
+
+/** Rejects when aborted. */
+function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
       clearTimeout(timer)
@@ -230,7 +268,8 @@ function pause(attempt: number, { retryAfterSeconds }: ForecourtError, signal: A
  * The client: one method for each operation of the API, named by the operation's id, which returns the `data` of the
  * response; `.raw(…)` returns the headers' values too. It fetches and renews tokens. It makes up to five attempts, under one
  * `Idempotency-Key`, if no response arrives or the status is 408, 429, 500, 502, 503 or 504; a `Retry-After` above 60 s is
- * thrown at once. Throws `ForecourtError`. A page operation has `.all(query)` for every row.
+ * thrown at once. Throws `ForecourtError`. A page operation has `.all(query)` for every row; `pageEvents.stream(query)`
+ * follows the events as they are written.
  */
 export type Forecourt = Methods
 export const Forecourt = Caller as unknown as new (options: ForecourtOptions) => Forecourt

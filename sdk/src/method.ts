@@ -37,6 +37,19 @@ export type PageMethod<Query, Page extends { list: unknown[] }> = Method<Query, 
   all(query?: Omit<Query, 'pageNo' | 'cursor'>, options?: CallOptions): AsyncGenerator<Page['list'][number], void>
 }
 
+/** Options of a stream. */
+export type StreamOptions = Pick<CallOptions, 'signal' | 'timeoutMs' | 'fetch'>
+
+/** A page operation whose rows can be followed. */
+export interface Followed<Query, Row> {
+  /**
+   * The rows as they are written, from `afterId` on, else from now on. Never ends by itself: it connects again from the
+   * last id when the connection or the service ends. Throws refusals that no retry can change, and the signal's reason
+   * when it is aborted.
+   */
+  stream(query?: Query, options?: StreamOptions): AsyncGenerator<Row, never>
+}
+
 /** A file of rows, and the encoding of a CSV file: `utf-8` or `gb18030`, for one that can be read as both. */
 interface SentFile {
   file: FileInput

@@ -32,7 +32,7 @@ const limitOrNone = nullable(integer(1, mostRateLimitPerSecond))
 const rateLimitPerSecond = Type.Optional(
   Type.Union([...limitOrNone.anyOf, Type.Literal('')], {
     [shownKey]: limitOrNone,
-    description: `how many requests the application may make per second, over all processes of a machine; default ${defaultRateLimitPerSecond}, null for no limit`,
+    description: `maximum requests per second, across all processes of a machine; default ${defaultRateLimitPerSecond}, null for no limit`,
     [reasonKey]: {
       en: `must be an integer from 1 to ${mostRateLimitPerSecond}, or null`,
       zh: `必须是 1 至 ${mostRateLimitPerSecond} 的整数或 null`,
@@ -56,7 +56,7 @@ export const ApplicationRecord = named(
     overlapUntil: nullable(
       described(
         moment,
-        'Until when the secret before the last rotation works, with its tokens, beside the present one; null when none does.',
+        'Until when the previous secret and its tokens stay valid alongside the current one; null if no previous secret is valid.',
       ),
     ),
     createTime: moment,
@@ -67,14 +67,14 @@ export type ApplicationRecord = Static<typeof ApplicationRecord>
 const ApplicationWithSecret = named(
   'ApplicationWithSecret',
   extended(ApplicationRecord, {
-    appSecret: shownOnce('shown once: the service keeps only its SHA-256, so the answer to a retry has null'),
+    appSecret: shownOnce('shown only once: the service stores only its SHA-256, so the response to a retry has null'),
   }),
 )
 
 export const createApplication = operation({
   id: 'createApplication',
   group: 'applications',
-  summary: 'Creates an application, online and normal, and shows its secret once.',
+  summary: 'Creates an application (online and normal) and returns its secret once.',
   method: 'POST',
   path: `${folder}/create`,
   callers: ['operator'],
@@ -100,7 +100,7 @@ const readByMembers = { roles: everyRole } as const
 export const updateApplication = operation({
   id: 'updateApplication',
   group: 'applications',
-  summary: 'Changes the given members of an application.',
+  summary: 'Updates the fields that you send of an application.',
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
@@ -114,7 +114,7 @@ export const updateApplication = operation({
 export const takeApplicationOnline = operation({
   id: 'takeApplicationOnline',
   group: 'applications',
-  summary: 'Takes an application online.',
+  summary: 'Brings an application online.',
   method: 'POST',
   path: `${folder}/online`,
   ...ofOne,
@@ -125,7 +125,7 @@ export const takeApplicationOnline = operation({
 export const takeApplicationOffline = operation({
   id: 'takeApplicationOffline',
   group: 'applications',
-  summary: 'Takes an application offline. Once this operation has answered, no device of the application is created.',
+  summary: 'Takes an application offline. From the response on, the application can’t create devices.',
   method: 'POST',
   path: `${folder}/offline`,
   ...ofOne,
@@ -148,7 +148,7 @@ export const freezeApplication = operation({
 export const unfreezeApplication = operation({
   id: 'unfreezeApplication',
   group: 'applications',
-  summary: 'Lifts a freeze.',
+  summary: 'Unfreezes an application.',
   method: 'POST',
   path: `${folder}/unfreeze`,
   ...ofOne,
@@ -160,7 +160,7 @@ export const rotateApplicationSecret = operation({
   id: 'rotateApplicationSecret',
   group: 'applications',
   summary:
-    'Replaces the application’s secret and shows the new secret once. The old secret and its tokens stop working within 1 second, or after `overlapSeconds`; a still older secret ends immediately. An application that rotates its own secret should name `overlapSeconds`: otherwise the token of the request ends too, and a lost answer cannot be fetched again.',
+    'Rotates the application’s secret and returns the new one once. The old secret and its tokens stop working within 1 second, or after `overlapSeconds`. An even older secret stops working immediately. If an application rotates its own secret, send `overlapSeconds`: otherwise the token of this request stops working too, and a lost response can’t be retrieved.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
   asksProof: true,
@@ -180,7 +180,7 @@ export const endPreviousApplicationSecret = operation({
   id: 'endPreviousApplicationSecret',
   group: 'applications',
   summary:
-    'Ends the overlap of a rotation before its time: the previous secret and its tokens stop working within 1 second. Where no previous secret works, nothing changes. With `If-Match`, only the secret that the record showed is ended, not that of a rotation since.',
+    'Ends the overlap of a rotation early: the previous secret and its tokens stop working within 1 second. If no previous secret is valid, nothing changes. With `If-Match`, this ends only the secret in the record that you read, not that of a later rotation.',
   method: 'POST',
   path: `${folder}/endPreviousSecret`,
   asksProof: true,
@@ -205,8 +205,7 @@ const serviceMembers = {
 export const getApplication = operation({
   id: 'getApplication',
   group: 'applications',
-  summary:
-    'Answers one application. An application may ask for itself, and also gets the service’s settings that concern it.',
+  summary: 'Returns one application. An application can read itself, including the service settings that affect it.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ofOne,
@@ -223,7 +222,7 @@ export const applicationSorts = ['createTime', 'appId', 'appName', 'onlineStatus
 export const pageApplications = operation({
   id: 'pageApplications',
   group: 'applications',
-  summary: 'Pages through the applications, newest first; a developer sees those that they are a member of.',
+  summary: 'Lists applications, newest first. Developers see only applications that they are a member of.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['operator'],

@@ -68,10 +68,10 @@ export function takeBackup({ write, onProgress, ...place }: BackupOptions): Prom
 
 async function findKnownMigrations(tx: Statements, migrationsFolder: string) {
   const migrations = await store.findMigrations(tx)
-  if (migrations.length === 0) throw new UserError('The database holds no Forecourt yet: there is nothing to back up.')
+  if (migrations.length === 0) throw new UserError('Nothing to back up: the database has no Forecourt data yet.')
   if (migrations.length > readMigrations(migrationsFolder).length) {
     throw new UserError(
-      'The schema of the database is newer than this program: take the backup with the Forecourt version that runs on this database.',
+      'The database schema is newer than this version. Take the backup with the version that runs on this database.',
     )
   }
   return migrations

@@ -97,7 +97,7 @@ const mostLinks = 40
 /** Throws `UserError` for what is there and is no file: a rename would replace it. */
 function requireFile(path: string, there: Stats | undefined): void {
   if (there === undefined || there.isFile()) return
-  if (there.isDirectory()) throw new UserError(`${path} is a folder: name a file in it.`)
+  if (there.isDirectory()) throw new UserError(`${path} is a folder. Specify a file in it.`)
   throw new UserError(
     `${path} is not a file but a device, a pipe or a socket: write to standard output (\`-\`) instead.`,
   )
@@ -145,7 +145,7 @@ const faultWords: Record<string, string> = {
   ENOSPC: 'does not fit: the disk is full',
   EDQUOT: 'does not fit: the quota is used up',
   EROFS: 'cannot be written: the disk is read-only',
-  EISDIR: 'is a folder: name a file in it',
+  EISDIR: 'is a folder; specify a file in it',
   ENOTDIR: 'cannot be created: a part of its path is not a folder',
   EFBIG: 'is larger than its file system allows',
 }

@@ -79,7 +79,7 @@ test('what the writer writes is read, and so is the same made by hand', async ()
 test('a head or a tail that unpacks to gigabytes is not unpacked', async () => {
   const bomb = Buffer.alloc(300_000_000, ' ')
   const before = process.memoryUsage().rss
-  expect(await outcomeOf(bomb)).toMatch(/^The (file is not a Forecourt backup|backup is damaged)/)
+  expect(await outcomeOf(bomb)).toMatch(/^(This isn’t a Forecourt backup file|The backup is damaged)/)
   expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000)
 })
 
@@ -106,9 +106,9 @@ test.each([
 
 test('a first line that is no object, a newer format, and a tail of other tables', async () => {
   for (const none of ['7', 'null', '[]', '{}', 'not JSON', '{"forecourtBackup":"1"}']) {
-    expect(await outcomeOf(none)).toBe('The file is not a Forecourt backup.')
+    expect(await outcomeOf(none)).toBe('This isn’t a Forecourt backup file.')
   }
-  expect(await outcomeOf(line({ forecourtBackup: 3 }))).toMatch(/^The backup was made by a newer Forecourt/)
+  expect(await outcomeOf(line({ forecourtBackup: 3 }))).toMatch(/^The backup is from a newer version of Forecourt/)
   for (const tail of [{ sections: [] }, { sections: [null] }, { sections: 'a' }, { sha256: 7 }]) {
     expect(await outcomeOf(line({}), 'a\n\\.\n', tail)).toMatch(/^The backup is damaged/)
   }

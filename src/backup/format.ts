@@ -116,7 +116,7 @@ export class BackupWriter {
     const section = count.end(table.name)
     if (section.rows !== table.rows) {
       throw new UserError(
-        `${section.rows} rows were read from the table ${table.name}, but it has ${table.rows}: take the backup again.`,
+        `Read ${section.rows} rows from the table ${table.name}, but it has ${table.rows}. Take the backup again.`,
       )
     }
     this.sections.push(section)
@@ -178,9 +178,9 @@ export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) =>
   }
   if (first === undefined || last === undefined) throw new UserError('The file is empty: it is not a backup.')
   const head = await lineIn(first)
-  if (!isOfFormat(head)) throw new UserError('The file is not a Forecourt backup.')
+  if (!isOfFormat(head)) throw new UserError('This isn’t a Forecourt backup file.')
   if (head.forecourtBackup > formatVersion) {
-    throw new UserError('The backup was made by a newer Forecourt: restore it with that version.')
+    throw new UserError('The backup is from a newer version of Forecourt. Restore it with that version.')
   }
   if (!isHead(head)) throw damaged('its first line was not written by Forecourt')
   const tail = await lineIn(last)
@@ -206,7 +206,7 @@ async function unpack(member: Buffer, mostBytes: number): Promise<Buffer> {
   try {
     return await gunzipAtMost(member, { maxOutputLength: mostBytes })
   } catch {
-    throw damaged('a piece of it cannot be unpacked')
+    throw damaged('part of it can’t be decompressed')
   }
 }
 
@@ -220,7 +220,7 @@ async function* membersOf(file: FileHandle, size: number): AsyncGenerator<Placed
   for (let at = 0; at < size; ) {
     const header = await readAt(file, at, Math.min(headerBytes, size - at))
     const isOurs = memberStart.equals(header.subarray(0, memberStart.length)) && header.length === headerBytes
-    if (!isOurs && at === 0) throw new UserError('The file is not a Forecourt backup.')
+    if (!isOurs && at === 0) throw new UserError('This isn’t a Forecourt backup file.')
     if (!isOurs) throw damaged(`the content at byte ${at} is not valid`)
     const length = header.readUInt32LE(memberStart.length)
     if (length <= headerBytes || length > mostPieceBytes) throw damaged(`the content at byte ${at} is not valid`)

@@ -46,7 +46,7 @@ function requireKnownSchema({ migrations }: Head, migrationsFolder: string): voi
   }
   if (migrations.length > known.length) {
     throw new UserError(
-      `The backup is newer than this program: its schema is version ${migrations.length}, and this program knows ${known.length}. Nothing was written.`,
+      `The backup is newer than this version of Forecourt: its schema is version ${migrations.length}, but this version supports ${known.length}. Nothing was written.`,
     )
   }
   const other = migrations.find(({ version, checksum }) => known[version - 1]?.checksum !== checksum)
@@ -64,7 +64,7 @@ function requireKeys({ secrets }: Head, settings: Pick<Place, 'keyFile' | 'dataD
   const missing = secrets.keyIds.find((keyId) => !held.has(keyId))
   if (missing === undefined) return
   throw new UserError(
-    `The callback secrets in the backup are encrypted with the key ${missing}, which was in a file of its own: name that file in FORECOURT_SECRETS_KEY_FILE. Nothing was written.`,
+    `The callback secrets in the backup are encrypted with the key ${missing}, which is stored in a separate file. Set FORECOURT_SECRETS_KEY_FILE to that file. Nothing was written.`,
   )
 }
 
@@ -174,7 +174,7 @@ async function requireEmpty(tx: Statements): Promise<string[]> {
   const held = await inUse()
   if (held === undefined) return tables.map(({ name }) => name)
   throw new UserError(
-    `The database holds data already (in ${held}), and a backup is restored into an empty one only: name a new database, or a new data folder. Nothing was written.`,
+    `The database isn’t empty (${held}). Restore into a new database or a new data folder. Nothing was written.`,
   )
 }
 
@@ -230,6 +230,6 @@ async function requireEqual(tx: Statements, table: TableHead, written: RowSum): 
   for await (const text of store.readRows(tx, table)) sum.add(text)
   if (sum.equals(written)) return
   throw new UserError(
-    `The rows restored into ${table.name} differ from those in the backup (${sum.rows} rows of ${table.rows}): the restore was undone.`,
+    `Verification failed: the rows restored into ${table.name} differ from the backup (${sum.rows} of ${table.rows} rows). The restore was rolled back.`,
   )
 }

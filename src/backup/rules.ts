@@ -29,6 +29,7 @@ const leftOut = new Set([
   'sign_in_attempt',
   // Counted anew after the restore.
   'platform_count',
+  'fleet_count',
   'usage_hour',
   // The backups of another place.
   'backup_record',

@@ -44,7 +44,7 @@ export async function inSession<Answer>(
     return await run({ sql, openAlone })
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    if (isConnectionLost(error)) throw new UserError('The connection to the database was lost: run the command again.')
+    if (isConnectionLost(error)) throw new UserError('The database connection was lost. Run the command again.')
     const { name, message } = error as Error
     throw name === 'PostgresError' ? new UserError(`The database refused a statement: ${message}.`) : error
   } finally {

@@ -92,7 +92,7 @@ const ofOne = {
 export const updateBillingRule = operation({
   id: 'updateBillingRule',
   group: 'billingRules',
-  summary: 'Changes the given members of a billing rule; null clears a member. The type cannot be changed.',
+  summary: 'Updates the fields that you send of a billing rule; null clears a field. The type can’t be changed.',
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
@@ -107,7 +107,7 @@ export const deleteBillingRule = operation({
   id: 'deleteBillingRule',
   group: 'billingRules',
   summary:
-    'Deletes a billing rule that no site names and no waiting price change gives to sites, and answers its last record.',
+    'Deletes a billing rule and returns its last state. Refused while a site uses it or a scheduled price change assigns it to sites.',
   method: 'POST',
   path: `${folder}/delete`,
   ...ofOne,
@@ -120,7 +120,7 @@ export const deleteBillingRule = operation({
 export const getBillingRule = operation({
   id: 'getBillingRule',
   group: 'billingRules',
-  summary: 'Answers one billing rule.',
+  summary: 'Returns one billing rule.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ofOne,
@@ -136,7 +136,7 @@ export const pageBillingRules = operation({
   id: 'pageBillingRules',
   group: 'billingRules',
   summary:
-    'Pages through an application’s billing rules, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise.',
+    'Lists billing rules, newest first. Without `sort`, the rules of several applications are grouped by `appId`.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],
@@ -144,7 +144,7 @@ export const pageBillingRules = operation({
     appId: anyAppId,
     ...pageQuery,
     ...sortedBy(ruleSorts),
-    ruleName: optional(freeText(64, 'a part of the name, regardless of upper and lower case')),
+    ruleName: optional(freeText(64, 'part of the name, not case-sensitive')),
     ruleType: optional(RuleType),
     ...timeRange,
   }),

@@ -76,24 +76,24 @@ export const ImportRecord = named(
     appId: nullable(Type.String({ description: 'the application of the rows; null for the inventory' })),
     kind: ImportKindName,
     format: textOneOf(['csv', 'ndjson'], 'The format of the file.'),
-    mode: textOneOf(importModes, 'What happens to a row that already exists with other content.'),
-    dryRun: Type.Boolean({ description: 'True: the rows are only checked, and nothing is written.' }),
+    mode: textOneOf(importModes, 'What to do with a row that already exists with different content.'),
+    dryRun: Type.Boolean({ description: 'true: rows are only checked; nothing is written.' }),
     status: ImportStatus,
-    rows: Type.Integer({ description: 'How many rows the file has.' }),
+    rows: Type.Integer({ description: 'Rows in the file.' }),
     created: Type.Integer({ description: 'Rows that were created.' }),
-    updated: Type.Integer({ description: 'Rows that already existed with other content, and were updated.' }),
+    updated: Type.Integer({ description: 'Rows that already existed with different content and were updated.' }),
     existing: Type.Integer({ description: 'Rows that already existed with the same content.' }),
     refused: Type.Integer({ description: 'Rows that were refused.' }),
     bytes: Type.Integer({ description: 'The size of the file in bytes.' }),
-    bytesRead: Type.Integer({ description: 'How many bytes of the file have been processed.' }),
+    bytesRead: Type.Integer({ description: 'Bytes processed so far.' }),
     ignoredColumns: Type.Array(Type.String({ examples: ['createTime'] }), {
       description:
         'The columns of the file that were ignored: those of exports and of refused rows that an import cannot set, and those of `ignoreColumns`.',
     }),
     actor: Type.String(),
     createTime: moment,
-    finishTime: nullable(Type.String({ description: 'When the import ended; null before.' })),
-    error: nullable(Type.String({ description: 'Why the import failed; null if it did not fail.' })),
+    finishTime: nullable(Type.String({ description: 'When the import finished; null until then.' })),
+    error: nullable(Type.String({ description: 'Why the import failed; null if it didn’t.' })),
     failure: nullable(JobFailure),
   }),
 )
@@ -106,7 +106,7 @@ export const createImport = operation({
   id: 'createImport',
   group: 'bulk',
   summary:
-    'Accepts a file of rows, up to 1 GB, and imports it in the background, one file of an application at a time. A row that exists already with the same content counts as `existing`, so a file can be sent twice.',
+    'Uploads a file of up to 1 GB and imports its rows in the background. An application can run one import or bulk action at a time. Rows that already exist with the same content are counted as `existing`, so you can upload a file again.',
   method: 'POST',
   path: `${folder}/import/create`,
   callers,
@@ -122,19 +122,15 @@ export const createImport = operation({
     mode: optional(
       textOneOf(
         importModes,
-        'upsert: a row that is there with other content is updated, devices and placements by `deviceNo`, sites by the column `id`; a site without one is new. A member without a column in the file is left as it is, an empty cell (in NDJSON null) clears an optional member, and the quote before a formula is taken off. Default: create.',
+        'upsert: updates existing rows that differ, matching devices and placements by `deviceNo` and sites by the `id` column; rows without an id create a site. Fields without a column stay unchanged, an empty cell (null in NDJSON) clears an optional field, and the quote before a formula is removed. Default: create.',
       ),
     ),
     dryRun: optional(
-      textOneOf(
-        ['true', 'false'],
-        'true: the import checks the rows and counts what would happen, but writes nothing.',
-      ),
+      textOneOf(['true', 'false'], 'true: checks the rows and reports what would happen, without writing anything.'),
     ),
     ignoreColumns: optional(
       Type.String({
-        description:
-          'Columns of a CSV file, with commas between, that are ignored although no import has them; one without a usable name is `column N`.',
+        description: 'CSV columns to ignore, separated by commas. A column without a usable name is `column N`.',
         examples: ['remark,column 7'],
       }),
     ),
@@ -150,7 +146,7 @@ export const createImport = operation({
 export const getImport = operation({
   id: 'getImport',
   group: 'bulk',
-  summary: 'Answers one import and its progress.',
+  summary: 'Returns one import with its progress.',
   method: 'GET',
   path: `${folder}/import/detail`,
   callers,
@@ -162,7 +158,7 @@ export const getImport = operation({
 export const pageImports = operation({
   id: 'pageImports',
   group: 'bulk',
-  summary: 'Pages through the imports of the last 7 days, newest first.',
+  summary: 'Lists imports of the last 7 days, newest first.',
   method: 'GET',
   path: `${folder}/import/page`,
   callers,
@@ -180,7 +176,7 @@ export const pageImports = operation({
 export const cancelImport = operation({
   id: 'cancelImport',
   group: 'bulk',
-  summary: 'Cancels an import that waits or runs; rows that it has written stay.',
+  summary: 'Cancels a waiting or running import. Rows already written are kept.',
   method: 'POST',
   path: `${folder}/import/cancel`,
   callers,
@@ -200,14 +196,14 @@ export const getImportResult = operation({
   id: 'getImportResult',
   group: 'bulk',
   summary:
-    'Answers one line of NDJSON for each row that has an outcome: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`.',
+    'Returns the results as NDJSON, one line per processed row: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`.',
   method: 'GET',
   path: `${folder}/import/result`,
   callers,
   query: Type.Object({
     appId: anyAppId,
     id,
-    outcome: optional(textOneOf(outcomes, 'Only rows with this outcome.')),
+    outcome: optional(textOneOf(outcomes, 'Only rows with this result.')),
     rows: optional(
       textOneOf(
         ['true', 'false'],
@@ -289,15 +285,15 @@ const kinds = Object.keys(exportPages) as ExportKind[]
 /** A filter's name means the same for every kind, but its values depend on the kind and are checked with it. */
 const everyFilter: Record<never, TSchema> = {
   ...Object.assign({}, ...kinds.map((kind) => exportFilters(kind).properties)),
-  status: optional(described(integer(), 'The status, as the page operation of the kind filters by it.')),
-  type: optional(Type.String({ description: 'One type of event or several, with commas between the types.' })),
+  status: optional(described(integer(), 'The status, as in the list operation of this kind.')),
+  type: optional(Type.String({ description: 'One or more event types, separated by commas.' })),
 }
 
 export const createExport = operation({
   id: 'createExport',
   group: 'bulk',
   summary:
-    'Answers all rows of one kind as a file; takes the filters of that kind’s page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84.',
+    'Downloads all rows of one kind as a file, with the filters of that kind’s list operation. In CSV, text that a spreadsheet would read as a formula gets a leading quote. GeoJSON (sites and devices only) is in WGS 84.',
   method: 'GET',
   path: `${folder}/export/create`,
   callers,
@@ -314,7 +310,7 @@ export const createExport = operation({
 export const getTemplate = operation({
   id: 'getTemplate',
   group: 'bulk',
-  summary: 'Answers an empty CSV file with the columns of an import.',
+  summary: 'Returns a CSV template: an empty file with the columns of an import.',
   method: 'GET',
   path: `${folder}/template`,
   callers,

@@ -53,7 +53,7 @@ const digestOf = (row: DeviceRow) => createHash('sha256').update(contentOf(row))
 
 function alsoIn(line: number): Refusal {
   const reason = {
-    en: `is also in line ${line} of this file, with other content`,
+    en: `also appears in line ${line} of this file, with different content`,
     zh: `在本文件第 ${line} 行已出现，且内容不同`,
   }
   return new Refusal('deviceAlreadyYours', { errors: [{ field: 'deviceNo', reason }] })

@@ -86,7 +86,7 @@ export class RowFile {
     // The fault is thrown in a later turn, so that the reader has taken the piece before it.
     await new Promise(setImmediate)
     if (fault !== undefined) throw csvRefusal(fault, this.columns === null)
-    if (this.columns === null) throw bodyFault('holds no header line', '缺少表头行')
+    if (this.columns === null) throw bodyFault('has no header row', '缺少表头行')
   }
 
   private *parsedRows(parser: Parser): Generator<KeptRow> {
@@ -200,7 +200,7 @@ function progressOf(parser: Parser): (text: string) => void {
 
 function tooManyBlankLines(line: number) {
   return bodyFault(
-    `holds more than ${limits.fileBlankLines} blank lines in a row, at line ${line}`,
+    `has more than ${limits.fileBlankLines} consecutive blank lines, at line ${line}`,
     `第 ${line} 行：连续空行超过 ${limits.fileBlankLines} 行`,
   )
 }
@@ -229,13 +229,13 @@ function linesWithin(record: readonly string[]): [lines: number, countedTwice: n
 
 function csvRefusal({ code, lines = 0 }: CsvFault, isHead = false) {
   const told: Record<string, Reason> = {
-    CSV_QUOTE_NOT_CLOSED: { en: 'ends within a quoted cell', zh: '在引号内结束' },
+    CSV_QUOTE_NOT_CLOSED: { en: 'ends inside a quoted cell', zh: '在引号内结束' },
     CSV_MAX_RECORD_SIZE: {
-      en: `holds a row of more than ${limits.fileRowBytes} bytes`,
+      en: `has a row of more than ${limits.fileRowBytes} bytes`,
       zh: `有一行超过 ${limits.fileRowBytes} 字节`,
     },
   }
-  const { en, zh } = told[code] ?? { en: 'has a quote where RFC 4180 allows none', zh: '引号的位置不符合 RFC 4180' }
+  const { en, zh } = told[code] ?? { en: 'has a misplaced quote (RFC 4180)', zh: '引号的位置不符合 RFC 4180' }
   // Quoted names with semicolons between look like quotes that are out of place.
   const isSeparator = isHead && told[code] === undefined
   const [asked, askedZh] = isSeparator

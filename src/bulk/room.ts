@@ -30,7 +30,7 @@ export function roomFor(
     }
     const held = `${fileBytes} bytes (FORECOURT_FILE_BYTES)`
     throw noRoom({
-      en: `the limit for stored files is reached: files that wait and results take ${held}; results are removed after 7 days`,
+      en: `the storage limit is reached: waiting files and results use ${held}; results are deleted after 7 days`,
       zh: `等待处理的文件和保留的结果已达 ${fileBytes} 字节（FORECOURT_FILE_BYTES），7 天后删除`,
     })
   }

@@ -244,7 +244,7 @@ function requireFormat(mediaType: string, named: ImportFormat | null): ImportFor
   const format = formatOf(mediaType)
   if (named === null || named === format) return format
   const reason = {
-    en: `is ${mediaType}, but the parameter format names another format`,
+    en: `is ${mediaType}, which doesn’t match the format parameter`,
     zh: `是 ${mediaType}，与 format 不符`,
   }
   throw invalidRequest([{ field: 'Content-Type', reason }], 415)
@@ -299,12 +299,12 @@ function readFilters(
 }
 
 function onlyRefusedRows(): Refusal {
-  const reason = { en: 'must be refused where rows is true', zh: 'rows 为 true 时只能是 refused' }
+  const reason = { en: 'must be refused if rows is true', zh: 'rows 为 true 时只能是 refused' }
   return invalidRequest([{ field: 'outcome', reason }])
 }
 
 function notOnTheMap(): Refusal {
-  const reason = { en: 'geojson is for sites and devices', zh: 'geojson 仅用于站点和设备' }
+  const reason = { en: 'geojson is only for sites and devices', zh: 'geojson 仅用于站点和设备' }
   return invalidRequest([{ field: 'format', reason }])
 }
 

@@ -75,7 +75,7 @@ export function leftOutColumns(rows: RowKind, list: string | null): ReadonlySet<
   const settable = Object.keys(propertiesOf(rows)).filter((name) => names.has(name))
   if (settable.length > 0) {
     const reason = {
-      en: `names ${settable.join(', ')}, which this import sets`,
+      en: `includes ${settable.join(', ')}, which this import needs`,
       zh: `含有此类导入会写入的列：${settable.join('、')}`,
     }
     throw invalidRequest([{ field: 'ignoreColumns', reason }])
@@ -89,7 +89,7 @@ export function leftOutColumns(rows: RowKind, list: string | null): ReadonlySet<
  */
 export function columnFaults(rows: RowKind, columns: readonly string[], leftOut: ReadonlySet<string>): FieldFault[] {
   const known = new Set([...Object.keys(propertiesOf(rows)), ...ignoredColumns(rows.kind, rows.mode)])
-  const unknown = { en: 'is not a column of this kind of import', zh: '不是此类导入的列' }
+  const unknown = { en: 'isn’t a column of this import', zh: '不是此类导入的列' }
   const twice = { en: 'is given twice', zh: '重复给出' }
   const faults = new Map<string, Reason>()
   const found = new Set<string>()

@@ -102,7 +102,7 @@ export function bodyFault(en: string, zh: string) {
 
 function isAmbiguous() {
   return bodyFault(
-    'can be read as UTF-8 and as GB18030, with different letters: name its encoding, as in text/csv; charset=gb18030 or charset=utf-8',
+    'can be read as UTF-8 and as GB18030, with different letters; specify its encoding, such as text/csv; charset=gb18030 or charset=utf-8',
     '按 UTF-8 和 GB18030 都能读取，但文字不同：请注明编码，如 text/csv; charset=gb18030 或 charset=utf-8',
   )
 }
@@ -123,7 +123,7 @@ function decoderOf(charset: string, format: ImportFormat, ignoreBOM: boolean): T
   if (utf8.test(charset)) return new TextDecoder('utf-8', options)
   if (format === 'csv' && gb18030.test(charset)) return new TextDecoder('gb18030', options)
   const taken = format === 'csv' ? { en: 'UTF-8 or GB18030', zh: 'UTF-8 或 GB18030' } : { en: 'UTF-8', zh: 'UTF-8' }
-  const reason = { en: `must name ${taken.en} as its charset`, zh: `charset 必须是 ${taken.zh}` }
+  const reason = { en: `must have the charset ${taken.en}`, zh: `charset 必须是 ${taken.zh}` }
   throw invalidRequest([{ field: 'Content-Type', reason }], 415)
 }
 
@@ -143,7 +143,7 @@ function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
   } catch {
     throw decoder.encoding === 'utf-8'
       ? bodyFault(
-          'is not UTF-8: name its encoding if it is a CSV file, as in text/csv; charset=gb18030, or save it as UTF-8',
+          'is not UTF-8; specify the encoding of a CSV file, such as text/csv; charset=gb18030, or save it as UTF-8',
           '不是 UTF-8：如为 CSV 请注明编码，如 text/csv; charset=gb18030，或另存为 UTF-8',
         )
       : bodyFault('is not GB18030: save it as UTF-8', '不是 GB18030：请另存为 UTF-8')

@@ -88,13 +88,13 @@ export class AccessControl {
       .then((now) => permitted(operation, orRefuse(now)))
   }
 
-  /** The caller behind a request's head. Throws 10002 and 10005. */
-  authenticate(request: RequestHead): Caller | Promise<Caller> {
+  /** The caller behind a request's head; with `isAnew`, by a look-up that begins now. Throws 10002 and 10005. */
+  authenticate(request: RequestHead, isAnew = false): Caller | Promise<Caller> {
     const authorization = request.header('authorization')
     if (authorization === null) {
       const session = this.cookies.session(request)
       if (session === undefined) throw tokenInvalid()
-      return this.known({ kind: 'session', hash: hashSecret(session) })
+      return this.known({ kind: 'session', hash: hashSecret(session) }, isAnew)
     }
     // RFC 7235: the scheme's name is case-insensitive. The customer's document asks for exactly one space.
     if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw tokenInvalid()
@@ -106,11 +106,11 @@ export class AccessControl {
     }
     const kind = kindOfToken(token)
     if (kind === undefined) throw tokenInvalid('invalid_token')
-    return this.known({ kind, hash })
+    return this.known({ kind, hash }, isAnew)
   }
 
-  private known(credential: Credential): Caller | Promise<Caller> {
-    const caller = this.cache.check(credential)
+  private known(credential: Credential, isAnew: boolean): Caller | Promise<Caller> {
+    const caller = isAnew ? this.cache.checkAnew(credential) : this.cache.check(credential)
     return caller instanceof Promise ? caller.then(orRefuse) : orRefuse(caller)
   }
 }

@@ -48,6 +48,8 @@ export class CallerCache {
    */
   private readonly changes = new Map<string, number>()
   private changedAt = Number.NEGATIVE_INFINITY
+  /** Called with each change of access that this process learns of, by application id or `operators`. */
+  onChange: (whose: string) => void = () => {}
 
   constructor(pool: Sql, control: Sql, peers: Peers, rules: SessionRules) {
     this.peers = peers
@@ -118,6 +120,7 @@ export class CallerCache {
     const now = performance.now()
     this.changedAt = now
     this.changes.set(whose, now)
+    this.onChange(whose)
     if (this.changes.size < 1000) return
     for (const [name, at] of this.changes) if (now - at > limits.callersTrustedMs) this.changes.delete(name)
   }

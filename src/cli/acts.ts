@@ -33,40 +33,36 @@ const examples = {
 export function actCommands(program: CliCommand, context: Context): void {
   const acts = program
     .command('act')
-    .summary('changes everything that matches')
+    .summary('run bulk actions on devices or sites')
     .description(
-      'Carries out an operation on every device or site that matches, and waits for the end. --filter all=true means every one. Look first: --dry-run counts, and --expect refuses another number. Ends with 4 when rows were refused.',
+      'Runs an action on all devices or sites that match the filters and waits until it finishes. To match all rows, use --filter all=true. Use --dry-run first to count the matches, and --expect to run only if the count is the same. Exits with 4 if rows were refused.',
     )
   for (const kind of Object.keys(kinds) as Kind[]) {
     acts
       .command(kind)
-      .description(`Acts on the ${kind} of an application that match.`)
-      .addArgument(new Argument('<act>', 'the operation for each row').choices(kinds[kind]))
-      .requiredOption('--app <appid>', 'the application that the rows belong to')
-      .option('--filter <name=value>', 'a filter of the page operation; can be repeated', collect)
-      .option(
-        '--set <name=value>',
-        'for update: a member to change; an empty value clears it; can be repeated',
-        collect,
-      )
-      .option('--target-app <appid>', 'for transfer: the application that the devices go to')
-      .option('--reason <words>', 'the reason; forceUnbind and transfer must have one')
-      .option('--expect <number>', 'how many rows must match: with another number nothing is done', wholeNumber(0))
-      .option('--dry-run', 'only counts')
+      .description(`Runs a bulk action on matching ${kind} of an application.`)
+      .addArgument(new Argument('<act>', 'action for each row').choices(kinds[kind]))
+      .requiredOption('--app <appid>', 'application that owns the rows')
+      .option('--filter <name=value>', 'filter of the list operation; repeatable', collect)
+      .option('--set <name=value>', 'for update: field to set; an empty value clears it; repeatable', collect)
+      .option('--target-app <appid>', 'for transfer: application that receives the devices')
+      .option('--reason <words>', 'reason; required for forceUnbind and transfer')
+      .option('--expect <number>', 'expected number of matches; with any other number, nothing is done', wholeNumber(0))
+      .option('--dry-run', 'only count the matches')
       .example(examples[kind])
       .action((act: Act['act'], options: ActOptions) => beginAct(kind, act, options, context))
   }
   acts
     .command('wait')
-    .description('Waits for an act that was begun before, and prints its outcome.')
-    .argument('<id>', 'the act', wholeNumber(1))
+    .description('Waits for a bulk action that is already running and prints its result.')
+    .argument('<id>', 'ID of the bulk action', wholeNumber(1))
     .example('act wait 12', 'after Ctrl-C')
     .action((id: number) => watch(context, (signal) => waitFor(id, signal, context)))
   acts
     .command('cancel')
-    .description('Ends an act that waits or runs. What it has done stays.')
-    .argument('<id>', 'the act', wholeNumber(1))
-    .option('--app <appid>', 'the application of the act')
+    .description('Cancels a bulk action. Changes already made are kept.')
+    .argument('<id>', 'ID of the bulk action', wholeNumber(1))
+    .option('--app <appid>', 'application of the bulk action')
     .example('act cancel 12')
     .action(async (id: number, { app: appId }: { app?: string }) => {
       const cancelled = await context.client().cancelAct({ id, appId })
@@ -104,12 +100,21 @@ function waitFor(id: number, signal: AbortSignal, context: Context): Promise<voi
     refusedRows: () => client.getActResult({ id, outcome: 'refused' }, { signal }),
     progress: ({ done, unchanged, refused, rows }) => [done + unchanged + refused, rows],
     sheetOf,
-    onFailure: 'What was done stays.',
-    onCancel: 'What was done stays.',
+    onFailure: 'Changes already made are kept.',
+    onCancel: 'Changes already made are kept.',
   })
 }
 
 function sheetOf({ id, kind, act, status, rows, done, unchanged, refused }: Act | BegunAct): string {
-  const shownId = id ?? 'none (dry run: nothing was done)'
-  return sheet({ act: shownId, kind, does: act, status: jobStatuses[status] ?? '', rows, done, unchanged, refused })
+  const shownId = id ?? 'none (dry run: nothing was changed)'
+  return sheet({
+    'bulk action': shownId,
+    kind,
+    action: act,
+    status: jobStatuses[status] ?? '',
+    rows,
+    done,
+    unchanged,
+    refused,
+  })
 }

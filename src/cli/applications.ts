@@ -14,18 +14,21 @@ interface CreateOptions {
 }
 
 export function applicationCommands(program: CliCommand, context: Context): void {
-  const app = program.command('app').summary('applications').description('Creates, lists and changes applications.')
+  const app = program
+    .command('app')
+    .summary('manage applications')
+    .description('Creates, lists and changes applications.')
 
   app
     .command('create')
-    .description('Creates an application that is ready for use, and shows its secret once.')
-    .argument('<name>', 'its name, for people')
-    .option('--operator-name <name>', 'the company in its third-party configuration (default: its own name)')
-    .option('--callback-url <url>', 'where its events are sent to, https')
-    .option('--token-lifetime <seconds>', 'how long its access tokens live', wholeNumber(1))
-    .option('--rate-limit <number>', 'requests a second that it may make', wholeNumber(1))
+    .description('Creates an application and shows its secret once.')
+    .argument('<name>', 'display name')
+    .option('--operator-name <name>', 'company name in the third-party configuration (default: the application’s name)')
+    .option('--callback-url <url>', 'https URL that receives its events')
+    .option('--token-lifetime <seconds>', 'lifetime of its access tokens', wholeNumber(1))
+    .option('--rate-limit <number>', 'maximum requests per second', wholeNumber(1))
     .example('app create "City charging"')
-    .example('app create "City charging" --json --quiet', 'appId and appSecret for a script')
+    .example('app create "City charging" --json --quiet', 'for scripts: print appId and appSecret as JSON')
     .action(
       async (appName: string, { operatorName = appName, callbackUrl, tokenLifetime, rateLimit }: CreateOptions) => {
         const made = await context.client().createApplication({
@@ -37,14 +40,14 @@ export function applicationCommands(program: CliCommand, context: Context): void
         const { appSecret, thirdPartyConfig } = made
         const callbackSecret = thirdPartyConfig?.callbackSecret
         context.result(made, `${sheetOf(made)}\n${sheet({ appSecret, ...(callbackSecret && { callbackSecret }) })}`)
-        context.remark('The secret is shown only now. Store it where the application reads it.')
+        context.remark('Store the secret now. It can’t be shown again.')
       },
     )
 
   app
     .command('list')
     .description('Lists the applications, newest first.')
-    .option('--name <part>', 'those with this in their name')
+    .option('--name <part>', 'only applications with this text in their name')
     .example('app list')
     .example('app list --json | jq -r ".[].appId"')
     .action(async ({ name: appName }: { name?: string }) => {
@@ -65,50 +68,46 @@ export function applicationCommands(program: CliCommand, context: Context): void
     app
       .command(name)
       .description(description)
-      .argument('<appid>', 'the application')
+      .argument('<appid>', 'ID of the application')
       .example(`app ${name} 0f4a1b9c2d3e4f5a6b7c`)
       .action(async (appId: string) => {
         const record = await act(context.client(), appId)
         context.result(record, sheetOf(record))
       })
   change('show', 'Shows one application.', (client, appId) => client.getApplication({ appId }))
-  change('online', 'Takes an application online: it can create devices again.', (client, appId) =>
+  change('online', 'Brings an application online, so that it can create devices again.', (client, appId) =>
     client.takeApplicationOnline({ appId }),
   )
   change(
     'offline',
-    'Takes an application offline: it can create no more devices; everything else works.',
+    'Takes an application offline. It can’t create devices; everything else keeps working.',
     (client, appId) => client.takeApplicationOffline({ appId }),
   )
   app
     .command('freeze')
-    .description('Freezes an application: its tokens stop working within a second. Its records stay.')
-    .argument('<appid>', 'the application')
-    .requiredOption('--reason <text>', 'why, in words: it is kept and shown')
+    .description('Freezes an application. Its tokens stop working within a second; its records are kept.')
+    .argument('<appid>', 'ID of the application')
+    .requiredOption('--reason <text>', 'reason; stored and shown to people')
     .example('app freeze 0f4a1b9c2d3e4f5a6b7c --reason "contract ended"')
     .action(async (appId: string, { reason }: { reason: string }) => {
       const record = await context.client().freezeApplication({ appId, reason })
       context.result(record, sheetOf(record))
     })
-  change('unfreeze', 'Lets a frozen application work again.', (client, appId) => client.unfreezeApplication({ appId }))
+  change('unfreeze', 'Unfreezes an application.', (client, appId) => client.unfreezeApplication({ appId }))
   app
     .command('rotate-secret')
-    .description('Gives an application a new secret, and shows it, once.')
-    .argument('<appid>', 'the application')
-    .option(
-      '--overlap <seconds>',
-      'how long the old secret and its tokens keep working (default: not at all)',
-      wholeNumber(0),
-    )
-    .example('app rotate-secret 0f4a1b9c2d3e4f5a6b7c --overlap 86400', 'a day to change over')
+    .description('Rotates an application’s secret and shows the new one once.')
+    .argument('<appid>', 'ID of the application')
+    .option('--overlap <seconds>', 'how long the old secret and its tokens stay valid (default: 0)', wholeNumber(0))
+    .example('app rotate-secret 0f4a1b9c2d3e4f5a6b7c --overlap 86400', 'keep the old secret valid for a day')
     .action(async (appId: string, { overlap }: { overlap?: number }) => {
       const record = await context.client().rotateApplicationSecret({ appId, overlapSeconds: overlap })
       context.result(record, `${sheetOf(record)}\n${sheet({ appSecret: record.appSecret })}`)
-      context.remark('The secret is shown only now. Store it where the application reads it.')
+      context.remark('Store the secret now. It can’t be shown again.')
     })
   change(
     'end-old-secret',
-    'Ends the overlap of a rotation: the old secret and its tokens stop working within a second.',
+    'Ends the overlap early. The old secret and its tokens stop working within a second.',
     (client, appId) => client.endPreviousApplicationSecret({ appId }),
   )
 }
@@ -130,9 +129,9 @@ function sheetOf(application: Application): string {
     online: onlineStatus(application),
     status: status(application),
     ...(frozenReason !== null && { reason: frozenReason }),
-    ...(overlapUntil !== null && { 'old secret': `works until ${overlapUntil}` }),
+    ...(overlapUntil !== null && { 'old secret': `valid until ${overlapUntil}` }),
     tokens: `${tokenLifetimeSeconds} s`,
-    'rate limit': rateLimitPerSecond === null ? 'none' : `${rateLimitPerSecond} a second`,
+    'rate limit': rateLimitPerSecond === null ? 'none' : `${rateLimitPerSecond}/s`,
     created: createTime,
   })
 }

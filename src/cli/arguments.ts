@@ -6,7 +6,7 @@ export function wholeNumber(minimum: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
     if (value >= minimum && Number.isSafeInteger(value)) return value
-    throw new InvalidArgumentError(`It must be a whole number, ${minimum} or more.`)
+    throw new InvalidArgumentError(`Must be a whole number of ${minimum} or more.`)
   }
 }
 
@@ -19,7 +19,7 @@ export function collect(text: string, given: string[] = []): string[] {
 export function filtersOf(given: string[] = []): Record<string, string> {
   const pairs = given.map((text): [string, string] => {
     const at = text.indexOf('=')
-    if (at < 1) throw new UsageError(`"${text}" is not a filter: write it as name=value`)
+    if (at < 1) throw new UsageError(`"${text}" isn’t a filter; use name=value`)
     return [text.slice(0, at), text.slice(at + 1)]
   })
   return Object.fromEntries(pairs)

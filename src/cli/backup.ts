@@ -12,35 +12,35 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 export function backupCommands(program: CliCommand, context: Context): void {
   program
     .command('backup')
-    .argument('[file]', 'the file to write; - for standard output')
-    .summary('writes all that the database holds into a file')
+    .argument('[file]', 'file to write; - writes to standard output')
+    .summary('back up the database to a file')
     .description(
-      'Writes a consistent snapshot of the database that the settings name to a file, while the service runs. The file holds secrets: ' +
-        'only its owner can read it, and it should stay so. With --to the file is named by its time, and read again from ' +
-        'the disk before it gets its name. --keep N then verifies the older ones too and keeps the newest N complete ' +
-        'ones: a damaged file never takes a complete one’s place.',
+      'Writes a consistent snapshot of the database to a file while the service runs. The file contains secrets: ' +
+        'only its owner can read it; keep it that way. With --to, the file is named by its time and verified ' +
+        'before it gets its final name. --keep N then verifies older backups and keeps the newest N intact ' +
+        'ones; damaged files don’t count.',
     )
-    .option('--to <folder>', 'the folder in which the file is named by its time')
-    .option('--keep <number>', 'how many complete backups to keep in the folder (default: all)')
+    .option('--to <folder>', 'folder to write to; the file is named by its time')
+    .option('--keep <number>', 'number of intact backups to keep in the folder (default: all)')
     .example('backup /var/backups/forecourt.fcb')
-    .example('backup --to /var/backups/forecourt --keep 14', 'each night, by a timer')
-    .example('backup - | age -r age1… > forecourt.fcb.age', 'encrypted on its way')
+    .example('backup --to /var/backups/forecourt --keep 14', 'nightly, from a timer')
+    .example('backup - | age -r age1… > forecourt.fcb.age', 'encrypted')
     .action((path: string | undefined, options: FolderOptions) => backup(path, options, context))
   program
     .command('restore')
-    .argument('<file>', 'the backup; - for standard input')
+    .argument('<file>', 'backup file; - reads standard input')
     .summary('restores a backup into an empty database')
     .description(
-      'Restores a backup into the database of the settings, which must be empty. A backup that was cut or altered is ' +
+      'Restores a backup into the configured database, which must be empty. Truncated or altered backups are ' +
         'refused before anything is written. Callbacks stay paused until `forecourt callbacks resume`.',
     )
     .example('restore /var/backups/forecourt.fcb')
     .example('restore forecourt.fcb', 'with DATABASE_URL set: from the embedded database to a server')
     .action((path: string) => restore(path, context))
-  const callbacks = program.command('callbacks').description('Callbacks after a restore.')
+  const callbacks = program.command('callbacks').description('Resumes callbacks after a restore.')
   callbacks
     .command('resume')
-    .description('Resumes callbacks that a restore has paused, and sends the events of the pause.')
+    .description('Resumes callbacks after a restore and sends the events of the pause.')
     .example('callbacks resume')
     .action(() => resume(context))
 }
@@ -58,8 +58,8 @@ interface Destination {
 }
 
 async function destinationOf(path: string | undefined, { to, keep }: FolderOptions): Promise<Destination> {
-  if ((path === undefined) === (to === undefined)) throw new UsageError('name a file, or a folder with --to')
-  if (keep !== undefined && to === undefined) throw new UsageError('--keep needs --to FOLDER')
+  if ((path === undefined) === (to === undefined)) throw new UsageError('specify a file, or a folder with --to')
+  if (keep !== undefined && to === undefined) throw new UsageError('--keep requires --to FOLDER')
   if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep))
     throw new UsageError('--keep must be a whole number, 1 or more')
   if (to === undefined)
@@ -72,7 +72,7 @@ async function destinationOf(path: string | undefined, { to, keep }: FolderOptio
 
 async function backup(given: string | undefined, options: FolderOptions, context: Context): Promise<void> {
   if (given === '-' && context.isJson) {
-    throw new UsageError('with --json the backup cannot go to standard output: name a file')
+    throw new UsageError('with --json, the backup can’t be written to standard output; specify a file')
   }
   context.outlivesReader = given === '-'
   const { requireDatabase } = await import('../embedded/command-database.ts')
@@ -88,7 +88,7 @@ async function backup(given: string | undefined, options: FolderOptions, context
   } = await atPlace(context, {}, (place) => takeAndNote(destination, place, context))
   if (missingKeys.length > 0) {
     context.remark(
-      `The key for callback secrets is not in the backup: keep the file of FORECOURT_SECRETS_KEY_FILE with the key ${missingKeys.join(' and ')} as well.`,
+      `The encryption key for callback secrets is not in the backup. Also keep the file from FORECOURT_SECRETS_KEY_FILE with the key ${missingKeys.join(' and ')}.`,
     )
   }
   const words = `${rows.toLocaleString('en')} rows of ${tables} tables, ${megabytes(bytes)}, in ${lasted.toFixed(1)} s.`
@@ -115,7 +115,7 @@ async function takeAndNote(destination: Destination, place: Place, context: Cont
     const record = { beganAt, path, rows, bytes, seconds: summary.seconds, isVerified, failure: null }
     // A backup of a database that accepts no writes, such as a standby, is valid without its record.
     await recordBackup(place, record).catch((error) =>
-      context.remark(`The backup is complete, but the database could not record it: ${error.message}`),
+      context.remark(`The backup is complete, but couldn’t be recorded in the database: ${error.message}`),
     )
     return summary
   } catch (error) {
@@ -162,10 +162,10 @@ async function prune(
   const { kept, removed, damaged } = await keepNewest(folder, basename(path), keep)
   for (const name of damaged) {
     context.remark(
-      `${join(folder, name)} is damaged and does not count as a backup: check the disk, and remove the file.`,
+      `${join(folder, name)} is damaged and doesn’t count as a backup. Check the disk and delete the file.`,
     )
   }
-  const outcome = `${kept.length} complete backups are kept, ${removed.length} older ones removed.`
+  const outcome = `Kept ${kept.length} intact backups, deleted ${removed.length} older ones.`
   context.result({ ...found, verified: true, kept, removed, damaged }, `${words} ${outcome}`)
 }
 
@@ -187,8 +187,8 @@ async function restore(path: string, context: Context): Promise<void> {
     const seconds = (performance.now() - began) / 1000
     context.result(
       { tables: tables.length, rows, takenAt, seconds, callbacks: 'paused' },
-      `Restored, and compared with what was backed up at ${takenAt}: ${rows.toLocaleString('en')} rows of ${tables.length} tables, in ${seconds.toFixed(1)} s.\n` +
-        'Callbacks are paused, because this database may be a copy: `forecourt callbacks resume` resumes them.',
+      `Restored and verified the backup of ${takenAt}: ${rows.toLocaleString('en')} rows in ${tables.length} tables, ${seconds.toFixed(1)} s.\n` +
+        'Callbacks are paused, because this database may be a copy. To resume them: `forecourt callbacks resume`.',
     )
   } finally {
     await file.close()
@@ -207,9 +207,7 @@ async function resume(context: Context): Promise<void> {
   )
   const setting = context.config().callbacks
   const isOn =
-    setting === 'on'
-      ? 'Callbacks are being sent.'
-      : 'Callbacks stay paused, because FORECOURT_CALLBACKS is set to paused.'
+    setting === 'on' ? 'Callbacks are on.' : 'Callbacks stay paused, because FORECOURT_CALLBACKS is set to paused.'
   context.result(
     { wasPaused, callbacks: setting },
     `${wasPaused ? '' : 'Callbacks were not paused by a restore. '}${isOn}`,
@@ -226,8 +224,7 @@ async function atPlace<Answer>(
   const { openLog } = await import('../runtime/log.ts')
   const { databaseWaitSeconds: waitSeconds, statementTimeoutMs, secretsKeyFile: keyFile, ...config } = context.config()
   const stopping = new AbortController()
-  const stop = (name: string) =>
-    stopping.abort(new UserError(`The command was stopped by ${name}, and nothing was written.`))
+  const stop = (name: string) => stopping.abort(new UserError(`Stopped by ${name}. Nothing was written.`))
   process.on('SIGINT', stop).on('SIGTERM', stop)
   // Messages that help users are thrown or printed; the log is only for users who ask for it.
   const log = openLog(config.logLevel === 'info' ? 'error' : config.logLevel)
@@ -258,7 +255,7 @@ async function writeOut({ stdout }: Context, piece: Buffer): Promise<void> {
   if (!fault) return
   const { code, message } = fault as NodeJS.ErrnoException
   const why = code === 'EPIPE' ? 'was closed' : `cannot be written (${message})`
-  throw new UserError(`Standard output ${why}, and the backup is not complete.`)
+  throw new UserError(`Standard output ${why}. The backup is incomplete.`)
 }
 
 function megabytes(bytes: number): string {

@@ -30,10 +30,10 @@ interface ExportOptions {
 }
 
 const importKinds = {
-  sites: 'Creates the sites of a file: its columns are the members of a site.',
-  devices: 'Creates the devices of a file: its columns are the members of a device.',
-  placements: 'Places the devices of a file at sites: its columns are the members of a placement.',
-  inventory: 'Puts the serial numbers of a file, each with its model, into the inventory.',
+  sites: 'Creates sites from a file. Columns are the fields of a site.',
+  devices: 'Creates devices from a file. Columns are the fields of a device.',
+  placements: 'Adds devices to sites from a file. Columns are the fields of a placement.',
+  inventory: 'Adds serial numbers and their models to the inventory.',
 } as const
 const exportKinds = [
   ...(['sites', 'devices', 'placements', 'billingRules', 'priceChanges'] as const),
@@ -45,24 +45,27 @@ type ExportKind = (typeof exportKinds)[number]
 export function bulkCommands(program: CliCommand, context: Context): void {
   const imports = program
     .command('import')
-    .summary('imports the rows of a file')
+    .summary('import a file of rows')
     .description(
-      'Sends a file of up to 1 GB, CSV or NDJSON, and waits until its rows are processed. A file may be sent again: rows that already exist with the same content count as existing. Ends with 4 when rows were refused.',
+      'Uploads a CSV or NDJSON file of up to 1 GB and waits until its rows are processed. You can upload a file again: rows that already exist with the same content are counted as existing. Exits with 4 if rows were refused.',
     )
   for (const [kind, description] of Object.entries(importKinds) as [keyof typeof importKinds, string][]) {
-    const command = imports.command(kind).description(description).argument('<file>', 'the file; - for standard input')
-    if (kind !== 'inventory') command.requiredOption('--app <appid>', 'the application that the rows will belong to')
+    const command = imports
+      .command(kind)
+      .description(description)
+      .argument('<file>', 'file to import; - reads standard input')
+    if (kind !== 'inventory') command.requiredOption('--app <appid>', 'application that will own the rows')
     command
       .addOption(
-        new Option(
-          '--format <format>',
-          'the format of the file (default: by the ending of its name, else csv)',
-        ).choices(['csv', 'ndjson']),
+        new Option('--format <format>', 'file format (default: from the file extension, otherwise csv)').choices([
+          'csv',
+          'ndjson',
+        ]),
       )
       .addOption(
         new Option(
           '--mode <mode>',
-          'upsert: rows that are there with other content are updated, devices and placements by deviceNo, sites by id (default: create)',
+          'upsert: update existing rows, matching devices and placements by deviceNo and sites by id (default: create)',
         ).choices(['create', 'upsert']),
       )
       .addOption(
@@ -71,27 +74,27 @@ export function bulkCommands(program: CliCommand, context: Context): void {
           'the encoding of a CSV file (default: detected; needed where both can read it)',
         ).choices(['utf-8', 'gb18030']),
       )
-      .option('--dry-run', 'says what would happen, and writes nothing')
-      .option('--ignore-columns <names>', 'columns of a CSV file to ignore, with commas between their names')
+      .option('--dry-run', 'show what would happen, without writing anything')
+      .option('--ignore-columns <names>', 'CSV columns to ignore, separated by commas')
       .addOption(refusedOption())
       .example(`import ${kind} ${kind}.csv${kind === 'inventory' ? '' : ' --app 0f4a1b9c2d3e4f5a6b7c'} --dry-run`)
       .action((file: string, options: ImportOptions) => importFile(kind, file, options, context))
   }
   imports
     .command('wait')
-    .description('Waits for an import that was sent before, and prints its outcome.')
-    .argument('<id>', 'the import', wholeNumber(1))
+    .description('Waits for an import that is already running and prints its result.')
+    .argument('<id>', 'ID of the import', wholeNumber(1))
     .addOption(refusedOption())
     .example('import wait 12', 'after Ctrl-C')
-    .example('import wait 12 --refused refused.csv', 'to correct the refused rows and send them again')
+    .example('import wait 12 --refused refused.csv', 'save the refused rows to correct and import them again')
     .action((id: number, { refused }: Pick<ImportOptions, 'refused'>) =>
       watch(context, (signal) => waitFor(id, refused, signal, context)),
     )
   imports
     .command('cancel')
-    .description('Ends an import that waits or runs. What it has written stays.')
-    .argument('<id>', 'the import', wholeNumber(1))
-    .option('--app <appid>', 'the application of the import')
+    .description('Cancels an import. Rows already written are kept.')
+    .argument('<id>', 'ID of the import', wholeNumber(1))
+    .option('--app <appid>', 'application of the import')
     .example('import cancel 12')
     .action(async (id: number, { app: appId }: { app?: string }) => {
       const cancelled = await context.client().cancelImport({ id, appId })
@@ -100,19 +103,19 @@ export function bulkCommands(program: CliCommand, context: Context): void {
 
   program
     .command('export')
-    .summary('downloads all rows of a kind as a file')
-    .description('Downloads all rows of a kind as a file, with the filters of its page operation.')
-    .addArgument(new Argument('<kind>', 'the kind of its rows').choices(exportKinds))
+    .summary('download rows as a file')
+    .description('Downloads all rows of one kind as a file, with the filters of its list operation.')
+    .addArgument(new Argument('<kind>', 'kind of rows').choices(exportKinds))
     .addOption(
-      new Option('--format <format>', 'the format of the file; geojson, in WGS 84, only for sites and devices')
+      new Option('--format <format>', 'file format; geojson (WGS 84) only for sites and devices')
         .choices(['csv', 'ndjson', 'geojson'])
         .default('csv'),
     )
-    .option('--app <appid>', 'of this application only')
-    .option('--filter <name=value>', 'a filter of the page operation; can be repeated', collect)
+    .option('--app <appid>', 'only this application')
+    .option('--filter <name=value>', 'filter of the list operation; repeatable', collect)
     .option(
       '--output <file>',
-      'the file to write, which gets its name when it is complete (default, and -: standard output)',
+      'file to write; it appears under this name when complete (default, and -: standard output)',
     )
     .example('export devices --output devices.csv')
     .example('export sites --filter cityCode=360100 --format geojson > nanchang.geojson')
@@ -120,7 +123,7 @@ export function bulkCommands(program: CliCommand, context: Context): void {
 }
 
 const refusedOption = () =>
-  new Option('--refused <file>', 'saves the refused rows, if any, as they were sent, each with the reason')
+  new Option('--refused <file>', 'save refused rows as they were sent, with the reason for each')
 
 async function importFile(
   kind: keyof typeof importKinds,
@@ -155,7 +158,7 @@ async function importFile(
         if (fault !== undefined) throw unreadable(file, fault)
         if (!signal.aborted) throw error
         throw new UserError(
-          'The upload was interrupted before its response. Send the file again: rows that were written count as existing.',
+          'The upload was interrupted before the service responded. Import the file again: rows already written count as existing.',
         )
       })
     draw('sent', 1, 1)
@@ -167,7 +170,7 @@ function openInput(file: string, { stdin }: Context): { pieces: AsyncIterable<Ui
   if (file === '-') return { pieces: stdin }
   try {
     const stats = statSync(file)
-    if (stats.isDirectory()) throw new UsageError(`${file} is a folder: name a file, or - for standard input`)
+    if (stats.isDirectory()) throw new UsageError(`${file} is a folder; specify a file, or - for standard input`)
     return { pieces: createReadStream(file), size: stats.size }
   } catch (error) {
     if (error instanceof UsageError) throw error
@@ -176,7 +179,7 @@ function openInput(file: string, { stdin }: Context): { pieces: AsyncIterable<Ui
 }
 
 function unreadable(file: string, error: unknown): UserError {
-  return new UserError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  return new UserError(`Can’t read ${file} (${(error as NodeJS.ErrnoException).code}).`)
 }
 
 /** Read no faster than it is sent. */
@@ -208,8 +211,8 @@ function waitFor(id: number, refused: string | undefined, signal: AbortSignal, c
     },
     progress: ({ bytesRead, bytes }) => [bytesRead, bytes],
     sheetOf,
-    onFailure: 'What was written stays: send the file again.',
-    onCancel: 'What was written stays.',
+    onFailure: 'Rows already written are kept. Import the file again to continue.',
+    onCancel: 'Rows already written are kept.',
   })
 }
 
@@ -225,7 +228,7 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
   const { format, app: appId } = options
   const output = options.output === '-' ? undefined : options.output
   if (context.isJson && output === undefined) {
-    throw new UsageError('with --json the rows cannot go to standard output: give --output FILE')
+    throw new UsageError('with --json, rows can’t be written to standard output; add --output FILE')
   }
   const query = { ...filtersOf(options.filter), kind, format, appId }
   await watch(context, async (signal) => {
@@ -242,7 +245,7 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
       else await saveWhole(output, counted())
     } catch (error) {
       if (error instanceof UserError || (bytes === 0 && !signal.aborted)) throw error
-      throw new UserError(`The export broke off after ${bytes} bytes: run it again.`)
+      throw new UserError(`The export stopped after ${bytes} bytes. Run it again.`)
     }
     if (output !== undefined) context.result({ kind, format, file: output, bytes }, `${output}: ${bytes} bytes`)
   })

@@ -12,11 +12,11 @@ export interface CallerOptions {
 
 export function addCallerOptions(command: CliCommand, app: string): CliCommand {
   return command
-    .option('--app <appid>', `with an operator key: ${app}`)
-    .option('--app-id <appid>', 'call as this application, not with an operator key (APP_ID)')
+    .option('--app <appid>', `${app} (with an operator key)`)
+    .option('--app-id <appid>', 'call as this application instead of with an operator key (env: APP_ID)')
     .option(
       '--app-secret <secret>',
-      'its secret (better: APP_SECRET or APP_SECRET_FILE, which process lists do not show)',
+      'its secret (safer: APP_SECRET or APP_SECRET_FILE, which process lists don’t show)',
     )
 }
 
@@ -30,7 +30,7 @@ export function callerOfOne(options: CallerOptions, context: Context): Caller<st
   const appId = options.appId ?? (options.app === undefined ? applicationOf(context) : undefined)
   const caller = options.app === undefined && appId === undefined ? undefined : callerOf({ ...options, appId }, context)
   if (caller?.appId !== undefined) return { ...caller, appId: caller.appId }
-  throw new UsageError('name the application: --app APPID with an operator key, or --app-id APPID with its secret')
+  throw new UsageError('specify the application: --app APPID with an operator key, or --app-id APPID with its secret')
 }
 
 /**
@@ -39,7 +39,7 @@ export function callerOfOne(options: CallerOptions, context: Context): Caller<st
  */
 export function callerOf({ app, appId, appSecret }: CallerOptions, context: Context): Caller<string | undefined> {
   if (app !== undefined && appId !== undefined) {
-    throw new UsageError('--app is for an operator key, --app-id for an application’s secret: give one of them')
+    throw new UsageError('use either --app (with an operator key) or --app-id (with the application’s secret)')
   }
   const named = appId ?? (app === undefined && !context.hasKey ? applicationOf(context) : undefined)
   return named === undefined

@@ -21,7 +21,7 @@ export class CliCommand extends Command {
   }
 
   override error(message: string, options?: ErrorOptions): never {
-    this.showHelpAfterError(`How it is used: ${this.path} --help`)
+    this.showHelpAfterError(`For help, run: ${this.path} --help`)
     return super.error(message, options)
   }
 

@@ -18,12 +18,12 @@ export function completionCommands(program: CliCommand, context: Context): void 
   program
     .command('completion')
     .summary('prints a completion script for a shell')
-    .description('Prints the script with which a shell completes commands, options and their values at the Tab key.')
+    .description('Prints a script that completes commands, options and values in your shell.')
     .addArgument(new Argument('<shell>').choices(Object.keys(shells)))
     .example('completion bash > ~/.local/share/bash-completion/completions/forecourt')
     .example('completion zsh > "$fpath[1]/_forecourt"')
     .example('completion fish > ~/.config/fish/completions/forecourt.fish')
-    .example('completion fish | source', 'for this shell only; in bash: eval "$(forecourt completion bash)"')
+    .example('completion fish | source', 'only this shell; in bash: eval "$(forecourt completion bash)"')
     .action((shell: Shell) => {
       const script = shells[shell](nodesOf(program, program.options))
       context.result({ shell, script, install: installed[shell] }, script)
@@ -53,10 +53,7 @@ function nodesOf(command: CliCommand, everywhere: readonly Option[], path = ''):
     path,
     commands: children.map((child) => ({ name: child.name(), description: child.summary() || child.description() })),
     values: command.registeredArguments.find((argument) => argument.argChoices)?.argChoices ?? [],
-    options: [
-      ...options,
-      { flag: '--help', description: 'shows how a command is used', values: [], takesValue: false },
-    ],
+    options: [...options, { flag: '--help', description: 'show help for a command', values: [], takesValue: false }],
   }
   return [node, ...children.flatMap((child) => nodesOf(child, everywhere, `${path} ${child.name()}`.trim()))]
 }

@@ -91,7 +91,7 @@ export class Context {
     const baseUrl = this.requireAddress('the operator key')
     const operatorKey = this.secret('--key', this.options.key, 'FORECOURT_OPERATOR_KEY')
     if (operatorKey === undefined) {
-      throw new UsageError('an operator key is needed: set FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE')
+      throw new UsageError('an operator key is required; set FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE')
     }
     return new Forecourt({ baseUrl, operatorKey, allowHttp: true })
   }
@@ -106,7 +106,7 @@ export class Context {
     const baseUrl = this.requireAddress('the application’s secret')
     const appSecret = this.secret('--app-secret', givenSecret, 'APP_SECRET')
     if (appSecret === undefined) {
-      throw new UsageError('the application’s secret is needed as well as its id: set APP_SECRET or APP_SECRET_FILE')
+      throw new UsageError('the application’s secret is required too; set APP_SECRET or APP_SECRET_FILE')
     }
     return new Forecourt({ baseUrl, appId, appSecret, allowHttp: true })
   }
@@ -114,7 +114,7 @@ export class Context {
   /** A secret, given as an option or in the environment. Warns about an option: the list of processes shows it. */
   secret(option: string, given: string | undefined, variable: string): string | undefined {
     if (given === undefined) return readSecret(this.environment, variable)
-    this.remark(`Other users of this machine can read ${option} in the process list: set ${variable} instead.`)
+    this.remark(`Warning: other users of this machine can see ${option} in the process list. Set ${variable} instead.`)
     return given
   }
 
@@ -122,7 +122,7 @@ export class Context {
     const { url } = this
     if (travelsOpenly(new URL(url)) && !this.allowsHttp) {
       throw new UsageError(
-        `${secret} would be sent to ${url} in plain text: use https://, or add --allow-http where the network is trusted`,
+        `${secret} would be sent to ${url} in plain text; use https://, or add --allow-http if you trust the network`,
       )
     }
     return url

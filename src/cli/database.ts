@@ -15,14 +15,12 @@ interface EraseOptions {
 export function databaseCommands(program: CliCommand, context: Context): void {
   const migrate = program
     .command('migrate')
-    .summary('the schema of the database that the settings name')
-    .description(
-      'Shows the schema’s version in the database that the settings name, and migrates it. A start of the service does the same.',
-    )
+    .summary('manage the database schema')
+    .description('Shows the schema version of the database and migrates it. The service also migrates at startup.')
   migrate
     .command('status')
     .description(
-      'Lists the migrations: when each was applied, and which a start would apply. Ends with 1 when the database is newer than this program, or when a migration was applied from another file.',
+      'Lists applied and pending migrations. Exits with 1 if the database is newer than this program, or if an applied migration differs from its file.',
     )
     .example('migrate status')
     .example('migrate status --json')
@@ -32,37 +30,37 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     })
   migrate
     .command('up')
-    .description('Applies the pending migrations, each in its own transaction, without serving.')
-    .example('migrate up', 'migrates the database before the new version is started')
+    .description('Applies pending migrations, each in its own transaction, without starting the service.')
+    .example('migrate up', 'migrate before you start a new version')
     .action(async () => {
       const { migrateUp } = await import('./migrate.ts')
       showMigrations(await migrateUp(context.config()), context)
     })
   program
     .command('distribute')
-    .summary('makes an empty Citus database a distributed one')
+    .summary('distribute an empty database over a Citus cluster')
     .description(
-      'Distributes the empty database of the settings, once; it must be on a Citus coordinator. Running services must be restarted.',
+      'Distributes the configured database over the nodes of its Citus cluster. The database must be empty and on the coordinator. Restart running services afterwards.',
     )
     .example('distribute', 'with DATABASE_URL set to the coordinator')
     .action(async () => {
       const { distributeDatabase } = await import('./distribute.ts')
       const remarks = await distributeDatabase(context.config())
-      context.result({ distributed: true }, 'The database is distributed. Start the service, or start it again.')
+      context.result({ distributed: true }, 'Database distributed. Start or restart the service.')
       for (const words of remarks) context.remark(words)
     })
   program
     .command('erase')
-    .summary('erases contacts and phone numbers of deleted sites')
+    .summary('erase personal data of deleted sites')
     .description(
-      'Replaces contacts and phone numbers of deleted sites by *** in the event log and in the responses stored for retries, and records it in the audit trail (site.erased). Copies in callbacks, exports, backups and the refused rows of imports, which are kept for 7 days, are not changed.',
+      'Replaces contacts and phone numbers of deleted sites with *** in the event log and in responses stored for retries, and records this in the audit log (site.erased). Copies in callbacks, exports, backups and refused import rows (kept for 7 days) are not changed.',
     )
-    .option('--app <id>', 'of this application')
-    .option('--site <id>', 'this site; needs --app')
-    .option('--days <number>', 'every site that was deleted at least this many days ago')
+    .option('--app <id>', 'only this application')
+    .option('--site <id>', 'only this site; requires --app')
+    .option('--days <number>', 'all sites deleted at least this many days ago')
     .option('--dry-run', 'only counts')
-    .example('erase --app eb5ffaabb88d8c09f000 --site 1024', 'one site, after its delete')
-    .example('erase --days 90', 'all that were deleted at least 90 days ago')
+    .example('erase --app eb5ffaabb88d8c09f000 --site 1024', 'one deleted site')
+    .example('erase --days 90', 'all sites deleted at least 90 days ago')
     .action(async (options: EraseOptions) => {
       const { eraseFromDatabase } = await import('./erase.ts')
       const isDryRun = options.dryRun === true
@@ -74,7 +72,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
         `${done} the contacts of ${counted(sites, 'site')} in ${counted(events, 'event')}.`,
       )
       if (!isDryRun && events > 0) {
-        context.remark('Callbacks that were sent, exports and backups still hold them: tell the people who have those.')
+        context.remark('Sent callbacks, exports and backups still contain this data. Inform whoever holds them.')
       }
     })
 }
@@ -85,28 +83,28 @@ function showMigrations(migrations: MigrationStatus[], context: Context): void {
   const rows = table(migrations, {
     version: ({ version }) => version,
     file: ({ file }) => file,
-    applied: ({ appliedAt, fault }) => `${appliedAt?.toISOString() ?? 'waits'}${fault ? `, ${faults[fault]}` : ''}`,
+    applied: ({ appliedAt, fault }) => `${appliedAt?.toISOString() ?? 'pending'}${fault ? `, ${faults[fault]}` : ''}`,
     'sha-256': ({ checksum }) => checksum?.slice(0, 16),
   })
   const summary =
     faulty.length > 0
-      ? 'This program cannot use the database: run the version that created its schema, or a newer one.'
+      ? 'This version can’t use the database. Run the version that created its schema, or a newer one.'
       : waiting.length > 0
-        ? `${waiting.length} pending: \`forecourt migrate up\`, or the next start of the service, applies them.`
+        ? `${waiting.length} pending. To apply: \`forecourt migrate up\`, or start the service.`
         : 'The schema is up to date.'
   context.result({ upToDate: faulty.length + waiting.length === 0, migrations }, `${rows}\n${summary}`)
   if (faulty.length > 0) context.exitCode = exitCodes.failed
 }
 
-const faults = { altered: 'but its file was different', unknown: 'by a newer program' }
+const faults = { altered: 'from a different file', unknown: 'by a newer version' }
 
 function readEraseOptions({ app, site, days }: EraseOptions) {
-  if ((site === undefined) === (days === undefined)) throw new UsageError('give either --site, or --days')
+  if ((site === undefined) === (days === undefined)) throw new UsageError('specify either --site or --days')
   const number = (name: string, text: string) => {
     if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} must be a whole number, not "${text}"`)
     return Number(text)
   }
   if (days !== undefined) return { appId: app ?? null, days: number('--days', days) }
-  if (app === undefined) throw new UsageError('--site needs --app')
+  if (app === undefined) throw new UsageError('--site requires --app')
   return { appId: app, siteId: number('--site', site ?? '') }
 }

@@ -20,19 +20,22 @@ const undelivered = 'undelivered'
 
 /** The commands for callbacks that were sent. */
 export function deliveryCommands(program: CliCommand, context: Context): void {
-  const delivery = program.command('delivery').summary('callbacks').description('Callbacks of an application.')
+  const delivery = program
+    .command('delivery')
+    .summary('replay callback deliveries')
+    .description('Manages callback deliveries.')
   const replay = delivery
     .command('replay')
     .description(
-      'Sends one delivery again, or every event of a time range that the callback asks for. The service continues after the command has ended; it runs one replay of an application at a time.',
+      'Replays one delivery, or all events in a time range that the endpoint subscribes to. The service sends them in the background, one replay per application at a time.',
     )
-    .option('--id <id>', 'the delivery', wholeNumber(1))
-    .option('--from <time>', 'the range’s first second, "yyyy-MM-dd HH:mm:ss" in the service’s time zone, or RFC 3339')
-    .option('--to <time>', 'the range’s last second')
+    .option('--id <id>', 'ID of the delivery', wholeNumber(1))
+    .option('--from <time>', 'start of the range: "yyyy-MM-dd HH:mm:ss" in the service’s time zone, or RFC 3339')
+    .option('--to <time>', 'end of the range (inclusive)')
     .addOption(
       new Option(
         '--status <status>',
-        'only deliveries of the range in this state; undelivered: those that wait or are dead, and events made while the callback was stopped',
+        'only deliveries with this status; undelivered: pending and failed (dead) deliveries, and missed events',
       )
         .choices([...statuses, undelivered])
         .argParser(readStatus),
@@ -40,16 +43,18 @@ export function deliveryCommands(program: CliCommand, context: Context): void {
     .example('delivery replay --app 0f4a1b9c2d3e4f5a6b7c --id 1795422025367000')
     .example(
       'delivery replay --app 0f4a1b9c2d3e4f5a6b7c --from "2026-11-20 00:00:00" --to "2026-11-21 23:59:59" --status dead',
-      'what was given up while the receiver was away',
+      'deliveries that failed while the receiver was down',
     )
-  addCallerOptions(replay, 'whose callback').action((options: ReplayOptions) => replayDeliveries(options, context))
+  addCallerOptions(replay, 'application that owns the callback').action((options: ReplayOptions) =>
+    replayDeliveries(options, context),
+  )
 }
 
 async function replayDeliveries(options: ReplayOptions, context: Context): Promise<void> {
   const { id, from, to, status } = options
   const isRange = from !== undefined || to !== undefined || status !== undefined
   if ((id !== undefined) === isRange || (isRange && (from === undefined || to === undefined))) {
-    throw new UsageError('name a delivery with --id, or a time range with --from and --to')
+    throw new UsageError('specify a delivery with --id, or a time range with --from and --to')
   }
   const { client, appId } = callerOfOne(options, context)
   const outcome = await client.replayDeliveries({
@@ -60,7 +65,7 @@ async function replayDeliveries(options: ReplayOptions, context: Context): Promi
     ...(status === undelivered ? { isDelivered: false } : { status }),
   })
   const { replayed } = outcome
-  context.result(outcome, `${replayed} ${replayed === 1 ? 'delivery' : 'deliveries'} will be sent again.`)
+  context.result(outcome, `${replayed} ${replayed === 1 ? 'delivery' : 'deliveries'} will be replayed.`)
 }
 
 /** A state by its word, or by its number in the API. */

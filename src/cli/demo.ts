@@ -37,16 +37,16 @@ const reportsOfTick = 150
 export function demoCommands(program: CliCommand, context: Context): void {
   program
     .command('demo')
-    .summary('fills the service with a believable fleet')
+    .summary('create realistic demo data')
     .description(
-      'Creates 3 applications with sites in real districts and devices placed at them, and reports device states until Ctrl-C. The callback of one application fails. A second run continues with the first one’s records. Not for a service in use.',
+      'Creates 3 applications with sites in real districts and devices at them, and reports device states until you press Ctrl-C. One application’s callback always fails. A second run reuses the existing records. Don’t use it on a production service.',
     )
-    .option('--once', 'ends when the fleet was created and has reported once')
-    .option('--seconds <number>', 'ends after this time', wholeNumber(1))
-    .option('--sites <number>', 'how many sites', wholeNumber(3), 200)
-    .option('--devices <number>', 'how many devices', wholeNumber(3), 5000)
+    .option('--once', 'exit after all devices have reported once')
+    .option('--seconds <number>', 'exit after this time', wholeNumber(1))
+    .option('--sites <number>', 'number of sites', wholeNumber(3), 200)
+    .option('--devices <number>', 'number of devices', wholeNumber(3), 5000)
     .example('demo')
-    .example('demo --once --json', 'for a script; the applications’ secrets are in the answer of the first run')
+    .example('demo --once --json', 'for scripts; the first run prints the application secrets')
     .action((options: DemoOptions) => runDemo(options, context))
 }
 
@@ -72,12 +72,12 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
     members.push(member)
   }
   draw('fleet', 1, 1)
-  context.remark(`${members.length} applications are there: ${members.map(({ appName }) => appName).join(', ')}.`)
+  context.remark(`${members.length} applications ready: ${members.map(({ appName }) => appName).join(', ')}.`)
   let reports = 0
   const states: States = new Map()
   if (!ending.aborted) reports = await reportAll(client, members, states, ending)
   if (!once && !ending.aborted) {
-    context.remark('The devices report states. Ctrl-C ends it; what was made stays.')
+    context.remark('Reporting device states. Press Ctrl-C to stop. The demo data is kept.')
     reports += await keepReporting(client, members, { states, deadline, signal: ending })
   }
   const applications = members.map(({ devices: serials, ...member }) => ({ ...member, devices: serials.length }))
@@ -85,9 +85,9 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
   const made = applications.map(
     (member) => `${member.appId}  ${member.appName}  ${member.sites} sites, ${member.devices} devices`,
   )
-  context.result(outcome, [...made, `${reports} reports of states`].join('\n'))
+  context.result(outcome, [...made, `${reports} device states reported`].join('\n'))
   if (refused > 0) {
-    context.remark(`${refused} rows were refused: \`forecourt refusals\` lists the reasons.`)
+    context.remark(`${refused} rows were refused. To see why: \`forecourt refusals\`.`)
     context.exitCode = exitCodes.someRefused
   }
 }

@@ -16,7 +16,7 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 export async function distributeDatabase({ databaseUrl: target, workers, ...config }: Config): Promise<string[]> {
   if (target === undefined) {
     throw new UserError(
-      'The embedded database runs on one machine: name the database of a Citus coordinator in DATABASE_URL.',
+      'The embedded database can’t be distributed. Set DATABASE_URL to the database of a Citus coordinator.',
     )
   }
   const log = openLog(config.logLevel)
@@ -30,7 +30,7 @@ export async function distributeDatabase({ databaseUrl: target, workers, ...conf
     await prepareSchema(sql, { target, openAlone: () => open(1), migrationsFolder, install: async () => {}, log })
     await distribute(sql)
     const fault = findNoRebalance(await readCluster(sql))
-    return fault === undefined ? [] : [`Before a node is added: ${fault.what}; ${fault.todo}.`]
+    return fault === undefined ? [] : [`Fix before you add a node: ${fault.what}; ${fault.todo}.`]
   } finally {
     await database.close()
     log.flush()

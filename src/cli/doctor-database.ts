@@ -48,7 +48,11 @@ export async function lookIntoDatabase(config: Config, target: Target): Promise<
     const { message } = error as Error
     if (!(error instanceof UserError)) throw error
     return [
-      fail('database', message, 'Check that it runs and that DATABASE_URL is right: its host, user and password.'),
+      fail(
+        'database',
+        message,
+        'Check that the database is running and that host, user and password in DATABASE_URL are correct.',
+      ),
     ]
   } finally {
     await database.close()
@@ -86,7 +90,7 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
 }
 
 function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: DatabaseHealth, config: Config): Finding {
-  const message = `PostgreSQL ${version}, answers in ${roundTripMs} ms`
+  const message = `PostgreSQL ${version}, responds in ${roundTripMs} ms`
   if (encoding !== 'UTF8') {
     return fail(
       'database',
@@ -97,7 +101,7 @@ function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: Dat
   if (isSuperuser && config.databaseUrl !== undefined) {
     return warn(
       'database',
-      `${message}; ${user} is a superuser, which the service does not need`,
+      `${message}; ${user} is a superuser, which isn’t necessary`,
       `alter role ${user} nosuperuser;`,
     )
   }
@@ -111,19 +115,14 @@ async function lookAtNodes(sql: Sql, { workers }: Config): Promise<Finding[]> {
     fault === undefined ? ok(name, otherwise) : asked(name, fault.what, `${capitalized(fault.todo)}.`)
   const needed = connectionsToNode(cluster, processes)
   return [
-    judged('nodes', findAway(cluster), fail, `${cluster.nodes.length} nodes answer the coordinator`),
+    judged('nodes', findAway(cluster), fail, `all ${cluster.nodes.length} nodes respond to the coordinator`),
     judged(
       'node connections',
       findTooFewConnections(cluster, processes),
       warn,
-      `${processes === 1 ? '1 process opens' : `${processes} processes open`} up to ${needed} connections to a node, which the nodes allow`,
+      `the nodes allow the ${needed} connections per node that ${processes === 1 ? '1 process opens' : `${processes} processes open`} at most`,
     ),
-    judged(
-      'rebalance',
-      findNoRebalance(cluster),
-      warn,
-      'wal_level is logical, so shards can move while they are written',
-    ),
+    judged('rebalance', findNoRebalance(cluster), warn, 'wal_level is logical, so shards can move during writes'),
   ]
 }
 
@@ -134,16 +133,12 @@ async function lookAtSchema(sql: Sql): Promise<Finding> {
   const faulty = migrations.find(({ fault }) => fault !== null)
   if (faulty !== undefined) {
     const what = faulty.fault === 'unknown' ? 'was applied by a newer program' : 'was applied from another file'
-    return fail(
-      'schema',
-      `${faulty.file} ${what}`,
-      'Run the version that created the schema of this database, or a newer one.',
-    )
+    return fail('schema', `${faulty.file} ${what}`, 'Run the version that created this schema, or a newer one.')
   }
   const waiting = migrations.filter(({ appliedAt }) => appliedAt === null)
   if (waiting.length === 0) return ok('schema', `version ${migrations.length}, up to date`)
   const names = waiting.map(({ file }) => file).join(', ')
-  return warn('schema', `not applied yet: ${names}`, 'Start the service, or run `forecourt migrate up`.')
+  return warn('schema', `pending migrations: ${names}`, 'Start the service, or run `forecourt migrate up`.')
 }
 
 /** Reports the disk of the embedded database; of a database elsewhere, only its size and growth. */
@@ -187,11 +182,11 @@ async function lookAtSecrets(sql: Sql, { secretsKeyFile: keyFile, dataDir }: Con
     const { path } = await requireKeys(sql, { keyFile, dataDir, password: passwordOf(target) })
     if (!existsSync(path)) return ok('secrets key', `the next start copies the key from the database into ${path}`)
     if ((statSync(path).mode & 0o077) !== 0) {
-      return warn('secrets key', `${path} can be read by others`, `chmod 600 ${path}`)
+      return warn('secrets key', `${path} is readable by other users`, `chmod 600 ${path}`)
     }
-    return ok('secrets key', `${path} holds the keys that the database needs; keep a copy apart from the database`)
+    return ok('secrets key', `${path} has the keys that the database needs; keep a copy separate from the database`)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    return fail('secrets key', error.message, 'Put the file back: without it callback secrets cannot be read.')
+    return fail('secrets key', error.message, 'Restore the file. Without it, callback secrets can’t be decrypted.')
   }
 }

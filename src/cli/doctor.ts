@@ -18,7 +18,7 @@ export async function examine(environment: Record<string, string | undefined>): 
     config = readConfig(environment)
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    const wrong = fail('settings', error.message, 'Correct it: docs/guides/en/settings.md lists all settings.')
+    const wrong = fail('settings', error.message, 'Correct the setting. All settings: docs/guides/en/settings.md.')
     return [lookAtProgram(), wrong, ...lookForUnknown(environment)]
   }
   const settings = [lookAtSettings(config), ...lookForUnknown(environment)]
@@ -36,7 +36,7 @@ function lookAtProgram(): Finding {
   const runtime = process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`
   const message = `Forecourt ${version} on ${runtime}`
   if (process.getuid?.() !== 0) return ok('program', message)
-  return warn('program', `${message}, running as root`, 'Start the service as a user of its own (SECURITY.md).')
+  return warn('program', `${message}, running as root`, 'Run the service as a dedicated user (SECURITY.md).')
 }
 
 function lookAtSettings({ host, port, workers, databaseUrl, timeZone, trustedProxies }: Config): Finding {
@@ -45,44 +45,36 @@ function lookAtSettings({ host, port, workers, databaseUrl, timeZone, trustedPro
   if (trustedProxies !== undefined || /^(127\.|::1$|localhost$)/.test(host)) return ok('settings', message)
   return warn(
     'settings',
-    `${message}; other machines reach it, and it trusts no proxy`,
-    'If proxies are in front of it, name them in FORECOURT_TRUSTED_PROXIES, or every caller seems to have the proxy’s address.',
+    `${message}; reachable from other machines, with no trusted proxy`,
+    'If the service runs behind a proxy, set FORECOURT_TRUSTED_PROXIES. Otherwise all callers appear with the proxy’s address.',
   )
 }
 
 function lookForUnknown(environment: Record<string, string | undefined>): Finding[] {
   return findUnknownSettings(environment).map(({ name, nearest }) =>
-    warn(
-      'settings',
-      `${name} is not a setting`,
-      `The nearest one is ${nearest}: docs/guides/en/settings.md lists all settings.`,
-    ),
+    warn('settings', `unknown setting ${name}`, `Did you mean ${nearest}? All settings: docs/guides/en/settings.md.`),
   )
 }
 
 async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise<Finding> {
-  if (port === 0) return ok('port', 'FORECOURT_PORT is 0: each start picks a free port')
+  if (port === 0) return ok('port', 'FORECOURT_PORT is 0: the service picks a free port at each start')
   const place = `${host}:${port}`
   const use = await findPortUse(host, port)
   switch (use.kind) {
     case 'free':
-      return warn('port', `no program listens on ${place}: the service is not running`, 'Start it: forecourt serve.')
+      return warn('port', `nothing is listening on ${place}: the service isn’t running`, 'Start it: forecourt serve.')
     case 'forbidden':
-      return fail(
-        'port',
-        `this user is not permitted to listen on ${place}`,
-        'Set FORECOURT_PORT to a port above 1023.',
-      )
+      return fail('port', `this user may not listen on ${place}`, 'Set FORECOURT_PORT to a port above 1023.')
     case 'unusable':
       return fail(
         'port',
-        `listening on ${place} is not possible (${use.reason})`,
+        `can’t listen on ${place} (${use.reason})`,
         'Set FORECOURT_HOST to an address of this machine.',
       )
     case 'other':
       return fail(
         'port',
-        `${place} is taken by ${use.program ?? 'another program'}`,
+        `${place} is used by ${use.program ?? 'another program'}`,
         'Stop that program, or set FORECOURT_PORT to another port.',
       )
     default: {
@@ -92,21 +84,21 @@ async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise
         return fail(
           'port',
           `the service on ${place} is not ready${which}`,
-          'See the other findings, and the service’s log.',
+          'Check the other results and the service’s log.',
         )
       }
       if (workers !== undefined && workers.serving < workers.wanted) {
-        const told = `${workers.serving} of ${workers.wanted} processes serve on ${place}`
-        return warn('port', told, 'The log says why the others ended.')
+        const told = `only ${workers.serving} of ${workers.wanted} workers are running on ${place}`
+        return warn('port', told, 'Check the log to see why the others stopped.')
       }
       if (databaseUrl === undefined && lockHolder(dataDir) === undefined) {
         return warn(
           'port',
-          `a service answers on ${place}, but it does not use the data folder ${dataDir}`,
+          `a Forecourt service runs on ${place}, but with another data folder than ${dataDir}`,
           'Set FORECOURT_DATA_DIR to its data folder, or FORECOURT_PORT to the port of your service.',
         )
       }
-      return ok('port', `the service answers on ${place} and is ready`)
+      return ok('port', `the service on ${place} is ready`)
     }
   }
 }
@@ -119,16 +111,16 @@ async function lookAtSignOn(config: Config): Promise<Finding[]> {
   try {
     await provider.discover()
     const { keys } = await provider.findKeys()
-    const message = `${issuer} answers, with ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`
-    if (keys.length > 0) return [ok('sign-on', `${message}; its redirect address is ${provider.redirectUri}`)]
-    return [fail('sign-on', message, 'Find out at the provider why it publishes no keys.')]
+    const message = `${issuer} responds, with ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`
+    if (keys.length > 0) return [ok('sign-on', `${message}; redirect URI: ${provider.redirectUri}`)]
+    return [fail('sign-on', message, 'Check at the identity provider why it publishes no keys.')]
   } catch (error) {
     const { message } = error as Error
     return [
       fail(
         'sign-on',
         `${issuer}: ${message}`,
-        'Check that FORECOURT_OIDC_ISSUER is exactly the issuer in the provider’s tokens, and that this machine can reach it. Sign-in by password still works.',
+        'Check that FORECOURT_OIDC_ISSUER exactly matches the issuer in the identity provider’s tokens and that this machine can reach it. Signing in with a password still works.',
       ),
     ]
   }
@@ -140,14 +132,14 @@ function lookAtFolder({ dataDir, databaseUrl }: Config): Finding {
   }
   const holder = lockHolder(dataDir)
   if (holder !== undefined) return ok('data folder', `${dataDir} is in use by process ${holder}`)
-  return ok('data folder', `${dataDir}${databaseUrl === undefined ? ' is used by no process' : ''}`)
+  return ok('data folder', `${dataDir}${databaseUrl === undefined ? ' is not in use' : ''}`)
 }
 
 function lookAtStopped({ dataDir }: Config): Finding {
-  if (readRecord(dataDir) === undefined) return ok('database', 'there is no database yet; the first start creates it')
+  if (readRecord(dataDir) === undefined) return ok('database', 'no database yet; the first start creates it')
   return warn(
     'database',
-    'the embedded database runs only while the service runs, so it was not checked',
-    'Start the service (forecourt serve), and run doctor again.',
+    'not checked: the embedded database runs only while the service runs',
+    'Start the service (forecourt serve) and run doctor again.',
   )
 }

@@ -5,8 +5,8 @@ import type { Context } from './context.ts'
 export function documentCommands(program: CliCommand, context: Context): void {
   program
     .command('openapi')
-    .summary('prints the OpenAPI document of this version')
-    .description('Prints the OpenAPI document of this version, as the service answers it at /openapi.json.')
+    .summary('print the OpenAPI document')
+    .description('Prints this version’s OpenAPI document, the same as /openapi.json.')
     .example('openapi > openapi.json')
     .action(async () => {
       const [{ openApiDocument }, { api }] = await Promise.all([

@@ -29,9 +29,7 @@ export async function eraseFromDatabase(config: Config, what: What, isDryRun: bo
     if ('days' in what) return await eraseSites(sql, await findDeletedSites(sql, what.days, what.appId), ids, isDryRun)
     const site = await findDeletedSite(sql, what.appId, what.siteId)
     if (site === undefined) {
-      throw new UserError(
-        'No event shows that this application deleted such a site: delete the site first, or check both ids.',
-      )
+      throw new UserError('No record of this application deleting this site. Delete the site first, or check both IDs.')
     }
     return await eraseSites(sql, [site], ids, isDryRun)
   } finally {

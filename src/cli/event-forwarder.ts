@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Event } from '#sdk/api'
 import { ForecourtError } from '#sdk/error'
+import { blocksOf, Reconnects } from '#sdk/event-stream'
 import type { Forecourt } from '#sdk/forecourt'
 import { callbackUrlFault, staysPrivate } from '../deliveries/callback-url.ts'
 import { type CallbackClient, openCallbackClient } from '../deliveries/client.ts'
@@ -14,7 +15,11 @@ import type { ListenOptions } from './listen.ts'
 import { UsageError } from './usage-error.ts'
 
 const lookEveryMs = 500
+/** How long events are polled before the stream is tried again. */
+const pollForMs = 60_000
 const eventsPerLook = 100
+/** The code with which a service that stops closes its streams. */
+const unavailable = 50003
 const firstPauseMs = 250
 /** The longest pauses before the local program and the service are tried again. */
 const longestPauseMs = 5_000
@@ -39,9 +44,9 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
   if (isNew) {
     // With --json standard output holds one value, which comes at the end.
     const output = context.isJson ? context.stderr : context.stdout
-    output.write(`The callbacks are signed with ${secret}\n`)
+    output.write(`Signing secret: ${secret}\n`)
   }
-  context.remark(`Events of ${appId} after ${startId} are posted to ${forward}. Ctrl-C ends it.`)
+  context.remark(`Forwarding events of ${appId} after ${startId} to ${forward}. Press Ctrl-C to stop.`)
   try {
     await forwarder.run()
   } catch (error) {
@@ -49,7 +54,7 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
   } finally {
     callbacks.close()
     const { posted, lastId } = forwarder
-    const words = `${posted} ${posted === 1 ? 'event was' : 'events were'} posted. To continue from here: --after ${lastId}`
+    const words = `${posted} ${posted === 1 ? 'event' : 'events'} forwarded. To continue from here: --after ${lastId}`
     context.result({ appId, forward, posted, lastId, secret: isNew ? secret : null }, words)
   }
 }
@@ -68,7 +73,7 @@ function requireForward(forward: string, context: Context): URL {
 function secretOf(options: ListenOptions, context: Context): { secret: string; isNew: boolean } {
   const given = context.secret('--secret', options.secret, 'CALLBACK_SECRET')
   const secret = given === undefined ? newCallbackSecret() : readCallbackSecret(given)
-  if (secret === undefined) throw new UsageError('--secret must be whsec_ and base64, as a callback secret is shown')
+  if (secret === undefined) throw new UsageError('--secret must be a callback secret: whsec_ followed by base64')
   return { secret, isNew: given === undefined }
 }
 
@@ -101,6 +106,7 @@ class EventForwarder {
   /** The last event that the local program has taken. */
   lastId: number
   private readonly parts: ForwarderParts
+  private readonly reconnects = new Reconnects()
 
   constructor(parts: ForwarderParts) {
     this.parts = parts
@@ -112,36 +118,74 @@ class EventForwarder {
     const { signal, callbacks } = this.parts
     signal.addEventListener('abort', () => setTimeout(() => callbacks.close(), endWithinMs).unref())
     while (!signal.aborted) {
-      const events = await this.nextEvents()
-      for (const event of events) {
-        await this.post(event)
-        this.lastId = event.id
-        this.posted++
-        if (signal.aborted) return
-      }
-      if (events.length < eventsPerLook) await pause(lookEveryMs, undefined, { signal })
+      if (!(await this.follow())) await this.poll()
     }
   }
 
-  /** The next events of the feed; waits until the service responds. Throws the service's refusals. */
-  private async nextEvents(): Promise<Event[]> {
-    const { client, context, appId, type, signal } = this.parts
+  /** Posts events as they are written, until the stream ends. Returns false if the service has no stream for it. */
+  private async follow(): Promise<boolean> {
+    const { client, appId, type, signal } = this.parts
+    const query = { appId, type, afterId: this.lastId }
+    const stream = await this.answered(() => client.streamEvents(query, { signal, retries: 0 }), true)
+    if (stream === undefined) return false
+    for await (const { event, data = '', retry } of blocksOf(stream)) {
+      if (retry !== undefined) this.reconnects.heed(retry)
+      // If the access has ended, the next request says why.
+      if (event === 'closed' && JSON.parse(data).code !== unavailable) return true
+      if (event !== undefined && event !== 'closed') await this.take(JSON.parse(data))
+      if (signal.aborted) return true
+    }
+    await pause(this.reconnects.next(), undefined, { signal })
+    this.reconnects.succeeded()
+    return true
+  }
+
+  /** Asks for events again and again, for a while. */
+  private async poll(): Promise<void> {
+    const { client, appId, type, signal } = this.parts
+    const until = performance.now() + pollForMs
+    while (performance.now() < until) {
+      const query = { appId, type, afterId: this.lastId, pageSize: eventsPerLook }
+      const page = await this.answered(() => client.pageEvents(query, { signal }))
+      for (const event of page?.list ?? []) {
+        await this.take(event)
+        if (signal.aborted) return
+      }
+      if ((page?.list.length ?? 0) < eventsPerLook) await pause(lookEveryMs, undefined, { signal })
+    }
+  }
+
+  private async take(event: Event): Promise<void> {
+    await this.post(event)
+    this.lastId = event.id
+    this.posted++
+  }
+
+  /**
+   * The answer to a request, which is repeated until the service responds. Undefined, if it is optional and the service
+   * has no such operation, or no place for another stream. Throws its other refusals.
+   */
+  private async answered<Answer>(ask: () => Promise<Answer>, isOptional = false): Promise<Answer | undefined> {
+    const { context, signal } = this.parts
     for (let failures = 0; ; failures++) {
       try {
-        const query = { appId, type, afterId: this.lastId, pageSize: eventsPerLook }
-        const { list } = await client.pageEvents(query, { signal })
-        if (failures > 0) context.remark('The service answers again.')
-        return list
+        const answer = await ask()
+        if (failures > 0) context.remark('The service is available again.')
+        return answer
       } catch (error) {
-        if (signal.aborted || !isPassing(error)) throw error
-        if (failures === 0) {
-          context.remark(
-            `The service at ${context.url} is not available (${error.reason}). The request is repeated until it answers.`,
-          )
-        }
+        if (isOptional && isNotOffered(error)) return undefined
+        this.requirePassing(error, failures === 0)
         await pause(pauseMs(failures), undefined, { signal })
       }
     }
+  }
+
+  /** Throws an error that the same request may not overcome later; of the others the first is reported. */
+  private requirePassing(error: unknown, isFirst: boolean): void {
+    const { context, signal } = this.parts
+    if (signal.aborted || !isPassing(error)) throw error
+    if (!isFirst) return
+    context.remark(`The service at ${context.url} is unavailable (${error.reason}). Retrying until it responds.`)
   }
 
   /** Posts an event until the local program takes it. */
@@ -160,7 +204,7 @@ class EventForwarder {
       }
       if (error !== told) {
         context.remark(
-          `${webhookId} (${type}) is not accepted: ${error}. It is posted again until ${url.host} answers 2xx; to skip it: Ctrl-C, and --after ${id}.`,
+          `${webhookId} (${type}) was not accepted: ${error}. Retrying until ${url.host} responds with 2xx. To skip it, press Ctrl-C and run again with --after ${id}.`,
         )
         told = error
       }
@@ -177,6 +221,12 @@ class EventForwarder {
     if (context.isJson) context.remark(line)
     else if (!context.isQuiet) context.stdout.write(`${line}\n`)
   }
+}
+
+/** Whether the service has no such operation, or no place for another stream of the caller. */
+function isNotOffered(error: unknown): boolean {
+  if (!(error instanceof ForecourtError)) return false
+  return error.code === 10007 || (error.status === 404 && error.name !== 'applicationNotFound')
 }
 
 /** Whether the same request may succeed later: the service is away, busy or starting. */

@@ -11,12 +11,12 @@ const shownRefusals = 20
 const lookEveryMs = 250
 const done = { finished: 3, failed: 4, cancelled: 5 } as const
 
-export const jobStatuses = ['', 'waits', 'runs', 'done', 'failed', 'cancelled']
+export const jobStatuses = ['', 'waiting', 'running', 'done', 'failed', 'cancelled']
 
 /** Runs until the end or until Ctrl-C. */
 export async function watch(context: Context, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const ending = new AbortController()
-  const interrupt = () => ending.abort(new UserError('The command was interrupted.'))
+  const interrupt = () => ending.abort(new UserError('Interrupted.'))
   process.once('SIGINT', interrupt)
   try {
     await act(ending.signal)
@@ -65,7 +65,7 @@ export async function waitForJob<Of extends Job>(
   context.result({ ...found, refusals }, [words.sheetOf(found), ...told, ...more].join('\n'))
   const { status, error, refused } = found
   if (status === done.failed) throw new UserError(`${error} ${words.onFailure}`)
-  if (status === done.cancelled) throw new UserError(`It was cancelled. ${words.onCancel}`)
+  if (status === done.cancelled) throw new UserError(`Cancelled. ${words.onCancel}`)
   if (refused > 0) context.exitCode = exitCodes.someRefused
 }
 
@@ -76,13 +76,13 @@ async function untilEnded<Of extends Job>(
   { noun, get, progress }: JobWords<Of>,
 ): Promise<Of> {
   const draw = progressBar(context)
-  const goesOn = `The ${noun} ${id} continues in the service. To wait for its end: forecourt ${noun} wait ${id}`
+  const goesOn = `The ${noun} ${id} keeps running in the service. To wait for it: forecourt ${noun} wait ${id}`
   try {
     for (;;) {
       const found = await get()
       const hasEnded = Object.values<number>(done).includes(found.status)
       const [part, whole] = progress(found)
-      draw('worked off', hasEnded ? 1 : Math.min(part, whole - 1), hasEnded ? 1 : whole)
+      draw('processed', hasEnded ? 1 : Math.min(part, whole - 1), hasEnded ? 1 : whole)
       if (hasEnded) return found
       await pause(lookEveryMs, undefined, { signal })
     }

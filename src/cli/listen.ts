@@ -14,23 +14,23 @@ export interface ListenOptions extends CallerOptions {
 export function listenCommands(program: CliCommand, context: Context): void {
   const listen = program
     .command('listen')
-    .summary('posts events to a program on your machine')
+    .summary('forward events to your machine')
     .description(
-      'Follows the events of an application until Ctrl-C and posts each, in order, to a program on your own machine: with the same request as a callback, independently of the application’s own callback. An event is posted again, and the next one waits, until the program answers 2xx; an event whose answer was lost comes again with the same webhook-id. http:// is for this machine, private addresses and names of containers; another host takes https://, or --allow-http. With --json the one value comes at the end.',
+      'Forwards the events of an application, in order, to a program on your machine until you press Ctrl-C. Requests look exactly like callbacks and don’t affect the application’s own callback. Each event is retried until the program responds with 2xx; retries keep the same webhook-id. http:// works for this machine, private addresses and container names; other hosts need https:// or --allow-http. With --json, the result is printed at the end.',
     )
-    .requiredOption('--forward <url>', 'where events are posted to, as http://127.0.0.1:9000/callbacks')
-    .option('--after <id>', 'begin after this event (default: with the events from now on)', wholeNumber(0))
-    .option('--types <types>', 'only events of these types, with commas; device.* for all of a kind (default: all)')
+    .requiredOption('--forward <url>', 'URL that receives the events, such as http://127.0.0.1:9000/callbacks')
+    .option('--after <id>', 'start after this event (default: only new events)', wholeNumber(0))
+    .option('--types <types>', 'event types, separated by commas; device.* matches all device events (default: all)')
     .option(
       '--secret <secret>',
-      'the secret that signs the callbacks, whsec_… (CALLBACK_SECRET or CALLBACK_SECRET_FILE; default: a new one, which is printed)',
+      'signing secret, whsec_… (env: CALLBACK_SECRET or CALLBACK_SECRET_FILE; default: a new one, which is printed)',
     )
     .example('listen --forward http://127.0.0.1:9000/callbacks', 'with APP_ID, APP_SECRET and CALLBACK_SECRET set')
     .example(
       'listen --forward http://localhost:9000 --app 0f4a1b9c2d3e4f5a6b7c --types "device.*"',
-      'by an operator key',
+      'with an operator key',
     )
-    .example('listen --forward http://localhost:9000 --after 1795422025367000', 'continues where it ended')
+    .example('listen --forward http://localhost:9000 --after 1795422025367000', 'continue after an earlier run')
   addCallerOptions(listen, 'the application').action(async (options: ListenOptions) => {
     const { forwardEvents } = await import('./event-forwarder.ts')
     await forwardEvents(options, context)

@@ -13,7 +13,7 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (context.outlivesReader) return
   // The reader of the output may stop early, as in `forecourt app list | head -1`.
   if (code === 'EPIPE') process.exit(0)
-  stderr.write(`Standard output cannot be written: ${message}.\n`)
+  stderr.write(`Can’t write to standard output: ${message}.\n`)
   process.exit(1)
 })
 const code = await run(process.argv.slice(2), context)

@@ -36,53 +36,55 @@ interface ListOptions extends CallerOptions {
 export function priceCommands(program: CliCommand, context: Context): void {
   const price = program
     .command('price')
-    .summary('prices from a date on')
-    .description('Price changes of an application.')
+    .summary('schedule price changes')
+    .description('Schedules, lists, cancels and undoes price changes.')
   const schedule = price
     .command('schedule')
     .description(
-      'Schedules new terms of a billing rule (--rule and --terms), or other rules at sites (--site, --all or --filter, and --fast, --slow or --occupancy), from a moment on.',
+      'Schedules new pricing for a billing rule (--rule and --terms), or other billing rules for sites (--site, --all or --filter, with --fast, --slow or --occupancy).',
     )
     .requiredOption(
       '--at <time>',
       'when it takes effect, "yyyy-MM-dd HH:mm:ss" in the service’s time zone, or RFC 3339',
     )
-    .option('--rule <id>', 'the rule that gets new terms', wholeNumber(1))
+    .option('--rule <id>', 'billing rule that gets new pricing', wholeNumber(1))
     .option(
       '--terms <file>',
-      'its whole terms: a JSON file with the members that billingRule/save takes; - for standard input',
+      'its complete pricing: a JSON file with the fields of billingRule/save; - reads standard input',
     )
-    .option('--site <id>', 'a site; can be repeated', (text, given: number[] = []) => [...given, wholeNumber(1)(text)])
-    .option('--all', 'every site of the application')
+    .option('--site <id>', 'ID of a site; repeatable', (text, given: number[] = []) => [...given, wholeNumber(1)(text)])
+    .option('--all', 'all sites of the application')
     .option(
       '--filter <name=value>',
-      'provinceCode, cityCode, districtCode or billingRuleId of the sites; all must fit',
+      'provinceCode, cityCode, districtCode or billingRuleId of the sites; sites must match all filters',
       collect,
     )
-    .option('--fast <id>', 'the rule that they get for fast charging; `none` removes it', ruleOrNone)
-    .option('--slow <id>', 'the same for slow charging', ruleOrNone)
-    .option('--occupancy <id>', 'the same for occupancy', ruleOrNone)
-    .option('--reason <text>', 'why')
-    .option('--dry-run', 'says what would be scheduled, and writes nothing')
+    .option('--fast <id>', 'new rule for fast charging; `none` removes it', ruleOrNone)
+    .option('--slow <id>', 'new rule for slow charging; `none` removes it', ruleOrNone)
+    .option('--occupancy <id>', 'new rule for occupancy; `none` removes it', ruleOrNone)
+    .option('--reason <text>', 'reason')
+    .option('--dry-run', 'show what would be scheduled, without writing anything')
     .example('price schedule --app 0f4a1b9c2d3e4f5a6b7c --at "2027-03-01 00:00:00" --rule 12 --terms spring.json')
     .example(
       'price schedule --app 0f4a1b9c2d3e4f5a6b7c --at "2027-03-01 00:00:00" --filter cityCode=360100 --fast 14 --dry-run',
-      'how many sites would follow',
+      'count the sites that would change',
     )
-  addCallerOptions(schedule, 'whose prices').action((options: ScheduleOptions) => schedulePrices(options, context))
+  addCallerOptions(schedule, 'application that owns the prices').action((options: ScheduleOptions) =>
+    schedulePrices(options, context),
+  )
 
   for (const name of ['cancel', 'undo'] as const) {
     const command = price
       .command(name)
       .description(
         name === 'cancel'
-          ? 'Cancels a price change that waits: it never takes effect.'
-          : 'Undoes a price change that is in force: puts back, at once, the prices from before it.',
+          ? 'Cancels a scheduled price change.'
+          : 'Undoes an applied price change. The previous prices take effect immediately.',
       )
-      .argument('<id>', 'the price change', wholeNumber(1))
-      .requiredOption('--reason <text>', 'why')
+      .argument('<id>', 'ID of the price change', wholeNumber(1))
+      .requiredOption('--reason <text>', 'reason')
       .example(`price ${name} 7 --app 0f4a1b9c2d3e4f5a6b7c --reason "a mistake"`)
-    addCallerOptions(command, 'whose prices').action(async (id: number, options: ReasonOptions) => {
+    addCallerOptions(command, 'application that owns the prices').action(async (id: number, options: ReasonOptions) => {
       const { client, appId } = callerOfOne(options, context)
       const body = { appId, id, reason: options.reason }
       const change = await (name === 'cancel' ? client.cancelPriceChange(body) : client.undoPriceChange(body))
@@ -92,21 +94,21 @@ export function priceCommands(program: CliCommand, context: Context): void {
 
   const list = price
     .command('list')
-    .description('Lists price changes, the latest moment first; those of several applications by application first.')
-    .option('--filter <name=value>', 'a filter of the page operation; can be repeated', collect)
-    .option('--limit <number>', 'how many at most', wholeNumber(1), 100)
-    .example('price list --app 0f4a1b9c2d3e4f5a6b7c --filter status=1', 'what waits')
-  addCallerOptions(list, 'of this application only').action((options: ListOptions) => listPrices(options, context))
+    .description('Lists price changes, latest effective time first, grouped by application.')
+    .option('--filter <name=value>', 'filter of the list operation; repeatable', collect)
+    .option('--limit <number>', 'maximum number of rows', wholeNumber(1), 100)
+    .example('price list --app 0f4a1b9c2d3e4f5a6b7c --filter status=1', 'only scheduled ones')
+  addCallerOptions(list, 'only this application').action((options: ListOptions) => listPrices(options, context))
 }
 
 /** The id of a rule; null for the word none. */
 function ruleOrNone(text: string): number | null {
   if (text === 'none') return null
   if (/^[1-9]\d*$/.test(text)) return wholeNumber(1)(text)
-  throw new InvalidArgumentError('It must be the id of a rule, or none.')
+  throw new InvalidArgumentError('Must be the ID of a billing rule, or none.')
 }
 
-const statuses = ['', 'waiting', 'in force', 'cancelled']
+const statuses = ['', 'scheduled', 'applied', 'cancelled']
 
 async function schedulePrices(options: ScheduleOptions, context: Context): Promise<void> {
   const { at: effectiveTime, rule: billingRuleId, reason, dryRun } = options
@@ -119,7 +121,7 @@ async function schedulePrices(options: ScheduleOptions, context: Context): Promi
 function sitesOf(options: ScheduleOptions): Pick<SchedulePriceChangeRequest, 'sites' | 'rules'> {
   const { site: ids, all, filter, fast, slow, occupancy } = options
   if (ids === undefined && all === undefined && filter === undefined) {
-    throw new UsageError('name a rule with --rule, or sites with --site, --all or --filter')
+    throw new UsageError('specify a rule with --rule, or sites with --site, --all or --filter')
   }
   const { billingRuleId, ...places } = filtersOf(filter)
   const filters = { ...places, ...(billingRuleId !== undefined && { billingRuleId: Number(billingRuleId) }) }
@@ -128,16 +130,16 @@ function sitesOf(options: ScheduleOptions): Pick<SchedulePriceChangeRequest, 'si
     ...(slow !== undefined && { rushingBillRuleId: slow }),
     ...(occupancy !== undefined && { placeholderBillRuleId: occupancy }),
   }
-  if (Object.keys(rules).length === 0) throw new UsageError('say what they get: --fast, --slow or --occupancy')
+  if (Object.keys(rules).length === 0) throw new UsageError('specify the new rules with --fast, --slow or --occupancy')
   return { sites: { ids, all, ...filters }, rules }
 }
 
 function readTerms({ terms: file }: ScheduleOptions): object {
-  if (file === undefined) throw new UsageError('the rule’s whole terms are needed: --terms FILE')
+  if (file === undefined) throw new UsageError('--terms FILE with the rule’s complete pricing is required')
   try {
     return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
   } catch (error) {
-    throw new UserError(`${file} cannot be read as JSON (${(error as Error).message}).`)
+    throw new UserError(`${file} isn’t valid JSON (${(error as Error).message}).`)
   }
 }
 
@@ -165,7 +167,7 @@ async function listPrices({ filter, limit, ...caller }: ListOptions, context: Co
 type Shown = Pick<PriceChange, 'billingRuleId' | 'siteCount' | 'undoOf'>
 
 function whatOf({ billingRuleId, siteCount, undoOf }: Shown): string {
-  const what = billingRuleId === null ? `other rules at ${siteCount} sites` : `new terms of rule ${billingRuleId}`
+  const what = billingRuleId === null ? `rules of ${siteCount} sites` : `pricing of rule ${billingRuleId}`
   return undoOf === null ? what : `${what}, undoes ${undoOf}`
 }
 
@@ -176,6 +178,6 @@ function sheetOf(change: Omit<PriceChange, 'id'> & { id: number | null }): strin
     from: effectiveTime,
     status: statuses[status],
     what: whatOf(change),
-    ...(skippedCount !== null && { skipped: `${skippedCount} sites` }),
+    ...(skippedCount !== null && { 'not changed': `${skippedCount} sites` }),
   })
 }

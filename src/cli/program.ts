@@ -38,14 +38,14 @@ export function createProgram(context: Context): CliCommand {
   const program = new CliCommand('forecourt')
   context.follow(program)
   program
-    .description('The Forecourt service from the command line: starts it, maintains it, and calls its API.')
-    .version(version, '--version', 'prints the version')
-    .helpOption('-h, --help', 'shows how a command is used')
-    .helpCommand('help [command]', 'shows how a command is used')
-    .option('--json', 'one JSON value on standard output')
-    .option('--quiet', 'prints only the outcome: no remarks, no progress')
-    .option('--url <address>', 'the service, for commands that talk to it (FORECOURT_URL; http://127.0.0.1:8080)')
-    .option('--allow-http', 'allow http:// to another machine: the key then travels in plain text')
+    .description('Runs and maintains the Forecourt service and calls its API.')
+    .version(version, '--version', 'show the version')
+    .helpOption('-h, --help', 'show help for a command')
+    .helpCommand('help [command]', 'show help for a command')
+    .option('--json', 'print the result as one JSON value')
+    .option('--quiet', 'print only the result, without notes and progress')
+    .option('--url <address>', 'address of the service (env: FORECOURT_URL; default: http://127.0.0.1:8080)')
+    .option('--allow-http', 'allow http:// to other machines; the key is then sent in plain text')
     .option(
       '--key <key>',
       'an operator key (better: FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE, which process lists do not show)',

@@ -13,16 +13,19 @@ interface RefusalsOptions extends CallerOptions {
 export function refusalCommands(program: CliCommand, context: Context): void {
   const refusals = program
     .command('refusals')
-    .summary('the writes that were refused, and why')
+    .summary('list refused requests')
     .description(
-      'Lists refused writes, rows of batches too, newest first; those of several applications by application first. The service keeps the newest 1,000 of each application, for some days.',
+      'Lists refused write requests and batch rows, newest first, grouped by application. The service keeps the 1,000 newest of each application for 7 days by default.',
     )
-    .option('--filter <name=value>', 'a filter of the page operation; can be repeated', collect)
-    .option('--limit <number>', 'how many at most', wholeNumber(1), 100)
+    .option('--filter <name=value>', 'filter of the list operation; repeatable', collect)
+    .option('--limit <number>', 'maximum number of rows', wholeNumber(1), 100)
     .example('refusals --limit 20')
-    .example('refusals --app 0f4a1b9c2d3e4f5a6b7c --filter deviceNo=FC-GATE-0001', 'why it could not be created')
+    .example(
+      'refusals --app 0f4a1b9c2d3e4f5a6b7c --filter deviceNo=FC-GATE-0001',
+      'find out why a device couldn’t be created',
+    )
     .example('refusals --filter code=20013 --json | jq -r ".[].subject"')
-  addCallerOptions(refusals, 'of this application only').action((options: RefusalsOptions) =>
+  addCallerOptions(refusals, 'only this application').action((options: RefusalsOptions) =>
     listRefusals(options, context),
   )
 }
@@ -54,5 +57,5 @@ async function listRefusals({ filter, limit, ...caller }: RefusalsOptions, conte
       REQUEST: ({ requestId }) => requestId,
     }),
   )
-  if (hasMore) context.remark(`There are more: --limit N shows them, --filter narrows them.`)
+  if (hasMore) context.remark(`More rows exist. Use --limit N to show more, or --filter to narrow the list.`)
 }

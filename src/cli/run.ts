@@ -29,10 +29,10 @@ function explain(error: unknown, context: Context): string {
 
 function explainAnswer({ code, name, status, reason, errors, requestId }: ForecourtError, url: string): string {
   if (status === 0) {
-    return `The service does not answer at ${url} (${reason.replace(/^no answer: /, '')}): is it running? Another address: --url or FORECOURT_URL.`
+    return `No response from the service at ${url} (${reason.replace(/^no answer: /, '')}). Check that it is running, or set its address with --url or FORECOURT_URL.`
   }
   if (code === 0)
-    return `What answers at ${url} is not Forecourt (HTTP ${status}): give its address as --url or FORECOURT_URL.`
+    return `The server at ${url} isn’t Forecourt (HTTP ${status}). Set the service’s address with --url or FORECOURT_URL.`
   const faults = errors.map(({ field, reason }) => `\n  ${field}: ${reason}`).join('')
   const todo = remedies[name] === undefined ? '' : ` ${remedies[name]}`
   const request = requestId === null ? '' : ` [request ${requestId}]`
@@ -41,10 +41,10 @@ function explainAnswer({ code, name, status, reason, errors, requestId }: Foreco
 
 /** What the user of a command can do about a refusal, where its message does not say so. */
 const remedies: Record<string, string> = {
-  tokenInvalid: 'Check the operator key (--key, FORECOURT_OPERATOR_KEY): it is unknown, expired or deleted.',
-  notPermitted: 'Use the key of an operator whose role permits this.',
-  clientInvalid: 'Check the application’s id and secret (--app-id, APP_SECRET): one of them is wrong.',
-  applicationNotFound: '`forecourt app list` lists the applications.',
-  tooManyRequests: 'Try it again in a moment.',
-  unavailable: 'Try it again in a moment; `forecourt doctor` looks for the reason.',
+  tokenInvalid: 'Check the operator key (--key or FORECOURT_OPERATOR_KEY). It is unknown, expired or revoked.',
+  notPermitted: 'Use a key whose role allows this.',
+  clientInvalid: 'Check the application’s ID and secret (--app-id and APP_SECRET). One of them is wrong.',
+  applicationNotFound: 'To list the applications: `forecourt app list`.',
+  tooManyRequests: 'Try again in a moment.',
+  unavailable: 'Try again in a moment. To find the cause: `forecourt doctor`.',
 }

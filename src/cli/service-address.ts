@@ -29,8 +29,8 @@ function parse(text: string): URL {
     // A name with dots and letters, not an address of a private network, which has no certificate as a rule.
     if (/\.[a-z][\w-]*\.?$/i.test(secure.hostname)) return secure
   }
-  const shown = text.includes('@') ? 'the address of the service' : `"${text}"`
+  const shown = text.includes('@') ? 'The address of the service' : `"${text}"`
   throw new UsageError(
-    `${shown} is not an address: it must begin with http:// or https://, as http://127.0.0.1:8080 does`,
+    `${shown} isn’t a valid address; it must begin with http:// or https://, such as http://127.0.0.1:8080`,
   )
 }

@@ -7,7 +7,7 @@ export function serviceCommands(program: CliCommand, context: Context): void {
     .command('serve')
     .summary('runs the service')
     .description(
-      'Runs the service in this process until SIGTERM or SIGINT. Its settings come from the environment (docs/settings.md); without DATABASE_URL it brings its own PostgreSQL, in FORECOURT_DATA_DIR.',
+      'Runs the service until SIGTERM or SIGINT. Settings come from the environment (docs/settings.md). Without DATABASE_URL, it runs its own PostgreSQL in FORECOURT_DATA_DIR.',
     )
     .example('serve')
     .action(async () => {
@@ -20,9 +20,9 @@ export function serviceCommands(program: CliCommand, context: Context): void {
 
   program
     .command('doctor')
-    .summary('finds faults, and says what to do')
+    .summary('check the service and suggest fixes')
     .description(
-      'Checks everything that the service of these settings depends on: port, data folder, database with its rights, durability, replication and clock, schema, disk, callbacks, the key for secrets, and the provider of single sign-on. Changes nothing. Ends with 1 when something fails.',
+      'Checks everything that the service depends on: settings, port, data folder, database (permissions, durability, replication, clock), schema, disk, backups, callbacks, encryption key and identity provider. Changes nothing. Exits with 1 if a check fails.',
     )
     .example('doctor')
     .example('doctor --json | jq ".checks[] | select(.status != \\"ok\\")"')
@@ -33,7 +33,7 @@ export function serviceCommands(program: CliCommand, context: Context): void {
       const failed = count('fail')
       context.result(
         { ok: failed === 0, checks },
-        `${showFindings(checks, context)}\n${failed} fail, ${count('warn')} warn`,
+        `${showFindings(checks, context)}\n${failed} failed, ${count('warn')} warnings`,
       )
       if (failed > 0) context.exitCode = exitCodes.failed
     })

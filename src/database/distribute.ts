@@ -29,6 +29,7 @@ export const applicationTables = [
   'callback_stop',
   'delivery',
   'refusal',
+  'fleet_count',
 ]
 
 /** Tables distributed by serial number: only the owner of a serial concerns more than one application. */
@@ -93,14 +94,14 @@ async function hasCitus(sql: Statements): Promise<boolean> {
 export async function requireDistributable(sql: Statements, processes: number): Promise<void> {
   if (!(await hasCitus(sql))) {
     throw new UserError(
-      'The database has no Citus extension: create it on the coordinator and on every worker, and add the workers.',
+      'The database doesn’t have the Citus extension. Create it on the coordinator and all workers, then add the workers.',
     )
   }
   await requireUndistributed(sql)
   const [nodes] = await sql<[{ count: number }]>`
     select count(*)::int as count from pg_dist_node where isactive and shouldhaveshards`
   if (nodes.count === 0) {
-    throw new UserError('The Citus cluster has no node that may hold shards: add the workers with citus_add_node.')
+    throw new UserError('The Citus cluster has no nodes for shards. Add workers with citus_add_node.')
   }
   const cluster = await readCluster(sql)
   const fault = findAway(cluster) ?? findTooFewConnections(cluster, Math.max(processes, cluster.otherProcesses))
@@ -108,7 +109,7 @@ export async function requireDistributable(sql: Statements, processes: number): 
 }
 
 async function requireUndistributed(sql: Statements): Promise<void> {
-  if (await findDistributed(sql)) throw new UserError('The database is distributed already.')
+  if (await findDistributed(sql)) throw new UserError('The database is already distributed.')
 }
 
 /**
@@ -125,7 +126,7 @@ export async function distribute(sql: Sql): Promise<void> {
     await requireUndistributed(tx)
     const [held] = await tx`select 1 from application limit 1`
     if (held !== undefined) {
-      throw new UserError('The database holds data, and only an empty one can be distributed: name a new one.')
+      throw new UserError('The database isn’t empty. Only an empty database can be distributed; use a new one.')
     }
     for (const table of referenceTables) await tx`select create_reference_table(${table})`
     for (const { column, tables } of distributed) await distributeBy(tx, column, tables)

@@ -76,17 +76,17 @@ export async function migrate(
     // A database that this run has created has no other writers yet.
     if (holds === undefined || isNew || version === announced) return
     announced = version
-    log.info({ file, reason: holds }, 'this migration blocks the write path while it runs')
+    log.info({ file, reason: holds }, 'this migration blocks writes while it runs')
   }
   for (;;) {
     const began = performance.now()
     const outcome = await transaction(sql, (tx) => applyNext(tx, openAlone, migrations, announce)).catch(lockedOut)
     if (outcome === 'complete') return
     if (outcome instanceof Error) {
-      log.info({ reason: outcome.message }, 'a migration could not lock its tables: it will be retried')
+      log.info({ reason: outcome.message }, 'migration couldn’t lock its tables; will retry')
       await sleep(lockRetryMs)
     } else if (outcome === 'busy') {
-      if (!isWaiting) log.info('waiting: another process is migrating the schema')
+      if (!isWaiting) log.info('waiting for another process to migrate the schema')
       isWaiting = true
       await sleep(lookEveryMs)
     } else {
@@ -163,13 +163,13 @@ function requireKnown(applied: Applied[], migrations: Migration[]): number {
   }
   if (newest > migrations.length) {
     throw new UserError(
-      `The database is newer than this program: its schema is version ${newest}, and this program knows ${migrations.length}.`,
+      `The database is newer than this version of Forecourt: its schema is version ${newest}, but this version supports ${migrations.length}. Run a newer version.`,
     )
   }
   for (const { version, file, checksum } of applied) {
     if (migrations[version - 1]?.checksum === checksum) continue
     throw new UserError(
-      `The file of the migration ${file} differs from the one that was applied to the database: restore the file, and make the change in a new migration.`,
+      `Migration ${file} differs from the version that was applied to the database. Restore the file and make the change in a new migration.`,
     )
   }
   return newest

@@ -32,10 +32,10 @@ test('a cluster in order has no fault', () => {
 test('each setting that is too small is named, with its value, its node and what it is now', () => {
   const few = findTooFewConnections({ ...workersWith({ maxConnections: 100 }), openedToNode: 100 }, 1)
   expect(few?.what).toBe(
-    `up to ${needed} connections are opened to a node (${connectionsOfProcess} sessions × 16, and 10 of Citus), and only 97 fit: then some operations are refused with 50003 and do not recover`,
+    `up to ${needed} connections are opened to a node (${connectionsOfProcess} sessions × 16, and 10 of Citus), but only 97 are allowed; beyond that, some operations are refused with 50003 and don’t recover`,
   )
   expect(few?.todo).toBe(
-    `set max_connections to ${needed + 3} or more on w1:5432 and w2:5432 (now 100), max_connections to ${needed} or more on the coordinator (now 100), or citus.max_cached_conns_per_worker to 3 on the coordinator, which makes batches dearer`,
+    `set max_connections to ${needed + 3} or more on w1:5432 and w2:5432 (now 100), max_connections to ${needed} or more on the coordinator (now 100), or citus.max_cached_conns_per_worker to 3 on the coordinator, which makes batches slower`,
   )
   const ofUser = findTooFewConnections(workersWith({ ownLimit: 50 }), 1)
   expect(ofUser?.todo).toStartWith(
@@ -46,7 +46,7 @@ test('each setting that is too small is named, with its value, its node and what
 test('a limit of the coordinator bounds nothing: sessions keep what they have and wait for the rest', () => {
   const bounded: Cluster = { ...inOrder, openedToNode: 60, openedBy: 'citus.max_shared_pool_size' }
   expect(findTooFewConnections(bounded, 1)?.todo).toBe(
-    `set citus.max_shared_pool_size to ${needed} or more on the coordinator (now 60), or citus.max_cached_conns_per_worker to 1 on the coordinator, which makes batches dearer`,
+    `set citus.max_shared_pool_size to ${needed} or more on the coordinator (now 60), or citus.max_cached_conns_per_worker to 1 on the coordinator, which makes batches slower`,
   )
   expect(findTooFewConnections({ ...inOrder, openedToNode: null }, 1)).toBeUndefined()
 })
@@ -68,6 +68,6 @@ test('a node that does not answer is named, and its settings are not guessed', (
 
 test('nodes from which no shard can be moved while it is written are named', () => {
   expect(findNoRebalance(workersWith({ walLevel: 'replica' }))?.what).toBe(
-    'wal_level is replica on w1:5432, w2:5432, so a rebalance onto a further node does not begin',
+    'wal_level is replica on w1:5432, w2:5432, so rebalancing to a new node can’t start',
   )
 })

@@ -112,7 +112,7 @@ export function findAway({ nodes }: Cluster): NodeFault | undefined {
   if (away.length === 0) return undefined
   return {
     what: `${listOf(away)} ${away.length === 1 ? 'does' : 'do'} not answer the coordinator`,
-    todo: 'start it, and check the password and the connection limit for it; most writes are refused with 50003 until then',
+    todo: 'start it and check its password and connection limit; until then, most writes are refused with 50003',
   }
 }
 
@@ -144,9 +144,9 @@ export function findTooFewConnections(cluster: Cluster, processes: number): Node
   const sessions = processes * connectionsOfProcess
   const kept = Math.floor((fewest - citusConnections) / sessions)
   const orFewer =
-    kept < 1 ? '' : `, or citus.max_cached_conns_per_worker to ${kept} on the coordinator, which makes batches dearer`
+    kept < 1 ? '' : `, or citus.max_cached_conns_per_worker to ${kept} on the coordinator, which makes batches slower`
   return {
-    what: `up to ${needed} connections are opened to a node (${sessions} sessions × ${keptOfSession}, and ${citusConnections} of Citus), and only ${fewest} fit: then some operations are refused with 50003 and do not recover`,
+    what: `up to ${needed} connections are opened to a node (${sessions} sessions × ${keptOfSession}, and ${citusConnections} of Citus), but only ${fewest} are allowed; beyond that, some operations are refused with 50003 and don’t recover`,
     todo: `set ${settings.join(', ')}${orFewer}`,
   }
 }
@@ -157,7 +157,7 @@ export function findNoRebalance({ nodes }: Cluster): NodeFault | undefined {
   if (lacking.length === 0) return undefined
   const levels = [...new Set(lacking.map(({ settings }) => settings?.walLevel))].join(' or ')
   return {
-    what: `wal_level is ${levels} on ${listOf(lacking)}, so a rebalance onto a further node does not begin`,
+    what: `wal_level is ${levels} on ${listOf(lacking)}, so rebalancing to a new node can’t start`,
     todo: 'set wal_level to logical on each node, and restart it',
   }
 }

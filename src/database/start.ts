@@ -36,7 +36,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
   const place = placeOf(target)
   let isTold = seconds === 0
   const tell = (reason: string) => {
-    if (!isTold) log.warn({ place, reason, seconds }, 'waiting for the database: it cannot be used yet')
+    if (!isTold) log.warn({ place, reason, seconds }, 'database not available yet; retrying')
     isTold = true
   }
   // A host that has vanished sends nothing, so the driver fails only after its own timeout.
@@ -46,7 +46,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
       const fault = await look(sql, Math.max(end - performance.now(), lookMs), log, signal)
       if (fault === undefined) return
       if (signal.aborted || !fault.mayPass || performance.now() + lookEveryMs > end) {
-        throw new UserError(`The database cannot be reached: ${fault.reason} (${place}).`)
+        throw new UserError(`Can’t connect to the database: ${fault.reason} (${place}).`)
       }
       tell(fault.reason)
       await sleep(lookEveryMs, undefined, { signal }).catch(() => {})
@@ -78,16 +78,16 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
       extract(epoch from clock_timestamp())::float8 * 1000 as now`
   if (row.version < 150000) {
     throw new UserError(
-      `Forecourt needs PostgreSQL 15 or newer, but this database is version ${Math.floor(row.version / 10000)}.`,
+      `Forecourt requires PostgreSQL 15 or newer. This database is version ${Math.floor(row.version / 10000)}.`,
     )
   }
-  if (row.is_standby) return { reason: 'it is a standby and cannot be written', mayPass: true }
+  if (row.is_standby) return { reason: 'it is a read-only standby', mayPass: true }
   await requireSettings(sql)
   await requireNodeSettings(sql)
   const apartMs = Math.max(began - row.now, row.now - Date.now())
   if (apartMs > clockMs) {
     const seconds = Math.round(apartMs / 1000)
-    log.warn({ seconds }, 'the clocks of this machine and of the database differ: synchronize both (NTP)')
+    log.warn({ seconds }, 'this machine’s clock and the database clock differ; synchronize both with NTP')
   }
   return undefined
 }
@@ -103,7 +103,7 @@ async function requireSettings(sql: Sql): Promise<void> {
   if (first === undefined) return
   const statements = missing.map(({ role, name, value }) => `alter role ${role} set ${name} = ${value};`)
   throw new UserError(
-    `Sessions lack settings that the service asked for, perhaps because a pooler drops them. Run these statements, and let the pooler reconnect: ${statements.join(' ')}`,
+    `Database sessions don’t have the settings that the service requested. A connection pooler may drop them. Run these statements and let the pooler reconnect: ${statements.join(' ')}`,
   )
 }
 
@@ -135,7 +135,7 @@ export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<v
     const missing = code === '42501' || code === '3F000' ? await findMissingRight(sql) : undefined
     throw new UserError(
       missing === undefined
-        ? `The schema cannot be brought up to date: ${message} (${placeOf(options.target)}).`
+        ? `The schema migration failed: ${message} (${placeOf(options.target)}).`
         : `${missing.what}: ${missing.statement}.`,
     )
   }
@@ -160,7 +160,7 @@ export async function findReadOnly(sql: Sql): Promise<Remedy | undefined> {
     where current_setting('transaction_read_only')::bool`
   if (row === undefined) return undefined
   return {
-    what: `The database ${row.database} takes no writes from the user ${row.name}, because default_transaction_read_only is on`,
+    what: `The database ${row.database} is read-only for the user ${row.name}, because default_transaction_read_only is on`,
     statement: `alter database ${row.database} reset default_transaction_read_only`,
   }
 }
@@ -168,7 +168,7 @@ export async function findReadOnly(sql: Sql): Promise<Remedy | undefined> {
 /** Throws where the database has no tables of Forecourt: it may be the wrong database. */
 export async function requireForecourt(sql: Sql, target: Target): Promise<void> {
   const [row] = await sql`select to_regclass('schema_migration') as found`
-  if (row?.found === null) throw new UserError(`There is no Forecourt database in ${placeOf(target)}.`)
+  if (row?.found === null) throw new UserError(`No Forecourt database found in ${placeOf(target)}.`)
 }
 
 /**

@@ -16,12 +16,15 @@ export function explainFault(fault: unknown, folder: string): unknown {
   const { code, path, syscall, message }: SystemFault = fault
   if (!code || !/^E[A-Z0-9]+$/.test(code)) return fault
   const place = path ?? folder
-  if (syscall?.startsWith('spawn')) return new UserError(`The embedded PostgreSQL cannot be run here: ${message}.`)
+  if (syscall?.startsWith('spawn'))
+    return new UserError(
+      `Can’t run the embedded PostgreSQL on this system: ${message}. Set DATABASE_URL to use another PostgreSQL.`,
+    )
   if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(place)
-  if (code === 'EROFS') return new UserError(`Forecourt cannot write ${place}: the disk is read-only.`)
+  if (code === 'EROFS') return new UserError(`Can’t write to ${place}: the disk is read-only.`)
   if (code === 'EACCES' || code === 'EPERM') return new UserError(`Forecourt has no permission to use ${place}.`)
   if (code === 'ENOTDIR' || code === 'EEXIST') return new UserError(`The data folder ${folder} is not a folder.`)
-  return new UserError(`The data folder ${folder} cannot be used: ${message}.`)
+  return new UserError(`Can’t use the data folder ${folder}: ${message}.`)
 }
 
 /** The same sentence wherever the disk is full: for the service's own files, for initdb and for the server. */

@@ -41,13 +41,13 @@ function readCertificates(file: string): string {
     certificates = readFileSync(file, 'utf8')
   } catch (fault) {
     const { code } = fault as NodeJS.ErrnoException
-    throw new UserError(`The sslrootcert of DATABASE_URL names ${file}, which cannot be read (${code}).`)
+    throw new UserError(`Can’t read ${file} (${code}), the sslrootcert in DATABASE_URL.`)
   }
   try {
     createSecureContext({ ca: certificates })
     new X509Certificate(certificates)
   } catch {
-    throw new UserError(`The sslrootcert of DATABASE_URL names ${file}, which holds no certificate in PEM.`)
+    throw new UserError(`${file}, the sslrootcert in DATABASE_URL, has no PEM certificate.`)
   }
   return certificates
 }

@@ -108,9 +108,9 @@ export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allo
     return { en: 'must begin with https://', zh: '必须以 https:// 开头' }
   }
   if (username !== '' || password !== '') {
-    return { en: 'must not hold a user name or password', zh: '不得包含用户名或密码' }
+    return { en: 'must not contain a user name or password', zh: '不得包含用户名或密码' }
   }
-  if (hash !== '') return { en: 'must not hold a fragment', zh: '不得包含片段（#）' }
+  if (hash !== '') return { en: 'must not contain a fragment', zh: '不得包含片段（#）' }
   if (!allowed && isPrivateHost(hostname)) {
     return { en: 'must not point to a private, local or reserved address', zh: '不得指向私有、本地或保留地址' }
   }

@@ -165,8 +165,8 @@ export class CallbackWorker {
   /** Looks for endpoints with something to send until the service stops. */
   private async look(): Promise<void> {
     const outage = new OutageLog(this.options.log, {
-      failing: 'callbacks paused: the database does not answer',
-      succeeding: 'callbacks resumed: the database answers again',
+      failing: 'callbacks paused: the database doesn’t respond',
+      succeeding: 'callbacks resumed: the database responds again',
     })
     while (!this.isStopping) {
       let restMs = dueLookMs
@@ -255,7 +255,7 @@ export class CallbackWorker {
       .catch((error: unknown) =>
         this.options.log.error(
           { err: error, appId },
-          'callback sender failed: its endpoint is served again when its lease has expired',
+          'callback sender failed; the endpoint resumes when its lease expires',
         ),
       )
       .finally(() => {

@@ -25,10 +25,7 @@ export const testType = 'test'
 export const deliveryTypes = [...eventTypes, testType] as const
 const DeliveryType = named('DeliveryType', textOneOf(deliveryTypes))
 
-const DeliveryStatus = named(
-  'DeliveryStatus',
-  described(oneOf(1, 2, 3), '1 waiting for an attempt, 2 delivered, 3 dead.'),
-)
+const DeliveryStatus = named('DeliveryStatus', described(oneOf(1, 2, 3), '1 pending, 2 delivered, 3 failed.'))
 
 const DeliveryRecord = named(
   'Delivery',
@@ -42,20 +39,20 @@ const DeliveryRecord = named(
     time: Type.String({ description: 'the time of the event; for a test, when it was sent' }),
     status: Type.Integer({ [shownKey]: DeliveryStatus }),
     attempts: Type.Integer({
-      description: 'how many attempts there were since the delivery was created or last replayed',
+      description: 'attempts since the delivery was created or last replayed',
     }),
     createTime: moment,
     nextAttemptTime: nullable(
       Type.String({
-        description: 'when the next attempt follows, after any pause of the endpoint; null if none follows',
+        description: 'when the next attempt is due, after any pause of the endpoint; null if there is none',
       }),
     ),
     finishTime: nullable(moment),
     responseStatus: nullable(
-      Type.Integer({ description: 'the HTTP status of the newest attempt; null without an answer' }),
+      Type.Integer({ description: 'the HTTP status of the latest attempt; null without a response' }),
     ),
-    error: nullable(Type.String({ description: 'why the newest attempt failed' })),
-    response: nullable(Type.String({ description: 'the first 4 KiB of the newest answer' })),
+    error: nullable(Type.String({ description: 'why the latest attempt failed' })),
+    response: nullable(Type.String({ description: 'the first 4 KiB of the latest response' })),
     durationMs: nullable(Type.Integer()),
     attemptLog: Type.Array(
       Type.Object({
@@ -64,7 +61,7 @@ const DeliveryRecord = named(
         error: nullable(Type.String()),
         durationMs: Type.Integer(),
       }),
-      { description: 'the newest 20 attempts, oldest first' },
+      { description: 'the latest 20 attempts, oldest first' },
     ),
   }),
 )
@@ -77,12 +74,12 @@ export const mostMissedLookedAt = 2_000
 export const Missed = {
   missedEvents: nullable(
     Type.Integer({
-      description: `How many events were made while the callback was stopped (410), and have no delivery; of a page, those in its time. They are sent only by a replay. Counted among the first ${mostMissedLookedAt} events of each of the newest stops; null for several applications.`,
+      description: `Number of missed events: created while the endpoint was disabled (410), so without a delivery. They are sent only by a replay. In a list, only those in its time range. Counted within the first ${mostMissedLookedAt} events of each of the latest outages; null for several applications.`,
     }),
   ),
-  missedIsExact: Type.Boolean({ description: 'whether all events of these stops were looked at' }),
-  missedFrom: nullable(Type.String({ description: 'the time of the oldest of these events' })),
-  missedTo: nullable(Type.String({ description: 'the time of the newest of these events' })),
+  missedIsExact: Type.Boolean({ description: 'whether all events of these outages were counted' }),
+  missedFrom: nullable(Type.String({ description: 'time of the oldest missed event' })),
+  missedTo: nullable(Type.String({ description: 'time of the latest missed event' })),
 }
 
 /** The backlog of one application; null for several. */
@@ -90,13 +87,11 @@ const Waiting = {
   waitingEvents: nullable(
     Type.Integer({
       description:
-        'How many events of the application wait and have no delivery yet, counted up to 10000; null for several applications.',
+        'Number of queued events (without a delivery yet), counted up to 10000; null for several applications.',
     }),
   ),
-  waitingSince: nullable(Type.String({ description: 'the time of the oldest waiting event' })),
-  heldUntil: nullable(
-    Type.String({ description: 'until when nothing is sent to the endpoint, because attempts have failed' }),
-  ),
+  waitingSince: nullable(Type.String({ description: 'time of the oldest queued event' })),
+  heldUntil: nullable(Type.String({ description: 'until when the endpoint is paused after failed attempts' })),
   callbacks: callbacksSwitch,
 }
 
@@ -106,8 +101,7 @@ const status = optional(DeliveryStatus)
 export const pageDeliveries = operation({
   id: 'pageDeliveries',
   group: 'deliveries',
-  summary:
-    'Pages through the deliveries of an application’s events to its callback, newest event first; those of several applications are sorted by `appId` first.',
+  summary: 'Lists deliveries, newest event first. Deliveries of several applications are grouped by `appId`.',
   method: 'GET',
   path: `${folder}/page`,
   ...ofApplication,
@@ -116,7 +110,7 @@ export const pageDeliveries = operation({
     ...pageQuery,
     status,
     isDelivered: optional(
-      textOneOf(['true', 'false'], 'true: only deliveries of status 2; false: only those that wait or are dead.'),
+      textOneOf(['true', 'false'], 'true: only delivered (2); false: only pending (1) and failed (3).'),
     ),
     type: optional(typeFilter(deliveryTypes)),
     eventId: optional(integer()),
@@ -129,7 +123,7 @@ export const pageDeliveries = operation({
 export const getDelivery = operation({
   id: 'getDelivery',
   group: 'deliveries',
-  summary: 'Answers one delivery of an application.',
+  summary: 'Returns one delivery.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ofApplication,
@@ -142,7 +136,7 @@ export const replayDeliveries = operation({
   id: 'replayDeliveries',
   group: 'deliveries',
   summary:
-    'Sends one delivery again, or every event of a time range that the callback asks for. One replay of an application runs at a time.',
+    'Replays one delivery, or all events in a time range that the endpoint subscribes to. One replay per application runs at a time.',
   method: 'POST',
   path: `${folder}/replay`,
   ...ofApplication,
@@ -154,12 +148,11 @@ export const replayDeliveries = operation({
     status,
     isDelivered: optional(
       Type.Boolean({
-        description:
-          'false: only events that were not delivered: those whose delivery waits or is dead, and those without one that were made while the callback was stopped.',
+        description: 'false: only undelivered events: pending and failed deliveries, and missed events.',
       }),
     ),
   }),
-  data: Type.Object({ replayed: Type.Integer({ description: 'how many deliveries will be sent again' }) }),
+  data: Type.Object({ replayed: Type.Integer({ description: 'number of deliveries that will be replayed' }) }),
   refusals: ['applicationNotFound', 'callbackMissing', 'deliveryNotFound', 'tooManyRequests'],
   idempotent: true,
 })
@@ -167,7 +160,7 @@ export const replayDeliveries = operation({
 export const testDelivery = operation({
   id: 'testDelivery',
   group: 'deliveries',
-  summary: 'Sends a test event to the callback, once, and answers the outcome.',
+  summary: 'Sends one test event to the endpoint, without retries, and returns the result.',
   method: 'POST',
   path: `${folder}/test`,
   ...ofApplication,

@@ -24,7 +24,7 @@ export function registerGauges(
     'state',
     {
       name: 'forecourt_deliveries',
-      help: 'Deliveries that wait for another attempt, and dead ones, each counted up to 100000.',
+      help: 'Pending and failed (dead) deliveries, each counted up to 100000.',
       merged: 'first',
     },
     cached(countDeliveries),
@@ -33,7 +33,7 @@ export function registerGauges(
     'state',
     {
       name: 'forecourt_callback_endpoints',
-      help: 'Callback endpoints by state: on (sent to), held (after failures in a row), stopped (by a 410).',
+      help: 'Callback endpoints by state: on (active), held (paused after repeated failures), stopped (disabled by a 410).',
       merged: 'first',
     },
     cached(countEndpoints),
@@ -42,7 +42,7 @@ export function registerGauges(
     'state',
     {
       name: 'forecourt_callback_waiting_events',
-      help: 'Events that callbacks ask for and that wait for their first attempt, by the state of the endpoint, each counted up to 100000.',
+      help: 'Queued events (no delivery attempt yet) by endpoint state, each counted up to 100000.',
       merged: 'first',
     },
     async () => {
@@ -53,7 +53,7 @@ export function registerGauges(
   metrics.gauge(
     {
       name: 'forecourt_callback_lag_seconds',
-      help: 'How long the oldest event that a callback asks for has waited for its first attempt.',
+      help: 'Age of the oldest queued event.',
       merged: 'first',
     },
     async () => (await backlog())?.lagSeconds,

@@ -189,7 +189,7 @@ export function replayGaps(body: ReplayRequest): FieldFault[] {
   const [timeFrom, timeTo] = [given(body.timeFrom), given(body.timeTo)]
   if (given(body.id) !== null || (timeFrom !== null && timeTo !== null)) return []
   if (timeFrom === timeTo) {
-    return [fault('id', 'is required, or else timeFrom and timeTo', '必须给出，或改为给出 timeFrom 和 timeTo')]
+    return [fault('id', 'is required, unless you send timeFrom and timeTo', '必须给出，或改为给出 timeFrom 和 timeTo')]
   }
   return timeFrom === null
     ? [fault('timeFrom', 'is required together with timeTo', '给出 timeTo 时必填')]

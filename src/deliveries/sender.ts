@@ -169,9 +169,9 @@ export class Sender {
     } catch (error) {
       this.tools.log.error(
         { err: error, appId: this.appId },
-        'callback secret cannot be decrypted: check that FORECOURT_SECRETS_KEY_FILE still holds the key that encrypted it',
+        'callback secret can’t be decrypted; check that FORECOURT_SECRETS_KEY_FILE still has the key that encrypted it',
       )
-      return 'the callback secret cannot be opened'
+      return 'the callback secret can’t be decrypted'
     }
   }
 
@@ -231,16 +231,16 @@ export class Sender {
     const fields = { appId: this.appId, delivery: id, attempts, status: result.responseStatus, error: result.error }
     this.position++
     if (status === statuses.delivered) {
-      if (this.failures >= failuresUntilHeld) log.info({ appId: this.appId }, 'callback endpoint succeeds again')
+      if (this.failures >= failuresUntilHeld) log.info({ appId: this.appId }, 'callback endpoint recovered')
       this.forgetFailures()
       return
     }
     this.countFailure(result)
-    if (status === statuses.dead) log.warn(fields, 'delivery is dead: it will not be retried')
-    else log.debug(fields, 'delivery attempt failed: it will be retried')
+    if (status === statuses.dead) log.warn(fields, 'delivery failed; no more retries')
+    else log.debug(fields, 'delivery attempt failed; will retry')
     if (result.responseStatus === 410) {
       this.stoppedReason = 'answered 410'
-      log.warn(fields, 'callback endpoint responded 410: stopped until its configuration is saved again')
+      log.warn(fields, 'callback endpoint disabled: it responded with 410; to enable it, save its configuration again')
     }
   }
 
@@ -254,7 +254,7 @@ export class Sender {
     this.failuresLeft = this.heldMs > 0 && result.retryAfterMs !== null ? 0 : this.failuresLeft - 1
     if (!wasHeld && this.heldMs > 0) {
       const { responseStatus, error } = result
-      log.info({ appId: this.appId, status: responseStatus, error }, 'callback endpoint keeps failing: it is held')
+      log.info({ appId: this.appId, status: responseStatus, error }, 'callback endpoint paused after repeated failures')
     }
   }
 
@@ -294,7 +294,7 @@ export class Sender {
     } catch (error) {
       // Nothing was stored, so the process that has the lease next sends all of it again.
       this.isLost = true
-      this.tools.log.error({ err: error, appId }, 'delivery outcomes could not be stored: their events are sent again')
+      this.tools.log.error({ err: error, appId }, 'delivery results couldn’t be stored; the events will be sent again')
     }
   }
 

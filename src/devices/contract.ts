@@ -70,7 +70,7 @@ export type DeviceUpdate = Static<typeof DeviceUpdateRow>
 export const DeviceRegistration = named('DeviceRegistration', extended(DeviceBatchRow, { appId }))
 export type DeviceRegistration = Static<typeof DeviceRegistration>
 
-export const DeviceStatus = named('DeviceStatus', described(oneOf(1, 2), '1 normal, 2 fault.'))
+export const DeviceStatus = named('DeviceStatus', described(oneOf(1, 2), '1 normal, 2 faulty.'))
 export const OnlineStatus = named('OnlineStatus', described(oneOf(1, 2), '1 online, 2 offline.'))
 export const RunStatus = named('RunStatus', described(oneOf(0, 1, 2), '0 closed, 1 open, 2 stopped.'))
 
@@ -104,7 +104,7 @@ const unowned = named(
           provinceCode: Type.String(),
           provinceName: nullable(Type.String()),
         },
-        { description: 'The address of the device, although the member is called deviceBattery.' },
+        { description: 'The address of the device (despite the field’s name).' },
       ),
     ),
     DeviceBatteryOutput: named(
@@ -136,7 +136,7 @@ export const createDevice = operation({
   id: 'createDevice',
   group: 'devices',
   summary:
-    'Registers an entrance device by its serial number and binds it to an application. The province is 360000 and the city 360100 by default.',
+    'Creates an entrance device and binds its serial number to an application. The default province is 360000, the default city 360100.',
   method: 'POST',
   path: '/api/device/entrance/guard/create',
   callers: ['application', 'operator'],
@@ -156,8 +156,7 @@ export const createDevice = operation({
 export const createDevices = operation({
   id: 'createDevices',
   group: 'devices',
-  summary:
-    'Registers up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others.',
+  summary: 'Creates up to 1000 devices. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/createBatch',
   callers: ['application', 'operator'],
@@ -176,7 +175,7 @@ const ofOne = { callers: ['application', 'operator'], refusals: ['applicationNot
 export const updateDevice = operation({
   id: 'updateDevice',
   group: 'devices',
-  summary: 'Changes the given members of a device; null clears an optional member, or restores its default.',
+  summary: 'Updates the fields that you send of a device; null clears an optional field or restores its default.',
   method: 'POST',
   path: '/api/device/entrance/guard/update',
   ...ofOne,
@@ -190,8 +189,7 @@ export const updateDevice = operation({
 export const updateDevices = operation({
   id: 'updateDevices',
   group: 'devices',
-  summary:
-    'Changes up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others.',
+  summary: 'Updates up to 1000 devices. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/updateBatch',
   callers: ['application', 'operator'],
@@ -208,7 +206,7 @@ export const updateDevices = operation({
 export const getDevice = operation({
   id: 'getDevice',
   group: 'devices',
-  summary: 'Answers one device. The state that the device reports does not change the `ETag`.',
+  summary: 'Returns one device. Reported state doesn’t affect the `ETag`.',
   method: 'GET',
   path: '/api/device/entrance/guard/detail',
   ...ofOne,
@@ -235,8 +233,7 @@ export type DeviceSort = Sort<(typeof deviceSorts)[number]>
 export const pageDevices = operation({
   id: 'pageDevices',
   group: 'devices',
-  summary:
-    'Pages through an application’s devices, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise.',
+  summary: 'Lists devices, newest first. Without `sort`, the devices of several applications are grouped by `appId`.',
   method: 'GET',
   path: '/api/device/entrance/guard/page',
   callers: ['application', 'operator'],
@@ -244,8 +241,8 @@ export const pageDevices = operation({
     appId: anyAppId,
     ...pageQuery,
     ...sortedBy(deviceSorts),
-    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, regardless of upper and lower case' }),
-    deviceName: optional(freeText(64, 'a part of the name, regardless of upper and lower case')),
+    deviceNo: optional({ ...deviceNo, description: 'part of the serial number, not case-sensitive' }),
+    deviceName: optional(freeText(64, 'part of the name, not case-sensitive')),
     tag: optional(tag),
     provinceCode: optional(freeText(lengths.divisionCode)),
     cityCode: optional(freeText(lengths.divisionCode)),
@@ -254,22 +251,25 @@ export const pageDevices = operation({
     status: optional(DeviceStatus),
     onlineStatus: optional(OnlineStatus),
     runStatus: optional(RunStatus),
-    siteId: optional(described(integer(1), 'Only devices that stand at this site.')),
+    siteId: optional(described(integer(1), 'Only devices at this site.')),
     isPlaced: optional(
-      textOneOf(['true', 'false'], 'true: only devices that stand at a site; false: only those that stand at no site.'),
+      textOneOf(['true', 'false'], 'true: only devices at a site; false: only devices without a site.'),
     ),
     ...timeRange,
     lastReportFrom: optional(
-      described(momentText, `Only devices whose newest report is from this moment on. ${momentWords}`),
+      described(momentText, `Only devices with a last report at or after this time. ${momentWords}`),
     ),
     lastReportTo: optional(
       described(
         momentText,
-        `Only devices that have reported, the last time up to this moment, including all of its second. ${momentWords}`,
+        `Only devices with a last report at or before this time (the whole second included). ${momentWords}`,
       ),
     ),
     hasReported: optional(
-      textOneOf(['true', 'false'], 'true: only devices that have reported; false: only devices that never reported.'),
+      textOneOf(
+        ['true', 'false'],
+        'true: only devices that have reported; false: only devices that have never reported.',
+      ),
     ),
     bbox: optional(bbox),
   }),

@@ -50,7 +50,7 @@ export async function findBinaries(): Promise<Binaries> {
     const { version } = JSON.parse(readFileSync(join(dirname(index), '..', 'package.json'), 'utf8'))
     return { folder: dirname(dirname(postgres)), version }
   } catch {
-    throw new UserError(`There is no embedded PostgreSQL in ${name}: run npm ci again, or set DATABASE_URL.`)
+    throw new UserError(`No embedded PostgreSQL found in ${name}. Run npm ci again, or set DATABASE_URL.`)
   }
 }
 
@@ -119,7 +119,7 @@ export function systemFolder(candidates: string[], user: ServerUser): string {
   })
   if (!found) {
     throw new UserError(
-      `The user ${user.name}, as which PostgreSQL runs, can use neither this folder nor ${candidates.join(' nor ')}: ` +
+      `PostgreSQL runs as the user ${user.name}, who can’t access this folder or ${candidates.join(' or ')}: ` +
         'start Forecourt as an ordinary user, or set DATABASE_URL.',
     )
   }

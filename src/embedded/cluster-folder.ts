@@ -29,7 +29,7 @@ export function chooseFolder(dataDir: string, systemFolders: string[], log: (mes
   }
   if (record?.complete) {
     throw new UserError(
-      `The database in ${record.cluster} is gone: put it back, or remove ${recordPath(dataDir)} to begin with an empty one.`,
+      `The database in ${record.cluster} is missing. Restore it, or delete ${recordPath(dataDir)} to start with an empty one.`,
     )
   }
   return newPlace(dataDir, systemFolders, log)
@@ -39,14 +39,14 @@ function newPlace(dataDir: string, systemFolders: string[], log: (message: strin
   const inside = join(dataDir, 'postgres')
   if (existsSync(inside)) {
     throw new UserError(
-      `${inside} holds a database but its password is missing: put ${recordPath(dataDir)} back, or move the folder away.`,
+      `${inside} has a database, but its password is missing. Restore ${recordPath(dataDir)}, or move the folder away.`,
     )
   }
   const user = serverUser()
   const closed = user && closedFolder(dataDir, user)
   const cluster = user && closed ? outsideCluster(systemFolders, user) : inside
   if (user && closed)
-    log(`The embedded database is kept in ${cluster}, because the user ${user.name} cannot enter ${closed}.`)
+    log(`The embedded database is stored in ${cluster}, because the user ${user.name} has no access to ${closed}.`)
   const record = newRecord(cluster)
   // Written before anything is created, so that a later start finds what a killed one left.
   writeRecord(dataDir, record)
@@ -66,7 +66,7 @@ function outsideCluster(systemFolders: string[], user: ServerUser): string {
 export function requireReachable({ cluster, user }: Place): void {
   const closed = user && closedFolder(cluster, user)
   if (closed)
-    throw new UserError(`The user ${user.name}, as which the database in ${cluster} runs, cannot enter ${closed}.`)
+    throw new UserError(`The database in ${cluster} runs as the user ${user.name}, who has no access to ${closed}.`)
 }
 
 /** Gives a file or folder to the user as which the server runs. */

@@ -86,8 +86,8 @@ export function requireSameMajor({ cluster }: Place, version: string): void {
   const ours = String(Number.parseInt(version, 10))
   if (found === ours) return
   throw new UserError(
-    `The database in ${cluster} was made by PostgreSQL ${found} and this Forecourt brings PostgreSQL ${ours}: ` +
-      'take a backup with the Forecourt that made it (forecourt backup FILE), and restore it into a new data folder with this one (forecourt restore FILE).',
+    `The database in ${cluster} was created by PostgreSQL ${found}, but this version of Forecourt includes PostgreSQL ${ours}: ` +
+      'take a backup with the earlier version (forecourt backup FILE) and restore it into a new data folder with this one (forecourt restore FILE).',
   )
 }
 
@@ -120,7 +120,7 @@ async function runInitdb(initdb: string, draft: string, passwordFile: string, pl
   if (/No space left|quota exceeded/i.test(said)) throw diskFull(dirname(place.cluster))
   const reason = said.match(/(?:error|FATAL|PANIC):\s+(.+)/)?.[1] ?? said.trim().split('\n')[0]
   throw new UserError(
-    `The embedded database could not be made in ${place.cluster}: ${reason || `initdb ended with ${code}`}.`,
+    `Can’t create the embedded database in ${place.cluster}: ${reason || `initdb ended with ${code}`}.`,
   )
 }
 

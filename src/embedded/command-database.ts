@@ -28,7 +28,7 @@ export function findRunning(dataDir: string): BesideService | undefined {
 export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   if (databaseUrl !== undefined || readRecord(dataDir)?.complete) return
   throw new UserError(
-    `There is no Forecourt database in ${dataDir}: name its folder in FORECOURT_DATA_DIR, or its server in DATABASE_URL.`,
+    `No Forecourt database found in ${dataDir}. Set FORECOURT_DATA_DIR to its folder, or DATABASE_URL to its server.`,
   )
 }
 

@@ -59,7 +59,9 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     mkdirSync(trap)
     chmodSync(trap, 0o777)
     const options = { binaries: await closedBinaries(), systemFolders: [trap] }
-    expect(await refusal(join(closed, 'three'), options)).toMatch(/^UserError: The user \w+, .* can use neither/)
+    expect(await refusal(join(closed, 'three'), options)).toMatch(
+      /^UserError: PostgreSQL runs as the user \w+, who can’t access this folder or /,
+    )
   })
 
   test.skipIf(closedToNobody)('everything runs as the ordinary user who starts it', async () => {

@@ -163,7 +163,7 @@ describe('one data folder', () => {
     const version = join(dataDir, 'postgres', 'PG_VERSION')
     writeFileSync(version, '19\n')
     expect(await refusal(dataDir)).toMatch(
-      /^UserError: The database in .* was made by PostgreSQL 19 and .* PostgreSQL 18:/,
+      /^UserError: The database in .* was created by PostgreSQL 19, but .* PostgreSQL 18: /,
     )
     writeFileSync(version, '18\n')
   })
@@ -173,11 +173,11 @@ describe('one data folder', () => {
     const cluster = join(dataDir, 'postgres')
     renameSync(cluster, `${cluster}.away`)
     expect(await refusal(dataDir)).toBe(
-      `UserError: The database in ${cluster} is gone: put it back, or remove ${record} to begin with an empty one.`,
+      `UserError: The database in ${cluster} is missing. Restore it, or delete ${record} to start with an empty one.`,
     )
     renameSync(`${cluster}.away`, cluster)
     renameSync(record, `${record}.away`)
-    expect(await refusal(dataDir)).toMatch(/^UserError: .* holds a database but its password is missing/)
+    expect(await refusal(dataDir)).toMatch(/^UserError: .* has a database, but its password is missing/)
     renameSync(`${record}.away`, record)
     expect(await refusal(dataDir)).toBe('it started')
   })

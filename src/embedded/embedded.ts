@@ -60,7 +60,7 @@ export async function startEmbeddedDatabase(
 ): Promise<EmbeddedDatabase> {
   try {
     if (process.platform === 'win32') {
-      throw new UserError('The embedded database does not run on Windows: set DATABASE_URL.')
+      throw new UserError('The embedded database isn’t available on Windows. Set DATABASE_URL.')
     }
     makeDataFolder(dataDir)
     return await start(realpathSync(dataDir), log, options)
@@ -108,10 +108,10 @@ async function adopt(place: Place, processes: number, log: Log): Promise<Process
     (await becomesReady(server, place.cluster, log)) &&
     (await answers(place.record))
   ) {
-    log('The embedded database was still running, and is used without a restart.')
+    log('The embedded database was already running and is used as it is.')
     return server
   }
-  log('The embedded database was still running, but did not answer or had other settings: it is restarted.')
+  log('The embedded database was already running, but didn’t respond or had different settings. Restarting it.')
   await stopServer(server, place.cluster)
   return undefined
 }

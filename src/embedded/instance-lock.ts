@@ -100,10 +100,7 @@ function release(path: string, mine: Holder): void {
 
 function thisProcess(): ProcessId {
   const found = findProcess(process.pid)
-  if (!found)
-    throw new UserError(
-      'Forecourt cannot read the start time of its own process, which the lock of the data folder needs.',
-    )
+  if (!found) throw new UserError('Can’t lock the data folder: the start time of this process can’t be read.')
   return found
 }
 

@@ -63,7 +63,7 @@ export async function becomesReady(
     if (status === 'stopping') return false
     if (performance.now() > reminder) {
       reminder += 5000
-      log('The embedded database is still getting ready.')
+      log('The embedded database is still starting.')
     }
     await sleep(10)
   }
@@ -94,7 +94,7 @@ async function clearRemains(place: Place): Promise<void> {
   await endOrphansIn(cluster)
   const socket = socketPath(record.socketDir, record.port)
   if (await somebodyAnswers(socket)) {
-    throw new UserError(`Another server, in another container perhaps, already runs the database in ${cluster}.`)
+    throw new UserError(`Another server, possibly in another container, already uses the database in ${cluster}.`)
   }
   // PostgreSQL removes these files itself, unless another process has got the same number: then PostgreSQL believes
   // that a server runs.
@@ -194,7 +194,7 @@ export function serverFailure(cluster: string, complaint: string | undefined): U
   const { bavail, bsize } = statfsSync(cluster)
   // With a full disk the server cannot even write its complaint.
   if (/No space left|quota exceeded/i.test(complaint ?? '') || bavail * bsize < 1_000_000) return diskFull(cluster)
-  return new UserError(`The embedded database in ${cluster} cannot be used: ${complaint ?? 'it gave no reason'}.`)
+  return new UserError(`Can’t use the embedded database in ${cluster}: ${complaint ?? 'no reason given'}.`)
 }
 
 /** The lines of postmaster.pid: process, folder, start, port, socket folder, address, shared memory, status. */

@@ -16,7 +16,7 @@ export function serverUser(): ServerUser | undefined {
   const user = users.find(({ name }) => name === 'postgres') ?? users.find(({ name }) => name === 'nobody')
   if (!user) {
     throw new UserError(
-      'PostgreSQL refuses to run as root and this system has neither a user postgres nor a user nobody: ' +
+      'PostgreSQL can’t run as root, and this system has no user postgres or nobody: ' +
         'start Forecourt as an ordinary user, or set DATABASE_URL.',
     )
   }
@@ -35,7 +35,7 @@ export function clusterUser(cluster: string): ServerUser | undefined {
   }
   if (own === 0 && uid === 0) {
     const { name: needed } = serverUser() ?? { name: 'nobody' }
-    throw new UserError(`PostgreSQL refuses to run as root: give ${cluster} to its user with chown -R ${needed}.`)
+    throw new UserError(`PostgreSQL can’t run as root. Change the owner of ${cluster}: chown -R ${needed}.`)
   }
   return own === 0 ? { name, uid, gid } : undefined
 }

@@ -27,7 +27,7 @@ export function typeFilter(types: readonly string[]) {
   return Type.String({
     pattern: `^${one}(,${one})*$`,
     [shownKey]: { type: 'string', pattern: '^[A-Za-z.*]+(,[A-Za-z.*]+)*$' },
-    description: 'One type of event or several, with commas between them; device.* means all types of that kind.',
+    description: 'One or more event types, separated by commas; device.* matches all device events.',
     [reasonKey]: {
       en: `must be one or more of ${names.join(', ')}, separated by commas`,
       zh: `必须是以下一项或多项（以逗号分隔）：${names.join('、')}`,
@@ -51,7 +51,7 @@ const EventRecord = named(
     actor: Type.String(),
     data: Type.Unknown({
       [shownKey]: Type.Object({}),
-      description: 'The record, as the operations on such records answer it.',
+      description: 'The record, as returned by its detail operation.',
     }),
   }),
 )
@@ -65,7 +65,7 @@ export const pageEvents = operation({
   id: 'pageEvents',
   group: 'events',
   summary:
-    'The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events.',
+    'Returns the event feed of an application, oldest first. To get newer events, send the last event’s ID as `afterId`.',
   method: 'GET',
   path: '/api/event/v1/event/page',
   callers: ['application', 'operator'],
@@ -89,10 +89,34 @@ export const pageEvents = operation({
   refusals: ['applicationNotFound'],
 })
 
+/** The media type of server-sent events. */
+export const eventStreamType = 'text/event-stream'
+
+export const streamEvents = operation({
+  id: 'streamEvents',
+  group: 'events',
+  summary:
+    'Streams an application’s events as server-sent events, in the order of `pageEvents`. Begins after `Last-Event-ID`, else after `afterId`, else after the newest event.',
+  method: 'GET',
+  path: '/api/event/v1/event/stream',
+  callers: ['application', 'operator'],
+  query: Type.Object({
+    appId: ownAppId,
+    type: optional(typeFilter(eventTypes)),
+    deviceNo: optional(deviceNo),
+    siteId: optional(integer()),
+    afterId: optional(integer()),
+  }),
+  data: Type.Unknown(),
+  answers: [eventStreamType],
+  resumes: true,
+  refusals: ['applicationNotFound'],
+})
+
 export const getEvent = operation({
   id: 'getEvent',
   group: 'events',
-  summary: 'Answers one event of an application.',
+  summary: 'Returns one event.',
   method: 'GET',
   path: '/api/event/v1/event/detail',
   callers: ['application', 'operator'],
@@ -108,11 +132,11 @@ export const AuditRecord = named(
   Type.Object({
     ...EventRecord.properties,
     type: Type.String({ [shownKey]: LoggedType }),
-    appId: nullable(Type.String({ description: 'the application; null for an event that is about none' })),
+    appId: nullable(Type.String({ description: 'the application; null if the event concerns none' })),
     actorId: nullable(
-      Type.Integer({ description: 'the id of the account or key that acted, which stays the same when it is renamed' }),
+      Type.Integer({ description: 'the ID of the account or key that acted; renaming doesn’t change it' }),
     ),
-    subject: nullable(Type.String({ description: 'what the event is about: a serial number or an id' })),
+    subject: nullable(Type.String({ description: 'the subject of the event: a serial number or an ID' })),
     address: nullable(Type.String({ description: 'the source address, for events that record it' })),
   }),
 )
@@ -122,14 +146,14 @@ export const pageAudit = operation({
   id: 'pageAudit',
   group: 'audit',
   summary:
-    'Pages through what operators and their keys did, in all applications, the price changes that took effect, and what happened on the platform itself, newest first.',
+    'Lists the audit log, newest first: actions of people and operator keys in all applications, applied price changes, and platform events.',
   method: 'GET',
   path: '/api/platform/v1/audit/page',
   callers: ['operator'],
   query: Type.Object({
     ...pageQuery,
     appId: optional(appId),
-    actor: optional(text(128, 'the whole name of an actor, or its beginning: operator:… or operatorKey:…')),
+    actor: optional(text(128, 'the full name of an actor, or a prefix: operator:… or operatorKey:…')),
     actorId: optional(integer()),
     type: optional(typeFilter(auditTypes)),
     subject: optional(text(64, 'a serial number or an id')),

@@ -9,7 +9,7 @@ import { type EventType, eventTypes, type PlatformEventType, platformTypesNaming
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type AuditRecord, auditTypes, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
-import { historyOfSql, historySql, readData, stateType } from './history/store.ts'
+import { eventsAfterSql, historyOfSql, historySql, readData, stateType } from './history/store.ts'
 import { readActor } from './rules.ts'
 
 export interface NewEvent {
@@ -145,6 +145,29 @@ function toEvent(row: Row, showMoment: ShowMoment): EventRecord {
     actor: readActor(row.actor).actor,
     data: readData(row, showMoment),
   }
+}
+
+/** The first events of an application after an id, in order, each with what it is about: a serial number or an id. */
+export async function eventsAfter(sql: Sql, appId: string, afterId: number, limit: number, showMoment: ShowMoment) {
+  const rows = await sql.unsafe(
+    `select ${eventColumnsSql}, subject from ${eventsAfterSql('$1', '$2', '$3')} order by id`,
+    [appId, afterId, limit],
+    { prepare: true },
+  )
+  return rows.map((row) => ({ event: toEvent(row, showMoment), subject: row.subject as string | null }))
+}
+
+/**
+ * The last id that each application's events have drawn. Every event up to it is committed: ids are drawn and committed
+ * under the application's lock.
+ */
+export async function lastEventIds(sql: Sql, appIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await sql.unsafe(
+    'select app_id, last_event_id from event_head where app_id = any ($1::text[])',
+    [textArray(appIds)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.app_id, row.last_event_id]))
 }
 
 /** The application's event with this id. Throws 60002. */

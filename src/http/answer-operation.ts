@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { permitted } from '../callers/access-control.ts'
 import { actorOf, type Caller } from '../callers/caller.ts'
+import { requireStillActingFor } from '../callers/permissions.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import { ownerOf as usageOwnerOf } from '../database/usage.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { type FieldFault, Refusal, unavailable } from '../vocabulary/refusals.ts'
-import { endWithAccess, watchAccess } from './access-watch.ts'
+import { endWithAccess } from './access-watch.ts'
 import { JsonText, Replayed, Reply } from './answer.ts'
 import { type BodyReader, bodyTooSlow, FileBody, isLarge, requireMediaType } from './body.ts'
 import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
@@ -36,6 +37,7 @@ export async function answerFor(
   const head = {
     requestId: pending.requestId,
     pending,
+    isHead: request.method === 'HEAD',
     header: (name: string) => request.header(name),
     sourceAddress: () => options.sourceOf(request),
     noteRefusedRow(refusal: Refusal, subject: string | null) {
@@ -163,12 +165,23 @@ async function answerRead(
     await still()
     return options.reads.run(asked.actor, pending.signal, read)
   }
+  const watch: StreamRequest['watchAccess'] = (onLoss) =>
+    options.accessWatch.watch(
+      request,
+      caller,
+      (now) => requireStillActingFor(caller, permitted(narrower ?? operation, now), named),
+      onLoss,
+    )
   const outcome = await answerGet(
     route.handler,
-    { caller, idempotency: undefined, readNext, ...asked } as OperationRequest,
+    { caller, idempotency: undefined, readNext, watchAccess: watch, ...asked } as OperationRequest,
     options,
   )
-  if (outcome instanceof Reply) endWithAccess(outcome, still)
+  if (outcome instanceof Reply) {
+    // A live response watches by itself, and must begin, so that it ends.
+    if (outcome.answer.isLive) return outcome
+    endWithAccess(outcome, watch)
+  }
   // A read may wait for seconds; writes look again under their locks.
   await still()
   return outcome
@@ -201,7 +214,12 @@ async function answerFile(
   const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
   const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
   // Access is checked while the file arrives, because a sender that pauses for long must be ended too.
-  const looking = watchAccess(still, (refusal) => file.end(refusal))
+  const endWatch = options.accessWatch.watch(
+    request,
+    caller,
+    (now) => requireStillActingFor(caller, permitted(operation, now), named),
+    (refusal) => file.end(refusal),
+  )
   try {
     const outcome = () => run({ ...asked, idempotency, file })
     return await (idempotency === undefined ? outcome() : keyed(options, asked.actor, idempotency, outcome))
@@ -209,7 +227,7 @@ async function answerFile(
     if (error instanceof Refusal && file.isLeft) error.headers.connection = 'close'
     throw error
   } finally {
-    clearInterval(looking)
+    endWatch()
     await file.close()
   }
 }

@@ -75,11 +75,11 @@ export function renderRefusal(
   }
 }
 
-/** Large enough to be worth compressing, and not compressed beforehand. */
+/** Large enough to be worth compressing, not compressed beforehand, and not to be sent as it is. */
 export function isLarge({ body, headers }: HttpAnswer): boolean {
   // A character takes at most three bytes for each UTF-16 unit, so most responses are known to be short without being
   // counted.
-  if (headers['content-encoding'] !== undefined) return false
+  if (headers['content-encoding'] !== undefined || headers['cache-control']?.includes('no-transform')) return false
   if (isStreamed(body)) return true
   if (body.length * 3 < leastCompressed) return false
   return Buffer.byteLength(body) >= leastCompressed

@@ -114,7 +114,7 @@ async function writeRows<Row>(
       noteKept(idempotency)
       return { text: `${named},"code":0,"msg":"success","data":${record}}` }
     } catch (error) {
-      if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')
+      if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'batch row failed')
       const refusal = error instanceof Refusal ? error : unavailable()
       if (losses.has(refusal.refusal)) lost = refusal
       noteRefusedRow(refusal, subject)

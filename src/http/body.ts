@@ -320,7 +320,7 @@ export function requireMediaType(request: HttpRequest, operation: Operation): 'f
 function requireUncompressed(request: HttpRequest): void {
   const encoding = request.header('content-encoding')
   if (encoding === null || encoding === 'identity') return
-  const reason = { en: 'must be left out: bodies are not compressed', zh: '不支持压缩的请求体' }
+  const reason = { en: 'must be omitted: compressed bodies aren’t supported', zh: '不支持压缩的请求体' }
   throw invalidRequest([{ field: 'Content-Encoding', reason }], 415)
 }
 
@@ -353,7 +353,7 @@ export function readForm(bytes: Uint8Array): Record<string, string> {
   if (undecoded !== undefined) throw invalidRequest([{ field: undecoded, reason: notUtf8 }])
   for (const [member, value] of new URLSearchParams(text)) {
     if (Object.hasOwn(form, member)) {
-      throw invalidRequest([{ field: member, reason: { en: 'is given twice', zh: '重复给出' } }])
+      throw invalidRequest([{ field: member, reason: { en: 'appears twice', zh: '重复给出' } }])
     }
     Object.defineProperty(form, member, { value, enumerable: true })
   }
@@ -373,11 +373,11 @@ function bodyFault(reason: Reason, status?: number): Refusal {
 }
 
 function brokenOff(): Refusal {
-  return bodyFault({ en: 'was cut off before its end', zh: '传输中断' })
+  return bodyFault({ en: 'was incomplete', zh: '传输中断' })
 }
 
 export function bodyTooSlow(): Refusal {
-  return closing(bodyFault({ en: 'did not arrive in time', zh: '未在规定时间内到达' }, 408))
+  return closing(bodyFault({ en: 'didn’t arrive in time', zh: '未在规定时间内到达' }, 408))
 }
 
 function evicted(): Refusal {
@@ -391,7 +391,7 @@ function closing(refusal: Refusal): Refusal {
 }
 
 function lengthTwice(): Refusal {
-  return closing(invalidRequest([{ field: 'Content-Length', reason: { en: 'is given twice', zh: '重复给出' } }]))
+  return closing(invalidRequest([{ field: 'Content-Length', reason: { en: 'appears twice', zh: '重复给出' } }]))
 }
 
 function tooLarge(limit: number): Refusal {

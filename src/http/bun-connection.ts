@@ -338,6 +338,13 @@ export class Connection implements ParserEvents, Carrier {
   }
 }
 
+/** The last piece as a chunk: an event is sent to thousands of readers, one after the other. */
+let lastChunk: { piece: Uint8Array; chunk: Uint8Array } | undefined
+
 function chunkOf(piece: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
+  if (lastChunk?.piece !== piece) {
+    const framed = [Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, Buffer.from('\r\n')]
+    lastChunk = { piece, chunk: Buffer.concat(framed) }
+  }
+  return lastChunk.chunk
 }

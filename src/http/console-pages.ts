@@ -25,7 +25,7 @@ const mediaTypes: Record<string, string> = {
 const missing: HttpAnswer = {
   status: 503,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body: 'The console has not been built. Run "npm run build:console", and start the service again.\n',
+  body: 'The console hasn’t been built. Run "npm run build:console" and restart the service.\n',
 }
 
 /** The pages that lead on to others. */

@@ -21,6 +21,8 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   /** The idempotency key of a write, with the SHA-256 of its body. */
   idempotency: RequestKey | undefined
   requestId: string
+  /** Whether the response has no body, because the method is HEAD. */
+  isHead: boolean
   /** The request as long as its work may begin; writes run in its transactions. */
   pending: Pending
   header(name: string): string | null
@@ -47,6 +49,8 @@ export interface StreamRequest<Query = unknown> extends OperationRequest<undefin
    * Runs a read when its turn has come. Throws 10002, 10003 and 10005 when the caller has lost its access meanwhile.
    */
   readNext<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer>
+  /** Calls back when the caller has lost its access. Returns the function that ends this. */
+  watchAccess(onLoss: (refusal: Refusal) => void): () => void
 }
 
 export interface Handler {
@@ -56,6 +60,8 @@ export interface Handler {
   ): Promise<unknown>
   /** The operation whose callers alone may make a request with this query, where the query decides what is read. */
   admission?: (query: unknown) => Admission
+  /** Checks the headers that the operation takes; their faults are reported with those of the query. */
+  headFaults?: (header: (name: string) => string | null) => FieldFault[]
   /** Whether the handler gets a connection to read with. */
   reads?: boolean
   /** Whether the handler of a write does not run in its owner's turn (`handleOutOfTurn`). */
@@ -139,7 +145,7 @@ export function takeFile<Query extends TObject, Data extends TSchema>(
 export function stream<Query extends TObject, Data extends TSchema>(
   operation: Operation<TObject, Query, Data>,
   run: (request: StreamRequest<Static<Query>>) => Promise<Reply>,
-  extras: { admission?: (query: Static<Query>) => Admission } = {},
+  extras: { admission?: (query: Static<Query>) => Admission; headFaults?: Handler['headFaults'] } = {},
 ): Handler {
   return { operation: operation as unknown as Operation, run: run as Handler['run'], ...(extras as Partial<Handler>) }
 }

@@ -9,7 +9,7 @@ export function headFault(request: Pick<HttpRequest, 'version' | 'header'>): Ref
     return invalidRequest([{ field: 'Host', reason: { en: 'is missing', zh: '缺失' } }])
   }
   // Two headers arrive as one text with a comma, which no host has.
-  if (host?.includes(',')) return invalidRequest([{ field: 'Host', reason: { en: 'is given twice', zh: '重复给出' } }])
+  if (host?.includes(',')) return invalidRequest([{ field: 'Host', reason: { en: 'appears twice', zh: '重复给出' } }])
   const expect = request.header('expect')
   if (expect === null || version === '1.0' || expect.toLowerCase() === '100-continue') return undefined
   return invalidRequest([{ field: 'Expect', reason: { en: 'must be 100-continue', zh: '必须是 100-continue' } }], 417)

@@ -16,7 +16,7 @@ export class JsonFault extends Error {
 
 /**
  * Reads a JSON body strictly: valid UTF-8 (nothing is replaced), no member named twice (parsers differ on which one
- * wins, so a retry or a proxy could mean another request), no nesting beyond 32, and as many members and elements as
+ * wins, so a retry or a proxy could mean another request), no nesting beyond 32, and as many keys and elements as
  * its operation could ever need. A large one is read in slices; a small one is there at once. Throws `JsonFault`.
  */
 export function parseJson(bytes: Uint8Array): unknown | Promise<unknown> {
@@ -95,7 +95,7 @@ class Scan {
           this.depth--
       }
     }
-    if (this.values > limits.jsonValues) throw tooMany('members and elements', '成员与元素', limits.jsonValues)
+    if (this.values > limits.jsonValues) throw tooMany('keys and elements', '成员与元素', limits.jsonValues)
     if (this.longEscapes > limits.jsonLongEscapes)
       throw tooMany('escapes in long texts', '长文本中的转义', limits.jsonLongEscapes)
     this.at = at
@@ -125,7 +125,7 @@ class Scan {
   private countMember(): void {
     this.members++
     const count = (this.membersAtDepth[this.depth] ?? 0) + 1
-    if (count > limits.jsonMembers) throw tooMany('members in one object', '单个对象的成员', limits.jsonMembers)
+    if (count > limits.jsonMembers) throw tooMany('keys in one object', '单个对象的成员', limits.jsonMembers)
     this.membersAtDepth[this.depth] = count
   }
 
@@ -243,11 +243,11 @@ function membersOf(value: unknown): number {
 }
 
 const notJson: Reason = { en: 'is not valid JSON', zh: '不是有效的 JSON' }
-const twice: Reason = { en: 'names a member of an object twice', zh: '对象中有重复的成员名' }
+const twice: Reason = { en: 'has an object with a duplicate key', zh: '对象中有重复的成员名' }
 const tooDeep: Reason = {
   en: `is nested deeper than ${limits.jsonDepth} levels`,
   zh: `嵌套超过 ${limits.jsonDepth} 层`,
 }
 function tooMany(en: string, zh: string, most: number): JsonFault {
-  return new JsonFault({ en: `holds more than ${most} ${en}`, zh: `${zh}超过 ${most} 个` })
+  return new JsonFault({ en: `has more than ${most} ${en}`, zh: `${zh}超过 ${most} 个` })
 }

@@ -116,16 +116,18 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
     answer.cut?.addEventListener('abort', () => cutOff(outgoing))
     streaming.add(outgoing)
     outgoing.once('close', () => streaming.delete(outgoing))
-    void send(outgoing, body)
+    if (answer.isLive) outgoing.setTimeout(limits.readerIdleSeconds * 1000)
+    void send(outgoing, body, answer.isLive === true)
   } else outgoing.end(body)
 }
 
-/** Sends the pieces as they are made. Never rejects: an error closes the connection. */
-async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
+/** Sends the pieces as they are made; of a live response one at a time. Never rejects: an error closes the connection. */
+async function send(outgoing: ServerResponse, pieces: Streamed, isLive: boolean): Promise<void> {
   try {
     for await (const piece of pieces) {
       if (outgoing.destroyed) return
-      if (!outgoing.write(piece)) await roomIn(outgoing)
+      if (isLive) await new Promise((resolve) => outgoing.write(piece, resolve))
+      else if (!outgoing.write(piece)) await roomIn(outgoing)
     }
     outgoing.end()
   } catch {

@@ -54,10 +54,10 @@ async function explained<Result>(host: string, port: number, attempt: () => Resu
     const code = (error as { code?: string }).code
     if (code === 'EADDRINUSE')
       throw new UserError(
-        `Port ${port} on ${host} is used by another program: stop that program, or take another port.`,
+        `Port ${port} on ${host} is used by another program. Stop that program, or set FORECOURT_PORT to another port.`,
       )
     if (code === 'EACCES')
-      throw new UserError(`This user is not permitted to open port ${port} on ${host}: take a port above 1023.`)
-    throw new UserError(`Forecourt cannot listen on ${host}:${port} (${code ?? (error as Error).message}).`)
+      throw new UserError(`No permission to open port ${port} on ${host}. Set FORECOURT_PORT to a port above 1023.`)
+    throw new UserError(`Can’t listen on ${host}:${port} (${code ?? (error as Error).message}).`)
   }
 }

@@ -33,6 +33,8 @@ export interface HttpAnswer {
   /** Each becomes a `Set-Cookie` header of its own. */
   cookies?: string[]
   body: string | Uint8Array | Streamed
+  /** The body lasts until its caller leaves: a stop of the service ends it, and does not wait for it. */
+  isLive?: boolean
   /** When this is aborted, the connection of a streamed body is closed, even if its reader reads nothing. */
   cut?: AbortSignal
 }

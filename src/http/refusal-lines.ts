@@ -7,13 +7,13 @@ import type { BoundedLines, LineKind } from './bounded-lines.ts'
 const kinds: Partial<Record<RefusalName, LineKind>> = {
   clientInvalid: {
     level: 'warn',
-    line: 'a client secret was refused',
-    rest: 'more client secrets were refused in this minute',
+    line: 'client authentication failed',
+    rest: 'more client authentication failures in this minute',
   },
   notPermitted: {
     level: 'info',
-    line: 'a request was refused: its caller lacks the permission',
-    rest: 'more requests were refused in this minute: their callers lack the permission',
+    line: 'request refused: missing permission',
+    rest: 'more requests refused in this minute: missing permission',
   },
 }
 

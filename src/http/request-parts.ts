@@ -40,9 +40,11 @@ export function noting<Value>(faults: FieldFault[], check: () => Value): Value |
 }
 
 /** Reads the query. Throws 10001, before the body is read. */
-export function readQuery({ readQuery: read, appIdIn }: Route, { query }: HttpRequest, caller: Caller): unknown {
+export function readQuery({ readQuery: read, appIdIn, handler }: Route, request: HttpRequest, caller: Caller): unknown {
+  const { query } = request
   const faults: FieldFault[] = []
   const asked = noting(faults, () => read?.(query))
+  if (handler.headFaults !== undefined) faults.push(...handler.headFaults((name) => request.header(name)))
   if (faults.length === 0) return asked
   throw refusalOf(faults, appIdIn === 'query', caller, Object.fromEntries(new URLSearchParams(query)))
 }

@@ -5,6 +5,7 @@ import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import type { Refusal } from '../vocabulary/refusals.ts'
+import type { AccessWatch } from './access-watch.ts'
 import type { BoundedLines } from './bounded-lines.ts'
 import type { HttpRequest } from './message.ts'
 import type { Shares } from './pending-request.ts'
@@ -36,6 +37,7 @@ export interface ServeOptions extends Shares {
   present(caller: Caller): Promise<Caller>
   /** Returns the caller, or a promise of it when it must be looked up. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>
+  accessWatch: AccessWatch
   addRateHeaders(caller: ApplicationCaller, headers: Record<string, string>): void
   deadlines: Deadlines
   metrics: Metrics

@@ -132,7 +132,7 @@ export function requestIdOf(request: HttpRequest): string {
 const databaseAway: LineKind = {
   level: 'warn',
   line: 'the database did not respond',
-  rest: 'the database did not respond to more requests in this minute',
+  rest: 'database didn’t respond to more requests in this minute',
 }
 
 /** Refusals go to the caller; any other error goes to the log alone, with everything that it says. */

@@ -43,7 +43,7 @@ export function sourceFinder(
       isTold = true
       log.warn(
         { peer },
-        'X-Forwarded-For comes from an address that is not a trusted proxy, so all callers behind it count as one: if it is your proxy, name it in FORECOURT_TRUSTED_PROXIES',
+        'X-Forwarded-For from an untrusted address; all callers behind it count as one. If this is your proxy, add it to FORECOURT_TRUSTED_PROXIES',
       )
     }
     return address

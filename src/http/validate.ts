@@ -12,8 +12,8 @@ const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对�
 const anArray: Reason = { en: 'must be a JSON array', zh: '必须是 JSON 数组' }
 const unknown: Reason = { en: 'is not known to this operation', zh: '不是本操作的参数' }
 export const notUtf8: Reason = { en: 'must be percent-encoded UTF-8', zh: '必须是百分号编码的 UTF-8' }
-const twice: Reason = { en: 'is given twice', zh: '重复给出' }
-const misfit: Reason = { en: 'does not have the documented type', zh: '类型与文档不符' }
+const twice: Reason = { en: 'appears twice', zh: '重复给出' }
+const misfit: Reason = { en: 'has the wrong type', zh: '类型与文档不符' }
 
 /** A schema as JSON Schema shows it. */
 interface Shape {
@@ -270,7 +270,8 @@ export function undecodable(query: string): string[] {
   })
 }
 
-function wholeNumber(written: string): number | string {
+/** The number that a query or a header writes; the text itself if it is no whole number. */
+export function wholeNumber(written: string): number | string {
   return /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written
 }
 

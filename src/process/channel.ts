@@ -41,8 +41,8 @@ export class ParentChannel implements Peers {
     this.answerers.set(topic, answer)
   }
 
-  claim(key: string): Promise<boolean> {
-    return this.request({ what: 'claim', key })
+  claim(key: string, most = 1): Promise<boolean> {
+    return this.request({ what: 'claim', key, most })
   }
 
   release(key: string): void {

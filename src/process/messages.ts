@@ -22,7 +22,10 @@ export interface Question {
 }
 
 /** A worker's requests to its parent, each answered by a reply. */
-export type Request = { what: 'ask'; asked: Question } | { what: 'claim'; key: string } | { what: 'metrics' }
+export type Request =
+  | { what: 'ask'; asked: Question }
+  | { what: 'claim'; key: string; most: number }
+  | { what: 'metrics' }
 
 export type ToParent =
   /** The worker listens from now on; earlier messages may be lost. */

@@ -64,7 +64,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   const database = new Database(target, config.statementTimeoutMs, isDistributed)
   life.onStop(() => database.close())
   if (!database.isWatched) {
-    log.warn('the database driver is not patched, so connections that stop responding are not noticed: run npm ci')
+    log.warn('database driver not patched, so hanging connections go unnoticed; run npm ci')
   }
   const sql = database.open(poolSizes.control, { isByKeys: true })
   const secrets = await openSecrets(sql, {
@@ -92,18 +92,20 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
     : undefined
   // Its workers have their own connections.
   if (isParent) await database.close()
-  const setUp = setUpPath && `Set up the first operator within 24 hours, once: ${config.publicUrl ?? url}${setUpPath}\n`
+  const setUp =
+    setUpPath &&
+    `Create the first admin account (one-time link, valid for 24 hours): ${config.publicUrl ?? url}${setUpPath}\n`
   // In one write, so that a program that waits for the first line has the others too.
   process.stdout.write(`Forecourt is ready at ${url}\n${setUp ?? ''}${demo?.commands(url) ?? ''}`)
   if (config.trustedProxies === undefined && !isLoopback(config.host)) {
     const remedy =
-      'if proxies are in front of it, name them in FORECOURT_TRUSTED_PROXIES, or every caller seems to have the proxy’s address'
-    log.warn({ host: config.host }, `other machines reach the service, and it trusts no proxy: ${remedy}`)
+      'if the service runs behind a proxy, set FORECOURT_TRUSTED_PROXIES; otherwise all callers appear with the proxy’s address'
+    log.warn({ host: config.host }, `service reachable from other machines, with no trusted proxy; ${remedy}`)
   }
   // After the start: a start that fails logs only its reason.
-  for (const { name, nearest } of unknown) log.warn(`${name} is not a setting; the nearest one is ${nearest}`)
+  for (const { name, nearest } of unknown) log.warn(`unknown setting ${name}; did you mean ${nearest}?`)
   if (process.getuid?.() === 0) {
-    log.warn('the service runs as root, which it does not need: start it as a user of its own (SECURITY.md)')
+    log.warn('service runs as root, which isn’t necessary; run it as a dedicated user (SECURITY.md)')
   }
   log.info({ url, version, runtime, database: isEmbedded ? 'embedded' : 'external', workers: config.workers }, 'ready')
 }
@@ -168,11 +170,11 @@ async function startEmbedded(config: Config, life: Lifetime, log: (message: stri
   // find it.
   const watch = startRounds(async () => {
     if (database.isRunning()) return
-    log('the embedded database has ended: it is restarted')
+    log('embedded database stopped; restarting it')
     try {
       database = await startOnce()
     } catch (error) {
-      log(`the embedded database cannot be restarted: ${(error as Error).message}`)
+      log(`embedded database can’t be restarted: ${(error as Error).message}`)
       await pause(2000)
     }
   }, 250)

@@ -94,10 +94,10 @@ export class Workers {
         } else if (message.kind === 'failed') reject(new UserError(message.reason))
         else void this.hear(member, message)
       })
-      worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'worker process cannot be reached'))
+      worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'worker process unreachable'))
       worker.once('exit', (code, signal) => {
         this.lose(member, code, signal)
-        reject(new UserError(`A worker process ended with ${signal || code} before it was ready to serve.`))
+        reject(new UserError(`A worker exited with ${signal || code} before it was ready.`))
       })
     })
   }
@@ -112,7 +112,7 @@ export class Workers {
     const wasInOrder = performance.now() - member.bornAt > inOrderMs
     this.failures = wasInOrder ? 0 : this.failures + 1
     const pauseMs = wasInOrder ? 0 : Math.min(longestPauseMs, 100 * 2 ** this.failures)
-    this.log.warn({ pid: member.pid, code, signal, pauseMs }, 'worker ended: another is started in its place')
+    this.log.warn({ pid: member.pid, code, signal, pauseMs }, 'worker exited; starting a replacement')
     void this.replace(pauseMs)
   }
 
@@ -121,7 +121,7 @@ export class Workers {
     await pause(pauseMs, undefined, { signal }).catch(() => {})
     if (signal.aborted) return
     // The replacement's own end starts the next one.
-    await this.launch().catch((error: Error) => this.log.error(`worker could not start: ${error.message}`))
+    await this.launch().catch((error: Error) => this.log.error(`worker failed to start: ${error.message}`))
   }
 
   private get serving(): Member[] {
@@ -151,12 +151,12 @@ export class Workers {
       if (asked === undefined || !asked.waiting.delete(member)) return
       if (message.answer !== undefined) asked.answers.set(member, message.answer)
       asked.settle()
-    } else if (message.kind === 'release') this.claims.release(message.key)
+    } else if (message.kind === 'release') this.claims.release(message.key, member)
     else this.send(member, { kind: 'reply', id: message.id, reply: await this.replyTo(member, message.request) })
   }
 
   private async replyTo(member: Member, request: Request): Promise<unknown> {
-    if (request.what === 'claim') return this.claims.claim(request.key, member)
+    if (request.what === 'claim') return this.claims.claim(request.key, member, request.most)
     if (request.what === 'metrics') return this.metrics()
     const others = this.serving.filter((other) => other !== member)
     return [...(await this.gather(request.asked, others)).values()]

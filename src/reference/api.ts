@@ -21,7 +21,7 @@ const tags = {
   tokens: tag('Tokens', 'Access tokens by OAuth 2.0 client credentials.', integrators),
   sites: tag(
     'Sites',
-    'Charging sites. A site names the billing rules of fast charging, slow charging (“rushing” in its members) and occupancy (“placeholder”).',
+    'Charging sites. A site has billing rules for fast charging, slow charging (“rushing” in field names) and occupancy (“placeholder”).',
     integrators,
   ),
   billingRules: tag(
@@ -31,7 +31,7 @@ const tags = {
   ),
   priceChanges: tag(
     'Price changes',
-    'Prices that change at a scheduled moment: new terms of a billing rule, or other rules at sites.',
+    'Price changes that take effect at a scheduled time: new pricing for a billing rule, or other rules for sites.',
     integrators,
   ),
   thirdPartyConfig: tag(
@@ -41,37 +41,33 @@ const tags = {
   ),
   devices: tag(
     'Devices',
-    'Smart entrance devices: barriers and gates (“guard” in the paths). A serial number has one owner, from its creation until it is unbound.',
+    'Smart entrance devices: barriers and gates (“guard” in the paths). A serial number has one owner, from the creation of the device until it is unbound.',
     integrators,
   ),
   placements: tag(
     'Placements',
-    'Which device stands at which site, in which lane and since when. A device stands at one site at most.',
+    'Which devices are at which site, in which lane and since when. A device can be at one site only.',
     integrators,
   ),
-  events: tag('Events', 'The feed of an application’s events: everything that changed, in order.', integrators),
-  deliveries: tag('Deliveries', 'The outcome of each callback, and operations that send callbacks again.', integrators),
-  refusals: tag('Refusals', 'Why writes were refused in the last days.', integrators),
-  bulk: tag(
-    'Bulk',
-    'Imports and exports of files of rows, and acts on all rows that match a filter. Imports and acts run in the background.',
+  events: tag('Events', 'The event feed of an application: all changes, in order.', integrators),
+  deliveries: tag(
+    'Deliveries',
+    'The result of each callback delivery, and operations to replay deliveries.',
     integrators,
   ),
-  regions: tag('Regions', 'The national administrative divisions (GB/T 2260).', integrators),
+  refusals: tag('Refusals', 'Write requests that were refused in the last few days, with the reason.', integrators),
+  bulk: tag('Bulk', 'Imports, exports and bulk actions. Imports and bulk actions run in the background.', integrators),
+  regions: tag('Regions', 'National regions: provinces, cities and districts (GB/T 2260).', integrators),
   callbacks: tag(
     'Callbacks',
-    'What the service sends to the `callbackUrl` of the third-party configuration, signed by Standard Webhooks 1.0. A 2xx within 15 s is success. Anything else but 410 is tried again: 10 attempts over about 3 days.',
+    'What the service sends to the `callbackUrl` of the third-party configuration, signed by Standard Webhooks 1.0. A 2xx response within 15 s is a success. Everything else except 410 is retried: up to 10 attempts over about 3 days.',
     integrators,
   ),
   applications: tag('Applications', 'The applications of third-party integrators, and their secrets.', platform),
-  deviceModels: tag(
-    'Device models',
-    'Device models, and the beginnings of the serial numbers that belong to them.',
-    platform,
-  ),
+  deviceModels: tag('Device models', 'Device models and their serial prefixes.', platform),
   deviceInventory: tag(
     'Device inventory',
-    'Serial numbers that are known before their devices are registered, each with its model.',
+    'Serial numbers that are known before their devices are created, with their models.',
     platform,
   ),
   savedRegions: tag(
@@ -79,24 +75,16 @@ const tags = {
     'Regions that are newer than the built-in table, have another name there, or have ended.',
     platform,
   ),
-  deviceOwnership: tag(
-    'Device ownership',
-    'For operators: free any serial number, or move a device to another application.',
-    platform,
-  ),
-  sessions: tag('Sessions', 'Who is signed in to the console.', platform),
-  signOn: tag('Single sign-on', 'Signing in at an OpenID provider, and the links of accounts to it.', platform),
-  secondFactors: tag(
-    'Second factors',
-    'Code generators (authenticator apps), passkeys and recovery codes of the people who run the platform.',
-    platform,
-  ),
-  operators: tag('Operators', 'The people who run the platform, and their roles.', platform),
-  operatorKeys: tag('Operator keys', 'Keys for the programs of people who run the platform.', platform),
-  views: tag('Views', 'Views of the console’s lists that people saved for themselves.', platform),
-  overview: tag('Overview', 'The platform at a glance.', platform),
-  audit: tag('Audit', 'Who did what, and when.', platform),
-  service: tag('Service', 'Probes, metrics and this description.', platform),
+  deviceOwnership: tag('Device ownership', 'For platform operators: force-unbind or transfer any device.', platform),
+  sessions: tag('Sessions', 'Console sessions.', platform),
+  signOn: tag('Single sign-on', 'Single sign-on with an OpenID Connect identity provider.', platform),
+  secondFactors: tag('Second factors', 'Authenticator apps, passkeys and recovery codes.', platform),
+  operators: tag('Operators', 'Accounts of people who run the platform, and their roles.', platform),
+  operatorKeys: tag('Operator keys', 'Operator keys: API keys for the platform operator’s programs.', platform),
+  views: tag('Views', 'Saved views of console lists.', platform),
+  overview: tag('Overview', 'Key figures of the platform.', platform),
+  audit: tag('Audit', 'The audit log: who did what, and when.', platform),
+  service: tag('Service', 'Health probes, metrics and this OpenAPI document.', platform),
 }
 
 /** What `openapi.json` describes. */

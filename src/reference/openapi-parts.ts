@@ -25,9 +25,9 @@ export const envelopeSchemas = {
     type: 'object',
     required: ['code', 'msg', 'data'],
     properties: {
-      code: { type: 'integer', description: 'What is wrong, for programs.' },
-      msg: { type: 'string', description: 'What is wrong, for people: in English or Chinese.' },
-      data: { type: ['object', 'null'], description: 'Null, unless the refusal names faulty members.' },
+      code: { type: 'integer', description: 'Error code, for programs.' },
+      msg: { type: 'string', description: 'Error message, in English or Chinese.' },
+      data: { type: ['object', 'null'], description: 'Null, unless the error lists invalid fields.' },
     },
   },
 }
@@ -36,8 +36,7 @@ export const envelopeSchemas = {
 export const fixedResponses = {
   NotModified: { description: 'The content still has the `ETag` that `If-None-Match` names.' },
   Received: {
-    description:
-      'The callback was received. Answer within 15 s. Status 410 means that the receiver wants no more callbacks.',
+    description: 'Callback received. Respond within 15 s. Status 410 disables the endpoint.',
   },
 }
 
@@ -47,8 +46,7 @@ const always = { required: true }
 
 export const headers = {
   'X-Request-Id': {
-    description:
-      'The id of the request: the one that the caller sent, if it is well-formed, else one that the service made. Give this id when you ask for help.',
+    description: 'The request ID: from the request if valid, otherwise generated. Include it when you ask for help.',
     ...always,
     schema: ascii,
   },
@@ -58,13 +56,13 @@ export const headers = {
     schema: ascii,
   },
   RateLimit: {
-    description:
-      'What is left of the limit, for example `"default";r=998;t=1`; an estimate when several processes serve.',
+    description: 'The remaining requests, such as `"default";r=998;t=1`; an estimate with several workers.',
     schema: ascii,
   },
   ETag: { description: 'Identifies this state of the record, for `If-Match`.', ...always, schema: ascii },
   Replayed: {
-    description: 'True for the answer of an earlier request with the same `Idempotency-Key`; else absent.',
+    description:
+      'True if this is the response of an earlier request with the same `Idempotency-Key`; otherwise absent.',
     schema: { type: 'string', enum: ['true'] },
   },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', ...always, schema: { type: 'integer' } },
@@ -80,18 +78,25 @@ export const headerParameters = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes a retry safe: a request with the same key and body, byte for byte, gets the first answer again, with null for a secret that is shown once. A key is kept for 24 hours, for one operation of one application or, without an application, of one operator.',
+      'Makes retries safe: a request with the same key and the same body (byte for byte) returns the first response again, with null for secrets that are shown only once. Keys are kept for 24 hours, per operation and application (or per operator, if no application is involved).',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'The `ETag` of an earlier answer: the change is refused with 10009 if the record has changed since.',
+    description:
+      'The `ETag` of an earlier response: if the record has changed since, the request is refused with 10009.',
+    schema: { type: 'string' },
+  },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The `id` of the last block that was received; it comes before `afterId`.',
     schema: { type: 'string' },
   },
   WebhookId: webhookHeader(
     'webhook-id',
-    'The id of the callback, the same at every attempt: ignore a callback whose id you have seen before.',
+    'The ID of the callback, the same for every attempt. Ignore callbacks with an ID that you have already processed.',
   ),
   WebhookTimestamp: webhookHeader('webhook-timestamp', 'The time of this attempt, in seconds since 1970.'),
   WebhookSignature: webhookHeader(

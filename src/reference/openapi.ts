@@ -138,6 +138,7 @@ class DocumentWriter {
       ...(query === undefined ? [] : this.queryParameters(query)),
       ...(operation.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
       ...(operation.conditional ? [refTo('parameters', 'IfMatch')] : []),
+      ...(operation.resumes ? [refTo('parameters', 'LastEventId')] : []),
     ]
     return {
       operationId: id,
@@ -259,7 +260,7 @@ class DocumentWriter {
     const schema = { anyOf: [refTo('schemas', 'InvalidRequest'), refTo('schemas', 'OtherRefusal')] }
     this.responses.Rejected ??= {
       description:
-        'Any other refusal. 10001 invalidRequest comes with 405 if the path has no such method, 408 if the body did not arrive in time, 413 if the body is too large, and 415 if the body has another media type than the operation takes.',
+        'Any other error. 10001 invalidRequest has status 405 for a wrong method, 408 if the body didn’t arrive in time, 413 if the body is too large, and 415 for a wrong media type.',
       ...headersOf(['Allow']),
       content: { 'application/json': { schema } },
     }
@@ -282,7 +283,7 @@ class DocumentWriter {
     const code = {
       type: 'integer',
       enum: names.map((name) => refusals[name].code),
-      description: 'What is wrong, for programs.',
+      description: 'Error code, for programs.',
     }
     const own = { properties: { code, ...dataOf(names, this.schemas.publish(FieldFaults)) } }
     const oauth = beside === undefined ? [] : [this.component('OAuthError', beside)]
@@ -304,9 +305,7 @@ class DocumentWriter {
       const type = { type: 'string', enum: types, description: 'What happened.' }
       const data = this.schemas.publish(schema)
       const told =
-        data.$ref === undefined
-          ? data
-          : { ...data, description: 'The record, as the operations on such records answer it.' }
+        data.$ref === undefined ? data : { ...data, description: 'The record, as returned by its detail operation.' }
       const own = { required: ['type', 'data'], properties: { type, data: told } }
       components[`${record}Event`] = { allOf: [refTo('schemas', 'EventHead'), own] }
       return refTo('schemas', `${record}Event`)

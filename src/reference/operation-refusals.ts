@@ -29,7 +29,7 @@ export function dataOf(names: RefusalName[], faults: Json): Json {
   const isAboutSome = names.some((name) =>
     ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType', 'priceChangeClash'].includes(name),
   )
-  const description = 'The faulty members, if the refusal is about members.'
+  const description = 'The invalid fields, if the error is about fields.'
   return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }], description } } : {}
 }
 

@@ -25,7 +25,7 @@ function showError(error: LoggedError): LoggedError & { message: string } {
   const stack = isStatement ? error.stack?.slice(error.stack.indexOf('\n')) : error.stack
   return {
     name,
-    message: isStatement ? 'a statement failed' : (error.message ?? ''),
+    message: isStatement ? 'database statement failed' : (error.message ?? ''),
     ...(stack === undefined ? {} : { stack }),
     ...(code === undefined ? {} : { code }),
     ...(constraint_name === undefined ? {} : { constraint_name }),

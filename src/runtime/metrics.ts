@@ -65,7 +65,7 @@ export class Metrics {
   })
   private readonly latency = new Histogram({
     name: 'forecourt_request_duration_seconds',
-    help: 'Time from a request’s head to its answer, by operation.',
+    help: 'Request duration, by operation.',
     labelNames: ['operation'],
     buckets: latencyBuckets,
     registers: [this.registry],
@@ -223,6 +223,19 @@ export class Metrics {
         const value = await read()
         if (value === undefined) this.remove()
         else this.set(value)
+      },
+    })
+  }
+
+  /** A count that is kept elsewhere, and is read at each scrape. */
+  counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        this.inc(read())
       },
     })
   }

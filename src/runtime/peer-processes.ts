@@ -28,8 +28,9 @@ export interface Peers {
   ask<Name extends Topic>(topic: Name, question: Topics[Name]['question']): Promise<Topics[Name]['answer'][]>
   /** How this process answers the others. */
   onAsked<Name extends Topic>(topic: Name, answer: Answerer<Name>): void
-  /** Returns false while this or another process holds the key. */
-  claim(key: string): Promise<boolean>
+  /** Takes one of a key's places. Returns false while this and other processes hold all of them: `most`, or 1. */
+  claim(key: string, most?: number): Promise<boolean>
+  /** Gives back one place. */
   release(key: string): void
   /** The metrics of all processes as one text; undefined for a single process. */
   allMetrics(): Promise<string> | undefined
@@ -39,22 +40,31 @@ export type Answerer<Name extends Topic> = (
   question: Topics[Name]['question'],
 ) => Topics[Name]['answer'] | Promise<Topics[Name]['answer']>
 
-/** Keys that one holder at a time may have. */
+/** Keys with a number of places, and who holds them. */
 export class Claims<Holder> {
-  private readonly held = new Map<string, Holder>()
+  private readonly held = new Map<string, Holder[]>()
 
-  claim(key: string, holder: Holder): boolean {
-    if (this.held.has(key)) return false
-    this.held.set(key, holder)
+  claim(key: string, holder: Holder, most = 1): boolean {
+    const holders = this.held.get(key)
+    if (holders === undefined) this.held.set(key, [holder])
+    else if (holders.length >= most) return false
+    else holders.push(holder)
     return true
   }
 
-  release(key: string): void {
-    this.held.delete(key)
+  release(key: string, holder: Holder): void {
+    const holders = this.held.get(key) ?? []
+    const at = holders.indexOf(holder)
+    if (at !== -1) holders.splice(at, 1)
+    if (holders.length === 0) this.held.delete(key)
   }
 
   releaseAllOf(holder: Holder): void {
-    for (const [key, owner] of this.held) if (owner === holder) this.held.delete(key)
+    for (const [key, holders] of this.held) {
+      const others = holders.filter((other) => other !== holder)
+      if (others.length === 0) this.held.delete(key)
+      else this.held.set(key, others)
+    }
   }
 }
 
@@ -69,12 +79,12 @@ export class NoPeers implements Peers {
 
   onAsked(): void {}
 
-  async claim(key: string): Promise<boolean> {
-    return this.claims.claim(key, 'this process')
+  async claim(key: string, most?: number): Promise<boolean> {
+    return this.claims.claim(key, 'this process', most)
   }
 
   release(key: string): void {
-    this.claims.release(key)
+    this.claims.release(key, 'this process')
   }
 
   allMetrics(): undefined {

@@ -103,7 +103,7 @@ export function notIssuer(text: string): string | undefined {
     return `must be https://HOST (http only for this machine), without a query, but it is "${text}"`
   }
   if (url.hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/.test(url.pathname)) {
-    return 'must name one tenant: the tokens of this issuer name another'
+    return 'must be the issuer of one tenant; tokens of this issuer name another'
   }
   return undefined
 }
@@ -132,7 +132,7 @@ export function readRoleRules(text: string | undefined): { role: Role; values: s
     if (values.length === 0) throw new SettingFault(`has no value for the role ${role}`)
     return { role, values }
   })
-  if (read.length === 0) throw new SettingFault('must be as admin=ops-admins;viewer=*')
+  if (read.length === 0) throw new SettingFault('must look like admin=ops-admins;viewer=*')
   return everyRole.flatMap((role) => {
     const values = read.filter((rule) => rule.role === role).flatMap((rule) => rule.values)
     return values.length === 0 ? [] : [{ role, values }]
@@ -151,7 +151,7 @@ export function readRoles(text: string | undefined): Role[] | undefined {
 
 export function notTiles(url: string): string | undefined {
   const holdsAll = /^https?:\/\/[^\s/]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})\S*$/.test(url)
-  return holdsAll ? undefined : 'must be an http or https address that holds {z}, {x} and {y}'
+  return holdsAll ? undefined : 'must be an http or https URL with {z}, {x} and {y}'
 }
 
 /** Addresses and networks (10.0.0.0/8), separated by commas or spaces. */
@@ -164,7 +164,7 @@ export function readProxies(text: string | undefined): Network[] | undefined {
     const longest = version === 4 ? 32 : 128
     const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
     if (version === 0 || rest.length > 0 || !(bits <= longest)) {
-      throw new SettingFault(`holds "${written}", which is neither an address nor a network`)
+      throw new SettingFault(`contains "${written}", which is neither an address nor a network`)
     }
     return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' }
   })

@@ -39,7 +39,7 @@ export async function openSecrets(sql: Statements, options: SecretsOptions, isRe
   }
   if (options.keyFile === undefined && options.password === '') {
     options.log.warn(
-      'the database has no password, so anyone with a dump of it can open the callback secrets: name a file with FORECOURT_SECRETS_KEY_FILE',
+      'database has no password, so anyone with a dump can decrypt the callback secrets; set FORECOURT_SECRETS_KEY_FILE',
     )
   }
   const locked = options.keyFile === undefined ? lockKey(first.toString('base64'), options.password) : null
@@ -48,7 +48,7 @@ export async function openSecrets(sql: Statements, options: SecretsOptions, isRe
   if (renewed > 0)
     options.log.info(
       { keyId: box.keyId, configurations: renewed },
-      'callback secrets were encrypted again, with the current key',
+      'callback secrets re-encrypted with the current key',
     )
   return box
 }
@@ -116,7 +116,7 @@ export async function exportKeys(
 function missingKey(keyId: string, where: string): UserError {
   return new UserError(
     `The callback secrets in the database are encrypted with the key ${keyId}, ${where}: ` +
-      'give every process on this database the same file, with FORECOURT_SECRETS_KEY_FILE.',
+      'all processes that use this database need the same file in FORECOURT_SECRETS_KEY_FILE.',
   )
 }
 
@@ -126,7 +126,7 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
   try {
     text = readFileSync(path, 'utf8')
   } catch (fault) {
-    throw new UserError(`The file ${path} with the key for secrets cannot be read (${codeOf(fault)}).`)
+    throw new UserError(`Can’t read the encryption key file ${path} (${codeOf(fault)}).`)
   }
   const lines = text.split('\n').map((line, index) => ({ written: line.trim(), number: index + 1 }))
   const [first, ...others] = lines
@@ -136,7 +136,7 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
       if (key !== undefined) return key
       throw new UserError(`Line ${number} of ${path} must be a key: 32 bytes as base64 or hexadecimal.`)
     })
-  if (first === undefined) throw new UserError(`The file ${path} with the key for secrets is empty.`)
+  if (first === undefined) throw new UserError(`The encryption key file ${path} is empty.`)
   return [first, ...others]
 }
 
@@ -152,7 +152,7 @@ function writeKeyFile(dataDir: string, path: string, lines: string[]): void {
     sync(dataDir)
   } catch (fault) {
     throw new UserError(
-      `No key for secrets can be made in ${dataDir} (${codeOf(fault)}): name a file with FORECOURT_SECRETS_KEY_FILE.`,
+      `Can’t create an encryption key in ${dataDir} (${codeOf(fault)}). Set FORECOURT_SECRETS_KEY_FILE.`,
     )
   }
 }

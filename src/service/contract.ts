@@ -8,7 +8,7 @@ const anyone = { method: 'GET', callers: [], refusals: [] } as const
 export const getHealth = operation({
   id: 'getHealth',
   group: 'service',
-  summary: 'Answers while the process is alive.',
+  summary: 'Liveness check: responds while the process is alive.',
   path: '/healthz',
   ...anyone,
   data: Type.Object({ alive: Type.Boolean() }),
@@ -18,7 +18,7 @@ export const getReadiness = operation({
   id: 'getReadiness',
   group: 'service',
   summary:
-    'Answers whether requests can be served, with the result of each check. The status is 503 while a check other than `nodes` fails.',
+    'Readiness check: returns whether the service can handle requests, with the result of each check. Status 503 while a check other than `nodes` fails.',
   path: '/readyz',
   ...anyone,
   data: Type.Object({
@@ -30,7 +30,7 @@ export const getReadiness = operation({
     callbacks: callbacksSwitch,
     workers: Type.Object(
       { serving: Type.Integer(), wanted: Type.Integer() },
-      { description: 'how many processes serve on this machine, and how many should (FORECOURT_WORKERS)' },
+      { description: 'running and expected workers on this machine (FORECOURT_WORKERS)' },
     ),
   }),
   refusals: ['unavailable'],
@@ -39,7 +39,7 @@ export const getReadiness = operation({
 export const getMetrics = operation({
   id: 'getMetrics',
   group: 'service',
-  summary: 'Answers the service’s metrics in the Prometheus text format.',
+  summary: 'Returns metrics in the Prometheus text format.',
   path: '/metrics',
   method: 'GET',
   callers: ['operator'],
@@ -51,7 +51,7 @@ export const getMetrics = operation({
 export const getOpenApi = operation({
   id: 'getOpenApi',
   group: 'service',
-  summary: 'Answers this API’s OpenAPI 3.1 document.',
+  summary: 'Returns the OpenAPI 3.1 document of this API.',
   path: '/openapi.json',
   ...anyone,
   data: Type.Unknown(),
@@ -67,14 +67,14 @@ export const FindingRecord = named(
   'Finding',
   Type.Object({
     code: Type.String({ [shownKey]: textOneOf([...findingCodes, ...recordCodes]), description: 'what was found' }),
-    status: textOneOf(['ok', 'warn', 'fail'], 'whether it is in order, will soon be a fault, or is one'),
+    status: textOneOf(['ok', 'warn', 'fail'], 'ok, warning or failure'),
     values: Type.Array(
       Type.Object({
         name: Type.String({ description: 'the value’s name', examples: ['days'] }),
         value: Type.String({ description: 'the value', examples: ['9'] }),
       }),
       {
-        description: 'the values that belong to the finding; numbers as text, sizes in bytes',
+        description: 'the values of the check result; numbers as text, sizes in bytes',
       },
     ),
   }),

@@ -18,6 +18,7 @@ interface Parts {
   pools: Record<string, Sql> & { background: Sql }
   isDistributed: boolean
   readsWaiting(): number
+  fleetCountedAt(): Date | undefined
   inFlight: InFlight
   /** How long a scrape waits for the database's figures before it responds without them. */
   timeoutMs: number
@@ -28,11 +29,11 @@ export function registerServiceGauges(parts: Parts): void {
   const { metrics, peers, pools, isDistributed, timeoutMs } = parts
   showReadiness(metrics, parts.readiness, isDistributed)
   metrics.gauge(
-    { name: 'forecourt_workers', help: 'Processes that serve on this machine.', merged: 'first' },
+    { name: 'forecourt_workers', help: 'Running workers on this machine.', merged: 'first' },
     () => peers.workers.serving,
   )
   metrics.gauge(
-    { name: 'forecourt_workers_wanted', help: 'Processes that should serve on this machine.', merged: 'first' },
+    { name: 'forecourt_workers_wanted', help: 'Expected workers on this machine.', merged: 'first' },
     () => peers.workers.wanted,
   )
 
@@ -82,7 +83,7 @@ export function registerServiceGauges(parts: Parts): void {
     { name: 'forecourt_database_growth_bytes_per_day', help: growth, merged: 'first' },
     async () => (await size())?.bytesPerDay ?? undefined,
   )
-  const upkeep = 'When a process last completed a round of upkeep, in Unix time.'
+  const upkeep = 'Time of the last completed maintenance run, in Unix time.'
   metrics.gauge({ name: 'forecourt_last_upkeep_timestamp_seconds', help: upkeep, merged: 'first' }, async () =>
     inSeconds((await size())?.notedAt),
   )
@@ -92,7 +93,7 @@ export function registerServiceGauges(parts: Parts): void {
   )
   showDisk(metrics, parts.config)
   showBackups(metrics, pools.background, timeoutMs)
-  showFleet(metrics, pools.background, timeoutMs)
+  showCounts(metrics, pools.background, timeoutMs, parts.fleetCountedAt)
 }
 
 const inSeconds = (moment: Date | null | undefined) => (moment ? moment.getTime() / 1000 : undefined)
@@ -100,22 +101,18 @@ const inSeconds = (moment: Date | null | undefined) => (moment ? moment.getTime(
 function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: boolean): void {
   const look = lately(readiness, { freshMs: 500, timeoutMs: 3000 })
   const passed = async (only: string) => ((await look())?.every(({ name, ok }) => ok || name !== only) ? 1 : 0)
-  metrics.gauge(
-    { name: 'forecourt_ready', help: 'Whether /readyz says that requests can be served.', merged: 'min' },
-    async () => {
-      const checks = await look()
-      return Number(checks !== undefined && isReady(checks))
-    },
-  )
-  metrics.gauge({ name: 'forecourt_database_up', help: 'Whether the database answers.', merged: 'min' }, () =>
+  metrics.gauge({ name: 'forecourt_ready', help: 'Whether /readyz reports ready.', merged: 'min' }, async () => {
+    const checks = await look()
+    return Number(checks !== undefined && isReady(checks))
+  })
+  metrics.gauge({ name: 'forecourt_database_up', help: 'Whether the database responds.', merged: 'min' }, () =>
     passed('database'),
   )
   metrics.gauge(
     { name: 'forecourt_database_writable', help: 'Whether the database takes writes.', merged: 'min' },
     () => passed('writable'),
   )
-  const nodes =
-    'Whether every node of the cluster answers and accepts the service’s connections; absent without a cluster.'
+  const nodes = 'Whether all cluster nodes respond and accept the service’s connections; absent without a cluster.'
   metrics.gauge({ name: 'forecourt_nodes_ok', help: nodes, merged: 'min' }, () =>
     isDistributed ? passed('nodes') : undefined,
   )
@@ -156,22 +153,13 @@ function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
 }
 
 /** Shows the counts of the overview, which upkeep keeps at most some minutes old. */
-function showFleet(metrics: Metrics, sql: Sql, timeoutMs: number): void {
+function showCounts(metrics: Metrics, sql: Sql, timeoutMs: number, fleetCountedAt: () => Date | undefined): void {
   const last = lately(() => findCount(sql), { freshMs: 500, timeoutMs })
   const show = (name: string, help: string, read: (counts: FleetCounts) => Readings) =>
     metrics.gaugeBy('state', { name, help, merged: 'first' }, async () => {
       const counts = (await last())?.counts
       return counts && read(counts)
     })
-  show(
-    'forecourt_devices',
-    'Devices by state; a faulty one is online or offline too.',
-    ({ devices, devicesOnline, devicesFaulty }) => ({
-      online: devicesOnline,
-      offline: devices - devicesOnline,
-      faulty: devicesFaulty,
-    }),
-  )
   show(
     'forecourt_applications',
     'Applications by state; a frozen one is online or offline too.',
@@ -184,10 +172,10 @@ function showFleet(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   metrics.gauge(
     {
       name: 'forecourt_counted_timestamp_seconds',
-      help: 'When devices and applications were counted last, in Unix time.',
-      merged: 'first',
+      help: 'When the fleet was counted last, in Unix time.',
+      merged: 'max',
     },
-    async () => inSeconds((await last())?.countedAt),
+    () => inSeconds(fleetCountedAt()),
   )
 }
 

@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { callbacksNow } from '../deliveries/store.ts'
@@ -16,6 +17,8 @@ const json = { 'content-type': 'application/json' }
 interface Parts {
   sql: Sql
   metrics: Metrics
+  /** The metrics that are the same in every process. */
+  fleet: Registry
   readiness: Readiness
   peers: Peers
   config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
@@ -28,6 +31,7 @@ interface Parts {
 export function serviceRoutes({
   sql,
   metrics,
+  fleet,
   readiness,
   config,
   peers,
@@ -55,10 +59,11 @@ export function serviceRoutes({
 
     handle(getMetrics, async () => {
       const { registry } = metrics
+      const [own, ofFleet] = await Promise.all([peers.allMetrics() ?? registry.metrics(), fleet.metrics()])
       return new Reply({
         status: 200,
         headers: { 'content-type': registry.contentType },
-        body: (await peers.allMetrics()) ?? (await registry.metrics()),
+        body: own + ofFleet,
       })
     }),
 

@@ -73,7 +73,7 @@ export async function runUpkeep(
     const left: UpkeepActor[] = []
     for (const actor of busy) {
       const isLeft = await actor.round().catch((error: unknown) => {
-        log.warn({ err: error, actor: actor.name }, 'a maintenance task failed: it will be retried')
+        log.warn({ err: error, actor: actor.name }, 'maintenance task failed; will retry')
         return false
       })
       if (isLeft) left.push(actor)
@@ -145,9 +145,9 @@ function actors(
 
 /** How a partition's outcome is logged. A dropped one is not logged, and a busy one is tried again in a minute. */
 const historyLines: Partial<Record<KeptPartition['outcome'], string>> = {
-  held: 'old events are kept longer than configured: a callback has not received them yet',
+  held: 'events kept past their retention period: some callbacks haven’t been delivered yet',
   'dropped although needed':
-    'old events were deleted a week after their configured days, although a callback had not received all of them',
+    'events deleted a week after their retention period, although some callbacks were never delivered',
 }
 
 async function keepAndTellHistory(sql: Sql, log: Logger): Promise<void> {

@@ -105,7 +105,7 @@ export const saveSite = operation({
   id: 'saveSite',
   group: 'sites',
   summary:
-    'Creates a charging site under an application; each call creates another site. The application’s third-party configuration must have been made.',
+    'Creates a charging site. Each call creates a new site. The application must have a third-party configuration.',
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
@@ -119,8 +119,7 @@ export const saveSite = operation({
 export const saveSites = operation({
   id: 'saveSites',
   group: 'sites',
-  summary:
-    'Creates up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others.',
+  summary: 'Creates up to 1000 sites. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: `${folder}/saveBatch`,
   callers: ['application', 'operator'],
@@ -139,7 +138,7 @@ const ofOne = { callers: ['application', 'operator'], data: SiteRecord } as cons
 export const updateSite = operation({
   id: 'updateSite',
   group: 'sites',
-  summary: 'Changes the given members of a site; null clears an optional member.',
+  summary: 'Updates the fields that you send of a site; null clears an optional field.',
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
@@ -153,8 +152,7 @@ export const updateSite = operation({
 export const updateSites = operation({
   id: 'updateSites',
   group: 'sites',
-  summary:
-    'Changes up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others.',
+  summary: 'Updates up to 1000 sites. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: `${folder}/updateBatch`,
   callers: ['application', 'operator'],
@@ -171,7 +169,7 @@ export const updateSites = operation({
 export const deleteSite = operation({
   id: 'deleteSite',
   group: 'sites',
-  summary: 'Deletes a site and answers its last record.',
+  summary: 'Deletes a site and returns its last state.',
   method: 'POST',
   path: `${folder}/delete`,
   ...ofOne,
@@ -184,7 +182,7 @@ export const deleteSite = operation({
 export const getSite = operation({
   id: 'getSite',
   group: 'sites',
-  summary: 'Answers one site.',
+  summary: 'Returns one site.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ofOne,
@@ -199,8 +197,7 @@ export const siteSorts = ['createTime', 'id', 'siteName', 'provinceCode', 'cityC
 export const pageSites = operation({
   id: 'pageSites',
   group: 'sites',
-  summary:
-    'Pages through an application’s sites, newest first; those of several applications are in order of `appId` first, unless `sort` says otherwise.',
+  summary: 'Lists sites, newest first. Without `sort`, the sites of several applications are grouped by `appId`.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],
@@ -208,14 +205,14 @@ export const pageSites = operation({
     appId: anyAppId,
     ...pageQuery,
     ...sortedBy(siteSorts),
-    siteName: optional(freeText(64, 'a part of the name, regardless of upper and lower case')),
-    contacts: optional(freeText(64, 'a part of the contact person’s name, regardless of upper and lower case')),
+    siteName: optional(freeText(64, 'part of the name, not case-sensitive')),
+    contacts: optional(freeText(64, 'part of the contact person’s name, not case-sensitive')),
     provinceCode: optional(divisionCode),
     cityCode: optional(divisionCode),
     districtCode: optional(divisionCode),
     billingRuleId: optional(integer()),
     hasDevices: optional(
-      textOneOf(['true', 'false'], 'true: only sites at which a device stands; false: only those without one.'),
+      textOneOf(['true', 'false'], 'true: only sites with devices; false: only sites without devices.'),
     ),
     ...timeRange,
     bbox: optional(bbox),

@@ -24,7 +24,7 @@ const RefusalCode = named(
         .map(({ code }) => code)
         .sort((one, other) => one - other),
     ),
-    'The code of a refusal.',
+    'The error code.',
   ),
 )
 
@@ -45,11 +45,11 @@ export function outcomesOf<const Name extends keyof typeof namesOfRows, Schema e
   schema: Schema,
   title = nameOf(schema) ?? '',
 ) {
-  const key = described(namesOfRows[name], 'The value by which the row is known; null if the row has none.')
+  const key = described(namesOfRows[name], 'The value that identifies the row; null if the row has none.')
   const member = { [name]: nullable(key) } as Record<Name, ReturnType<typeof nullable<(typeof namesOfRows)[Name]>>>
-  const msg = Type.String({ description: 'For people: success, or why the row was refused.' })
+  const msg = Type.String({ description: 'Message: success, or why the row was refused.' })
   const faults = Type.Union([FieldFaults, Type.Null()], {
-    description: 'The faulty members of the row; null if none is faulty.',
+    description: 'The invalid fields of the row; null if there are none.',
   })
   // Several batches answer the same record.
   const known = namedSchemas.get(`${title}Outcomes`)
@@ -58,19 +58,19 @@ export function outcomesOf<const Name extends keyof typeof namesOfRows, Schema e
       `${title}Done`,
       Type.Object({
         ...member,
-        code: Type.Literal(0, { description: '0: the row was carried out.' }),
+        code: Type.Literal(0, { description: '0: success.' }),
         msg,
-        data: described(schema, 'The record, as the operation for a single row answers it.'),
+        data: described(schema, 'The record, as returned by the operation for a single row.'),
       }),
     )
-  const code = described(RefusalCode, 'The code of the refusal: why the row was refused.')
+  const code = described(RefusalCode, 'The error code: why the row was refused.')
   const refused = () => named(`${title}Refused`, Type.Object({ ...member, code, msg, data: faults }))
   const outcome = Type.Object(
     { ...member, code: Type.Integer(), msg, data: Type.Union([schema, Type.Null(), FieldFaults]) },
     known === undefined ? { [shownKey]: Type.Union([done(), refused()]) } : {},
   )
   const outcomes = Type.Object({
-    results: Type.Array(outcome, { description: 'One outcome for each row, in the order of the rows.' }),
+    results: Type.Array(outcome, { description: 'One result per row, in order.' }),
   })
   return (known as typeof outcomes | undefined) ?? named(`${title}Outcomes`, outcomes)
 }

@@ -12,7 +12,7 @@ const longitudeAndLatitude = Type.String({
   pattern: coordinatesPattern,
   [shownKey]: { type: 'string', maxLength: lengths.coordinates, pattern: `^${longitude} *, *${latitude}$` },
   description:
-    'Longitude and latitude in decimal degrees, with a comma between them, in the `coordinateSystem` that `getApplication` answers: GCJ-02 unless the service is set otherwise. Nothing is converted.',
+    'Longitude and latitude in decimal degrees, separated by a comma, in the `coordinateSystem` from `getApplication` (GCJ-02 by default). Never converted.',
   [reasonKey]: {
     en: 'must be longitude,latitude in decimal degrees, −180 to 180 and −90 to 90, at most 64 characters',
     zh: '必须是“经度,纬度”（十进制度），经度 −180 至 180，纬度 −90 至 90，最多 64 个字符',
@@ -49,7 +49,7 @@ export const bbox = Type.Refine(
       pattern: `^${longitude} *, *${latitude} *, *${longitude} *, *${latitude}$`,
     },
     description:
-      'A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it.',
+      'A map area: minLng,minLat,maxLng,maxLat in decimal degrees, edges included. Minimums can’t exceed maximums.',
     [reasonKey]: {
       en: 'must be minLng,minLat,maxLng,maxLat in decimal degrees, −180 to 180 and −90 to 90, no minimum above its maximum',
       zh: '必须是“最小经度,最小纬度,最大经度,最大纬度”（十进制度），经度 −180 至 180，纬度 −90 至 90，且最小值不得大于最大值',

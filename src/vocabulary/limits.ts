@@ -13,7 +13,7 @@ import { signInLimits } from './limits/signing-in.ts'
 
 /** All limits, by what they are about. */
 export const limitGroups = {
-  'Bodies and answers': requestLimits,
+  'Requests and responses': requestLimits,
   Files: fileLimits,
   Prices: priceLimits,
   Fairness: fairnessLimits,

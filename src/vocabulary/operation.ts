@@ -36,6 +36,8 @@ export interface Operation<
   cached?: boolean
   /** Accepts `If-Match` with an earlier `ETag`; 10009 when the record has changed since. */
   conditional?: boolean
+  /** Accepts `Last-Event-ID`: the position after which a stream continues. */
+  resumes?: boolean
   /** The largest body in bytes, where it is not 64 KiB. */
   maxBodyBytes?: number
   /** How long the response may take, if not as long as a statement. */

@@ -18,8 +18,10 @@ import {
 
 /** The time filters of page operations (contract §5). */
 export const timeRange = {
-  timeFrom: optional(described(momentText, `Only rows from this moment on. ${momentWords}`)),
-  timeTo: optional(described(momentText, `Only rows up to this moment, including all of its second. ${momentWords}`)),
+  timeFrom: optional(described(momentText, `Only rows at or after this time. ${momentWords}`)),
+  timeTo: optional(
+    described(momentText, `Only rows at or before this time (the whole second included). ${momentWords}`),
+  ),
 }
 
 /** Query members of every page operation (contract §5). */
@@ -27,14 +29,14 @@ export const pageQuery = {
   pageNo: optional(
     described(
       integer(1, 1_000_000),
-      'The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further.',
+      'Page number, starting at 1 (default). `pageNo` × `pageSize` can be up to 100000; to go further, use `cursor`.',
     ),
   ),
-  pageSize: optional(described(integer(1, limits.pageRows), 'The number of rows on a page; 10 by default.')),
+  pageSize: optional(described(integer(1, limits.pageRows), 'Rows per page; default 10.')),
   cursor: optional(
     text(
       2048,
-      'The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped.',
+      'The `nextCursor` of the previous page. Send it with the same filters and without `pageNo`. Pages at any depth take the same time, and rows that exist throughout are never skipped.',
     ),
   ),
 }
@@ -45,10 +47,10 @@ export function sortedBy<const Name extends string>(names: readonly Name[]) {
     sort: optional(
       textOneOf(
         names,
-        'The member to sort by, over all applications alike; rows with the same value are sorted by their creation, in the same direction. Without it, the page has its own order.',
+        'The field to sort by, across all applications. Rows with the same value are sorted by creation time, in the same direction. Default: the list’s own order.',
       ),
     ),
-    order: optional(textOneOf(['asc', 'desc'], 'Only with `sort`: ascending, which is the default, or descending.')),
+    order: optional(textOneOf(['asc', 'desc'], 'Sort direction, only with `sort`: ascending (default) or descending.')),
   }
 }
 
@@ -65,11 +67,11 @@ export interface Sort<Name extends string> {
 const Page = named(
   'Page',
   Type.Object({
-    total: Type.Integer({ description: 'How many rows fit the filters, counted up to 10000.' }),
-    totalIsExact: Type.Boolean({ description: 'False when more than 10000 rows fit.' }),
+    total: Type.Integer({ description: 'Number of matching rows, counted up to 10000.' }),
+    totalIsExact: Type.Boolean({ description: 'False if more than 10000 rows match.' }),
     pageNo: nullable(Type.Integer({ description: 'The page’s number; null for a page by cursor.' })),
-    pageSize: Type.Integer({ description: 'How many rows a page holds at most.' }),
-    pages: Type.Integer({ description: 'How many pages the counted rows fill.' }),
+    pageSize: Type.Integer({ description: 'Maximum rows per page.' }),
+    pages: Type.Integer({ description: 'Number of pages of the counted rows.' }),
     nextCursor: nullable(Type.String({ description: 'The cursor of the next page; null on the last page.' })),
   }),
 )

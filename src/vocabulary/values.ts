@@ -152,32 +152,24 @@ function choice<Value extends number | string>(values: readonly Value[], descrip
   ) as TSchema as TUnsafe<Value>
 }
 
-export const appId = named(
-  'AppId',
-  withExample(text(lengths.id, 'An application’s id, as the platform made it.'), 'eb5ffaabb88d8c09f000'),
-)
+export const appId = named('AppId', withExample(text(lengths.id, 'The application’s ID.'), 'eb5ffaabb88d8c09f000'))
 /** An application may leave out its own id; an operator must name an application. */
 export const ownAppId = named(
   'OwnAppId',
-  optional(
-    described(
-      appId,
-      'The application’s id. A caller that is an application may leave out its own id; an operator must name an application.',
-    ),
-  ),
+  optional(described(appId, 'The application’s ID. Required for operators; applications can omit it.')),
 )
 /** The `appId` of pages that can also list all applications. */
 export const anyAppId = optional(
   described(
     appId,
-    'The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member.',
+    'The application’s ID. Applications can omit it. If operators omit it, the operation covers all applications; for developers, all of their applications.',
   ),
 )
 export const name = named('Name', text(lengths.name, 'A name, as it was given.'))
 export const phone = named('Phone', text(lengths.phone, 'A telephone number, as it was given.'))
 export const divisionCode = named(
   'DivisionCode',
-  withExample(text(lengths.divisionCode, 'The code of a national administrative division (GB/T 2260).'), '360102'),
+  withExample(text(lengths.divisionCode, 'The code of a national region (GB/T 2260).'), '360102'),
 )
 export const address = named(
   'Address',
@@ -186,14 +178,11 @@ export const address = named(
 export const tag = named(
   'Tag',
   withExample(
-    freeText(lengths.tag, 'Free text for the integrator’s own use, such as an id in their system.'),
+    freeText(lengths.tag, 'Free text for the integrator’s own use, such as an ID in their system.'),
     'lane=1',
   ),
 )
-export const reasonText = named(
-  'ReasonText',
-  text(lengths.reason, 'The reason for the action, in words; it is kept in the events.'),
-)
+export const reasonText = named('ReasonText', text(lengths.reason, 'The reason for the action; stored with the event.'))
 
 /** Runs with the flag `u`. */
 export const serialPattern = String.raw`^[^\s\p{Cc}\p{Cs}]{1,${lengths.serial}}$`
@@ -219,9 +208,9 @@ const listedSerials = 100
 export const deviceNos = Type.String({
   pattern: `^${serialInList}(,${serialInList}){0,${listedSerials - 1}}$`,
   [shownKey]: { type: 'string', pattern: String.raw`^[^\s,]+(,[^\s,]+)*$` },
-  description: `Serial numbers, 1 to ${listedSerials}, with commas between them. One that holds a comma itself cannot be named here.`,
+  description: `1 to ${listedSerials} serial numbers, separated by commas. Serial numbers that contain a comma can’t be used here.`,
   [reasonKey]: {
-    en: `must be 1 to ${listedSerials} serial numbers with commas between them, each of 1 to ${lengths.serial} characters without white space, control characters or invalid Unicode`,
+    en: `must be 1 to ${listedSerials} serial numbers, separated by commas, each of 1 to ${lengths.serial} characters without white space, control characters or invalid Unicode`,
     zh: `必须是 1 至 ${listedSerials} 个以逗号分隔的序列号，每个 1 至 ${lengths.serial} 个字符，不含空白、控制字符或无效的 Unicode 字符`,
   } satisfies Reason,
 })
@@ -242,7 +231,7 @@ export const ids = (description: string) =>
     description,
     examples: ['1'],
     [reasonKey]: {
-      en: `must be 1 to ${listedIds} ids with commas between them`,
+      en: `must be 1 to ${listedIds} IDs, separated by commas`,
       zh: `必须是 1 至 ${listedIds} 个 id，以逗号分隔`,
     } satisfies Reason,
   })
@@ -267,7 +256,7 @@ export const closingTimePattern = `^(${hourMinuteSecond}|24:00:00)$`
 /** A closing time: also 24:00:00; earlier than the opening time means past midnight. */
 export const closingTime = Type.String({
   pattern: closingTimePattern,
-  description: 'When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight.',
+  description: 'Closing time, HH:mm:ss or 24:00:00. A time before the opening time means the next day.',
   [reasonKey]: {
     en: 'must be a time of day, HH:mm:ss, from 00:00:00 to 24:00:00',
     zh: '必须是 HH:mm:ss 格式的时间，00:00:00 至 24:00:00',
@@ -279,7 +268,7 @@ export const moneyPattern = String.raw`^(0|[1-9]\d{0,8})(\.\d{1,4})?$`
 /** Money in yuan: a decimal string with up to 4 decimals, never a float. */
 const yuan = Type.String({
   pattern: moneyPattern,
-  description: 'Money in yuan: a decimal text with up to 4 decimals, never a float. The text is kept as it was sent.',
+  description: 'An amount in yuan: a decimal string with up to 4 decimals, not a float. Stored exactly as sent.',
   [reasonKey]: {
     en: 'must be a decimal string from "0" to "999999999.9999" with up to 4 decimals',
     zh: '必须是十进制字符串，"0" 至 "999999999.9999"，最多 4 位小数',
@@ -291,8 +280,7 @@ export const money = named('Money', withExample(yuan, '0.65'))
 export const moment = named(
   'Moment',
   Type.String({
-    description:
-      'yyyy-MM-dd HH:mm:ss in the `timeZone` that `getApplication` answers: Asia/Shanghai unless the service is set otherwise.',
+    description: 'yyyy-MM-dd HH:mm:ss in the `timeZone` from `getApplication` (Asia/Shanghai by default).',
     examples: ['2026-11-22 08:00:00'],
   }),
 )
@@ -319,7 +307,7 @@ const writtenMoment = Type.String({
   pattern: `^${calendarDay}( ${hourMinuteSecond}|${ofDay})$`,
   description: momentWords,
   [reasonKey]: {
-    en: 'must be a moment, yyyy-MM-dd HH:mm:ss or RFC 3339 (in a query with %2B for +), from the years 1900 to 2999',
+    en: 'must be a time, yyyy-MM-dd HH:mm:ss or RFC 3339 (in a query with %2B for +), between the years 1900 and 2999',
     zh: '必须是 yyyy-MM-dd HH:mm:ss 格式或 RFC 3339 格式的时间（在查询串中 + 写作 %2B），1900 至 2999 年',
   } satisfies Reason,
 })
@@ -330,7 +318,7 @@ export const momentText = named('MomentText', writtenMoment)
 export const instantText = Type.String({
   pattern: `^${calendarDay}${ofDay}$`,
   [shownKey]: { type: 'string', format: 'date-time' },
-  description: 'An instant as RFC 3339 writes it, with its offset.',
+  description: 'An RFC 3339 time with an offset.',
   [reasonKey]: {
     en: 'must be a time in RFC 3339 with an offset, from the years 1900 to 2999',
     zh: '必须是带时区偏移的 RFC 3339 格式时间，1900 至 2999 年',
@@ -345,13 +333,13 @@ export const FieldFaults = named(
       named(
         'FieldFault',
         Type.Object({
-          field: Type.String({ description: 'The path of the faulty member, for example devices[2].coordinates.' }),
+          field: Type.String({ description: 'The path of the invalid field, such as devices[2].coordinates.' }),
           reason: Type.String({
-            description: 'Why the member is faulty, in the language that `Accept-Language` prefers.',
+            description: 'Why the field is not valid, in the language from `Accept-Language`.',
           }),
         }),
       ),
-      { description: 'Every faulty member, not only the first; at most 1000.' },
+      { description: 'All invalid fields, up to 1000.' },
     ),
   }),
 )

@@ -136,7 +136,7 @@ async function prepare() {
       page('imports', /^(Import|导入) \d+/, `imports?appId=${appId}`),
       page('imports/new', appName, `imports/new?kind=devices&appId=${appId}`),
       page('imports/:id', 'IMPORTED 1', `imports/${job.id}`),
-      page('acts', /Change devices|修改设备/, `acts?appId=${appId}`),
+      page('acts', /Update devices|修改设备/, `acts?appId=${appId}`),
       page('acts/:id', deviceNo, `acts/${act.id}`),
       page('events', appName, `events?tab=audit&appId=${appId}`),
       page('events', /Device bound|绑定设备/, `events?appId=${appId}`),
@@ -146,7 +146,7 @@ async function prepare() {
       page('people', key, 'people?tab=keys'),
       page('people', /^admin-/, 'people?tab=sessions'),
       page('service', /^PostgreSQL \d/),
-      page('*', /no such page|页面不存在/, 'no-such-page'),
+      page('*', /page not found|页面不存在/, 'no-such-page'),
     ],
   } satisfies Record<string, PageOfConsole[]>
   return { service, client, appId, pages }
@@ -204,7 +204,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     const { client: through, appId } = await bed()
     const visited = await visit(`/console/devices?appId=${appId}`, { role: 'admin', through, ...combination })
     const { page, headers } = visited
-    await page.getByText(word('2 in all', '共 2 条')).waitFor()
+    await page.getByText(word('2 total', '共 2 条')).waitFor()
     await through.call(saveView, { page: 'devices', name: 'Mine', query: `appId=${appId}` }, { headers })
     const check = async (name: string) => {
       await isSound(visited, nameOf(name, combination))
@@ -215,7 +215,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     const isPhone = viewport === narrow
 
     await page.keyboard.press('Control+k')
-    const find = dialog('Find anything', '查找')
+    const find = dialog('Search', '查找')
     await find.getByRole('combobox').fill('GATE')
     await find.getByRole('option').first().waitFor()
     await check('find')
@@ -241,7 +241,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
     await page.getByRole('link', { name: /^CSV/ }).waitFor()
     await isSound(visited, nameOf('export', combination))
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: word(/^All 2 that match/, /^符合条件的 2 条/) }).click()
+    await page.getByRole('button', { name: word(/^All 2 matching/, /^符合条件的 2 条/) }).click()
     await page.getByRole('dialog').waitFor()
     await check('all-that-match')
     if (isPhone) {
@@ -252,7 +252,7 @@ describe.each(combinations)('what opens above a page, $language, $at', (combinat
 
     await openFirstRow(page, `/console/events?appId=${appId}`, word(/^Device bound, /, /^绑定设备/))
     await check('event')
-    await openFirstRow(page, `/console/deliveries?appId=${appId}`, word(/details of delivery/, /的详情$/))
+    await openFirstRow(page, `/console/deliveries?appId=${appId}`, word(/view delivery/, /的详情$/))
     await page.getByRole('dialog').getByText('ECONNREFUSED').first().waitFor()
     await check('delivery')
 

@@ -25,21 +25,21 @@ describe('the callback of an application', () => {
     const { appId } = created.data
     const visited = await visit(pageOf(appId, 'callback'), { role: 'operator' })
     const { page } = visited
-    await page.getByText('There is no third-party configuration yet.').waitFor()
+    await page.getByText('The third-party configuration is missing.').waitFor()
     await expectFramed(visited, name)
-    await page.getByRole('button', { name: 'Make the configuration' }).click()
-    await page.getByLabel('Operator name').fill('Harbour Energy')
-    await page.getByLabel('Operator ID').fill('12')
-    await page.getByText('Exactly 9 letters or digits.').waitFor()
-    await page.getByLabel('Operator ID').fill('')
+    await page.getByRole('button', { name: 'Add configuration' }).click()
+    await page.getByLabel('Company name').fill('Harbour Energy')
+    await page.getByLabel('Company ID').fill('12')
+    await page.getByText('Enter exactly 9 letters or digits.').waitFor()
+    await page.getByLabel('Company ID').fill('')
     await page.getByLabel('Callback URL').fill('https://10.0.0.1/events')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('alert').getByText('Code 10001').waitFor()
+    await page.getByRole('alert').getByText('Error 10001').waitFor()
     expect((await client.operate(getThirdPartyConfig, { appId })).code).toBe(30003)
     await page.getByLabel('Callback URL').fill(callbackUrl)
     // The field's error disappears when its value changes.
     await page.getByLabel('Callback URL').and(page.locator(':not([aria-invalid=true])')).waitFor()
-    const events = page.getByLabel('Events sent')
+    const events = page.getByLabel('Events to send')
     for (const type of ['site.created', 'site.deleted']) {
       await events.fill(type)
       await page.getByTitle(type).waitFor()
@@ -50,28 +50,28 @@ describe('the callback of an application', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     const secret = page.getByRole('dialog', { name: `Callback secret of ${name}` })
     await secret.getByText(/^whsec_/).waitFor()
-    await secret.getByRole('button', { name: 'I have kept it' }).click()
+    await secret.getByRole('button', { name: 'I’ve saved it' }).click()
     expect((await client.operate(getThirdPartyConfig, { appId })).data).toMatchObject({
       operatorName: 'Harbour Energy',
       operatorId: null,
       callbackUrl,
       callbackEvents: ['site.created', 'site.deleted'],
     })
-    await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText('The callback did not take the test.').waitFor({ timeout: 20_000 })
+    await page.getByRole('button', { name: 'Send test event' }).click()
+    await page.getByText('Test event not delivered.').waitFor({ timeout: 20_000 })
     // A test is no traffic: the callback's health, next to its settings, does not count it.
-    await page.getByText('No attempt').first().waitFor()
+    await page.getByText('No attempts').first().waitFor()
     await expectSound(visited, name)
     await picture(page, 'callback')
     await page.getByRole('button', { name: 'Rotate callback secret' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate callback secret' }).click()
     await secret.getByText(/^whsec_/).waitFor()
-    await secret.getByRole('button', { name: 'I have kept it' }).click()
+    await secret.getByRole('button', { name: 'I’ve saved it' }).click()
 
     // An empty selection of events means all events. The settings that another person saved meanwhile are not
     // overwritten.
     await page.getByRole('button', { name: 'Edit' }).click()
-    await page.getByLabel('Operator name').fill('Harbour Energy Group')
+    await page.getByLabel('Company name').fill('Harbour Energy Group')
     await client.operate(saveThirdPartyConfig, { appId, operatorName: 'Harbour', operatorId: 'ABCDEFGHI', callbackUrl })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Keep mine and save' }).click()
@@ -93,7 +93,7 @@ describe('the callback of an application', () => {
       await page.getByRole('button', { name: 'Edit' }).click()
       const field = page.getByLabel('Callback URL')
       expect(await field.inputValue()).toBe(`${callbackUrl}?…`)
-      await page.getByLabel('Operator name').fill('Harbour 2')
+      await page.getByLabel('Company name').fill('Harbour 2')
       await field.fill(address)
       await page.getByRole('button', { name: 'Save' }).click()
       await field.waitFor({ state: 'hidden' })
@@ -103,7 +103,7 @@ describe('the callback of an application', () => {
     // At another address the service has stored no query, so the console sends it along.
     await save(`${callbackUrl}/moved?…`)
     expect(await stored()).toBe(`${callbackUrl}/moved?key=s3cret`)
-    await page.getByRole('button', { name: 'Show the query' }).click()
+    await page.getByRole('button', { name: 'Show query' }).click()
     await page.getByText(`${callbackUrl}/moved?key=s3cret`).waitFor()
     expect(faults).toEqual([])
   })

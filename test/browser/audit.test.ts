@@ -47,8 +47,8 @@ describe('the audit trail', () => {
     const cells = page.locator('tbody tr td:nth-child(2)')
     await page.getByText('account active → disabled').waitFor()
     expect((await cells.allInnerTexts()).map((text) => text.trim().replace(/\s+/g, ' '))).toEqual([
-      'Account changed account active → disabled',
-      'Account changed role viewer → operator',
+      'Account updated account active → disabled',
+      'Account updated role viewer → operator',
       'Password changed',
       'Second factor set up',
       'Account set up set up no → yes',
@@ -57,7 +57,7 @@ describe('the audit trail', () => {
     await expectSoundInBothShades(visited, 'Events', 'audit-account')
     const drawer = page.getByRole('dialog')
     await page
-      .getByRole('button', { name: /^Account changed, / })
+      .getByRole('button', { name: /^Account updated, / })
       .first()
       .click()
     await drawer.getByRole('listitem').first().waitFor()
@@ -65,10 +65,10 @@ describe('the audit trail', () => {
     await picture(page, 'audit-account-event')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^Password changed, / }).click()
-    await drawer.getByText('replaced by its owner, whose other sessions ended').waitFor()
+    await drawer.getByText('changed by its owner; other sessions ended').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^Second factor set up, / }).click()
-    await drawer.getByRole('listitem').filter({ hasText: 'second factor' }).getByText('code generator').waitFor()
+    await drawer.getByRole('listitem').filter({ hasText: 'second factor' }).getByText('authenticator app').waitFor()
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })
 
@@ -85,14 +85,14 @@ describe('the audit trail', () => {
     const visited = await visit(`/console/events?tab=audit&subject=${id}`, { role: 'admin' })
     const { page } = visited
     const hand = new Hand(page)
-    await hand.find(page.getByRole('combobox', { name: 'Who' }), 'The key of the settings')
+    await hand.find(page.getByRole('combobox', { name: 'By' }), 'The key of the settings')
     await page.waitForURL((url) => url.searchParams.get('actor') === 'operator:operator')
     const actors = page.locator('tbody tr td[data-label=Who]')
     const shown = async () => [...new Set(await actors.allInnerTexts())].join()
     expect(await becomesTrue(async () => (await shown()) === 'The key of the settings', 10_000)).toBe(true)
     await page.getByTitle('The key of the settings').first().waitFor()
-    await hand.find(page.getByRole('combobox', { name: 'Who' }), 'Nobody signed in')
-    await page.getByText('Nothing fits these filters.').waitFor()
+    await hand.find(page.getByRole('combobox', { name: 'By' }), 'Not signed in')
+    await page.getByText('No results match these filters.').waitFor()
     expect(visited.faults).toEqual([])
   })
 
@@ -106,7 +106,7 @@ describe('the audit trail', () => {
     await expectFramed(visited, '事件')
     await picture(page, 'audit-account-phone')
     await page.getByRole('button', { name: /^设置第二验证因素/ }).click()
-    await page.getByRole('dialog').getByRole('listitem').getByText('验证码生成器').waitFor()
+    await page.getByRole('dialog').getByRole('listitem').getByText('验证器应用').waitFor()
     await picture(page, 'audit-factor-phone')
   })
 })

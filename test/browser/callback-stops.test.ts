@@ -28,10 +28,10 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   const callback = `/console/applications/${appId}/callback`
   const visited = await visit(callback, { role: 'operator', through: client })
   const { page } = visited
-  const sentence = `Events made while the callback was stopped (410), and not sent: 3, from ${missedFrom} to ${missedTo}.`
+  const sentence = `3 missed events from ${missedFrom} to ${missedTo}, while the endpoint was disabled (410).`
   await page.getByText(sentence).waitFor()
-  await page.getByText('Saving the configuration lifts the stop; then').waitFor()
-  expect(await page.getByRole('button', { name: 'Send these events' }).count()).toBe(0)
+  await page.getByText('Save the configuration to enable the endpoint').waitFor()
+  expect(await page.getByRole('button', { name: 'Replay missed events' }).count()).toBe(0)
   await picture(page, 'callback-stopped')
 
   isGone = false
@@ -40,7 +40,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   expect(await becomes('delivering', async () => (await health()).state)).toBe('delivering')
   await page.reload()
   await page.getByText(sentence).waitFor()
-  await page.getByRole('button', { name: 'Send these events' }).waitFor()
+  await page.getByRole('button', { name: 'Replay missed events' }).waitFor()
   await picture(page, 'callback-missed')
 
   // The list of what is not delivered has only deliveries, and says so; so does the form.
@@ -49,24 +49,24 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await expectSound(visited, 'Deliveries')
   await picture(page, 'deliveries-missed')
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&timeTo=2020-01-01+00%3A00%3A00`)
-  await page.getByText('Nothing fits these filters.').waitFor()
-  expect(await page.getByText('Events made while the callback').count()).toBe(0)
+  await page.getByText('No results match these filters.').waitFor()
+  expect(await page.getByText('missed events from').count()).toBe(0)
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&status=3`)
-  await page.getByRole('button', { name: /^All 1 that match/ }).click()
+  await page.getByRole('button', { name: /^All 1 matching/ }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('stopped: 3. They have no delivery, so no state').waitFor()
   // The form says what it sends, by the state that is chosen.
-  await dialog.getByText('The events of this time that are in the state below').waitFor()
-  expect(await dialog.getByText('whether it was sent before or not').count()).toBe(0)
+  await dialog.getByText('Replays the events in this time range').waitFor()
+  expect(await dialog.getByText('all events in this time range').count()).toBe(0)
   await picture(page, 'deliveries-missed-left-out')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
 
-  await page.getByRole('button', { name: 'Send these events' }).click()
-  await dialog.getByText('stopped: 3. They have no delivery, and are sent too.').waitFor()
+  await page.getByRole('button', { name: 'Replay missed events' }).click()
+  await dialog.getByText('stopped: 3. They’re replayed too.').waitFor()
   await picture(page, 'deliveries-missed-range')
   const before = receiver.at(app.path).length
-  await dialog.getByRole('button', { name: 'Send again' }).click()
-  await dialog.getByText(/^[34] will be sent again\.$/).waitFor()
+  await dialog.getByRole('button', { name: 'Replay' }).click()
+  await dialog.getByText(/^[34] deliveries will be replayed\.$/).waitFor()
   expect((await receiver.waitFor(app.path, before + 3)).length).toBeGreaterThanOrEqual(before + 3)
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await page.getByText(sentence).waitFor({ state: 'detached' })

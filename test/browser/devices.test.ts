@@ -39,13 +39,13 @@ describe('list of devices', () => {
     expect(await page.getByRole('link', { name: 'New device' }).count()).toBe(0)
     await page.getByLabel('Serial number').fill(west.deviceNo)
     await page.waitForURL(`**deviceNo=${west.deviceNo}**`)
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1 total').waitFor()
     expect(await page.getByRole('link', { name: 'East gate' }).count()).toBe(0)
     await page.getByRole('button', { name: 'More filters' }).click()
     await new Hand(page).find(page.getByRole('combobox', { name: 'Province, city, district' }), '嘉峪关市')
-    await page.getByText('Nothing fits these filters.').waitFor()
+    await page.getByText('No results match these filters.').waitFor()
     await picture(page, 'devices-filters')
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('link', { name: 'East gate' }).click()
     await page.getByRole('heading', { level: 1, name: 'East gate' }).waitFor()
     expect(visited.faults).toEqual([])
@@ -54,7 +54,11 @@ describe('list of devices', () => {
   longBrowserTest('follows a state while it is looked at', async () => {
     const app = await newApplication(client)
     const { deviceNo } = await newDevice(app, { deviceName: 'Live gate' })
-    const { page } = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator', hasOwnClock: true })
+    const { page } = await visit(`/console/devices?appId=${app.appId}`, {
+      role: 'operator',
+      hasOwnClock: true,
+      isPolling: true,
+    })
     await page
       .getByRole('row', { name: /Live gate/ })
       .getByText('Offline')
@@ -79,19 +83,19 @@ describe('list of devices', () => {
       await page.getByRole('dialog').getByLabel('Serial number').fill(deviceNo)
       await page.keyboard.press('Enter')
     }
-    await page.getByRole('button', { name: 'Find a serial number in every application' }).click()
+    await page.getByRole('button', { name: 'Find a serial number in all applications' }).click()
     const unknown = newSerial()
     await find(unknown)
-    await page.getByText(`No application has the serial number ${unknown}, and none ever had it.`).waitFor()
-    expect(await page.getByText('Devices whose serial number').count()).toBe(0)
+    await page.getByText(`No application has or ever had the serial number ${unknown}.`).waitFor()
+    expect(await page.getByText('Devices with this in their serial number').count()).toBe(0)
     // A part of a serial number is none, and leads to those that have it.
     await find(held.deviceNo.slice(0, -1))
-    await page.getByText('Devices whose serial number has it as a part: 1.').waitFor()
-    expect(await page.getByRole('link', { name: 'Show them' }).getAttribute('href')).toBe(
+    await page.getByText('Devices with this in their serial number: 1.').waitFor()
+    expect(await page.getByRole('link', { name: 'View devices' }).getAttribute('href')).toBe(
       `/console/devices?deviceNo=${held.deviceNo.slice(0, -1)}`,
     )
     await find(free.deviceNo)
-    await page.getByText(`${free.deviceNo} is free: no application has it now.`).waitFor()
+    await page.getByText(`${free.deviceNo} is free. No application owns it now.`).waitFor()
     await page.getByText(reason).waitFor()
     await expectSound(visited, 'Devices')
     await picture(page, 'devices-find')
@@ -126,12 +130,12 @@ describe('the edit of a device', () => {
     const visited = await visit(`/console/devices/${app.appId}/${deviceNo}/edit`, { role: 'operator' })
     const { page } = visited
     await page.getByLabel('Name', { exact: true }).fill('Typed name')
-    await page.getByLabel('Remark').fill('')
+    await page.getByLabel('Tag').fill('')
     await expectFramed(visited, `Edit ${deviceNo}`)
     const theirs = { appId: app.appId, deviceNo, deviceName: 'Their name', detailAddress: 'Their street' }
     await client.operate(updateDevice, theirs)
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('alert').getByText('Someone has changed this since you opened it.').waitFor()
+    await page.getByRole('alert').getByText('Someone else updated this after you opened it.').waitFor()
     expect((await look(app.appId, deviceNo)).data.deviceName).toBe('Their name')
     await page.getByRole('cell', { name: 'Their name' }).waitFor()
     await picture(page, 'device-edit-conflict')
@@ -152,11 +156,11 @@ describe('the page of a device', () => {
     await client.call(reportDeviceState, { ...state, batteryEnergy: '12%' }, { token: app.token })
     const visited = await visit(`/console/devices/${app.appId}/${device.deviceNo}`, { role: 'viewer' })
     const { page } = visited
-    for (const words of ['Arm is bent', '1.4.2', '12%', 'Owner of gates', '东湖区', 'until now', 'State changed']) {
+    for (const words of ['Arm is bent', '1.4.2', '12%', 'Owner of gates', '东湖区', 'present', 'State changed']) {
       await page.getByText(words).first().waitFor()
     }
     await expectSoundInBothShades(visited, 'Shown gate', 'device')
-    for (const name of ['Unbind', 'Transfer', 'Force unbinding']) {
+    for (const name of ['Unbind', 'Transfer', 'Force-unbind']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
@@ -185,9 +189,9 @@ describe('the page of a device', () => {
     expect((await look(target.appId, deviceNo)).code).toBe(0)
     expect((await look(app.appId, deviceNo)).code).toBe(20002)
 
-    await page.getByRole('button', { name: 'Force unbinding' }).click()
+    await page.getByRole('button', { name: 'Force-unbind' }).click()
     await dialog.getByLabel(`Type ${deviceNo} to confirm`).fill(deviceNo)
-    expect(await dialog.getByRole('button', { name: 'Force unbinding' }).isDisabled()).toBe(true)
+    expect(await dialog.getByRole('button', { name: 'Force-unbind' }).isDisabled()).toBe(true)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Unbind', exact: true }).click()
     await dialog.getByLabel(`Type ${deviceNo} to confirm`).fill(deviceNo)
@@ -195,7 +199,7 @@ describe('the page of a device', () => {
     await page.waitForURL(`**/console/devices?appId=${target.appId}`)
     expect((await look(target.appId, deviceNo)).code).toBe(20002)
     await page.goto(`${client.url}/console/devices/${target.appId}/${deviceNo}`)
-    await page.getByText('This application does not have the device.').waitFor()
+    await page.getByText('This application doesn’t own the device.').waitFor()
     await page.getByText('Sold with its site').waitFor()
     await expectFramed(visited, deviceNo)
   })
@@ -205,7 +209,7 @@ describe('the page of a device', () => {
     const { deviceNo } = await newDevice(app)
     const { page } = await visit(`/console/devices/${app.appId}/${deviceNo}`, { role: 'admin' })
     const dialog = page.getByRole('dialog')
-    await page.getByRole('button', { name: 'Force unbinding' }).click()
+    await page.getByRole('button', { name: 'Force-unbind' }).click()
     await dialog.getByLabel('Reason').fill('Lost contract')
     await dialog.getByLabel(`Type ${deviceNo} to confirm`).fill(deviceNo)
     await page.keyboard.press('Enter')

@@ -38,18 +38,18 @@ describe('events', () => {
     const { appId, deviceNo, siteId } = await eventful()
     const visited = await visit(`/console/events?appId=${appId}`, { role: 'viewer' })
     const { page } = visited
-    await page.getByRole('button', { name: /^Site changed, / }).waitFor()
+    await page.getByRole('button', { name: /^Site updated, / }).waitFor()
     const first = page.getByRole('row').nth(1)
-    await first.getByRole('button', { name: /^Site changed, / }).waitFor()
+    await first.getByRole('button', { name: /^Site updated, / }).waitFor()
     await expectSoundInBothShades(visited, 'Events', 'events')
-    await first.getByRole('button', { name: /^Site changed, / }).click()
+    await first.getByRole('button', { name: /^Site updated, / }).click()
     const drawer = page.getByRole('dialog')
     // The change is shown in words, and the record's JSON is folded.
     const sentences = drawer.getByRole('listitem')
-    await sentences.getByText('contact person').waitFor()
-    expect(await sentences.allInnerTexts()).toEqual(['contact person Wang Fang → Li Lei'])
+    await sentences.getByText('contact').waitFor()
+    expect(await sentences.allInnerTexts()).toEqual(['contact Wang Fang → Li Lei'])
     expect(await drawer.getByText('"contactsPhone"').isVisible()).toBe(false)
-    await drawer.getByText('The whole record (JSON)').click()
+    await drawer.getByText('Full record (JSON)').click()
     await drawer.getByText('"contactsPhone"').waitFor()
     expect(await drawer.getByRole('link', { name: `Riverside charging park ${siteId}` }).getAttribute('href')).toBe(
       `/console/sites/${appId}/${siteId}`,
@@ -57,7 +57,7 @@ describe('events', () => {
     await expectSoundInBothShades(visited, 'Events', 'event')
     await leadTo(page, `/console/events?appId=${appId}`)
     await page.getByLabel('Serial number').fill(deviceNo)
-    await page.getByRole('button', { name: /^Site changed, / }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /^Site updated, / }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: /^Device bound, / }).waitFor()
     await page.getByRole('button', { name: /^Device state changed, / }).click()
     await page.getByRole('dialog').getByRole('listitem').getByText('arm bent').waitFor()
@@ -67,7 +67,7 @@ describe('events', () => {
     await colleague.page.keyboard.press('Escape')
     await colleague.page.getByRole('dialog').waitFor({ state: 'detached' })
     await colleague.page.getByLabel('Serial number').fill('no-such-device')
-    await colleague.page.getByText('Nothing fits these filters.').waitFor()
+    await colleague.page.getByText('No results match these filters.').waitFor()
   })
 
   longBrowserTest('of operators are shown from everywhere, and say what came before', async () => {
@@ -88,9 +88,9 @@ describe('events', () => {
     await client.call(freezeApplication, { appId, reason: 'unpaid' }, { headers })
     const visited = await visit('/console/events', { role: 'operator' })
     const { page } = visited
-    const parts = page.getByRole('navigation', { name: 'Which events' }).getByRole('link')
+    const parts = page.getByRole('navigation', { name: 'Event scope' }).getByRole('link')
     await parts.nth(1).waitFor()
-    await page.getByLabel('Who (name)').fill(person.name)
+    await page.getByLabel('By (name)').fill(person.name)
     await page.waitForURL(`**actor=operator%3A${person.name}*`)
     // Other tests create rows at the same time; the filter removes their rows from the table.
     await page.getByRole('cell', { name: person.name }).nth(4).waitFor()
@@ -117,30 +117,30 @@ describe('events', () => {
     }
     await open(/^Application frozen, /)
     // The event is compared with the application's earlier event in the platform's audit trail.
-    await drawer.getByText(/Compared with event .* Application changed\./).waitFor()
-    await drawer.getByRole('listitem').filter({ hasText: 'reason of the freeze' }).getByText('unpaid').waitFor()
+    await drawer.getByText(/Compared with event .* Application updated\./).waitFor()
+    await drawer.getByRole('listitem').filter({ hasText: 'freeze reason' }).getByText('unpaid').waitFor()
     await close()
-    await open(/^Application changed, /)
-    await drawer.getByRole('listitem').filter({ hasText: 'name of the application' }).getByText('renamed').waitFor()
+    await open(/^Application updated, /)
+    await drawer.getByRole('listitem').filter({ hasText: 'application name' }).getByText('renamed').waitFor()
     await close()
     await open(/^Billing rule created, /)
-    await drawer.getByText('The record began with this event').waitFor()
+    await drawer.getByText('This event created the record.').waitFor()
     await close()
     // Changes of state would hide the other events, so they are shown only if the user asks for them.
     expect(await page.getByRole('button', { name: /^Device state changed, / }).count()).toBe(0)
     const heights = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
     expect(Math.max(...heights)).toBeLessThanOrEqual(52)
-    await page.getByRole('combobox', { name: 'What' }).click()
+    await page.getByRole('combobox', { name: 'Event' }).click()
     const option = (text: string) => page.locator('.ant-select-item-option').getByText(text, { exact: true }).click()
-    await option('All, changes of state too')
+    await option('All, including state changes')
     await page.getByRole('button', { name: /^Device state changed, / }).waitFor()
-    await option('Billing rule changed')
+    await option('Billing rule updated')
     await option('Billing rule created')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^Application frozen, / }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: /^Billing rule created, / }).waitFor()
-    await open(/^Billing rule changed, /)
-    await drawer.getByRole('listitem').filter({ hasText: 'price of a unit' }).getByText('1.5').waitFor()
+    await open(/^Billing rule updated, /)
+    await drawer.getByRole('listitem').filter({ hasText: 'price per unit' }).getByText('1.5').waitFor()
     expect(visited.faults).toEqual([])
   })
 
@@ -156,9 +156,9 @@ describe('events', () => {
     await rename('by a key', { token: String(made.data.operatorKey) })
     const visited = await visit('/console/events', { role: 'admin' })
     const { page } = visited
-    const who = page.getByRole('combobox', { name: 'Who' })
+    const who = page.getByRole('combobox', { name: 'By' })
     const chosen = page.locator('.ant-select').filter({ has: who })
-    const changes = page.getByRole('button', { name: /^Application changed, / })
+    const changes = page.getByRole('button', { name: /^Application updated, / })
     const options = page.locator('.ant-select-item-option')
 
     // By the keyboard: a part of the name, and Enter.
@@ -191,7 +191,7 @@ describe('events', () => {
     await changes.nth(1).waitFor({ state: 'detached' })
     await page.getByRole('cell', { name: keyName }).waitFor()
     await who.fill(newSerial('nobody'))
-    await page.getByText('No person and no key has this name.').waitFor()
+    await page.getByText('No account or key has this name.').waitFor()
     await page.keyboard.press('Escape')
 
     // An account that is gone keeps its events, and has an id left.
@@ -206,13 +206,13 @@ describe('events', () => {
     const { appId } = await eventful()
     const visited = await visit('/console/events?tab=audit', { role: 'developer', appIds: [appId] })
     const { page } = visited
-    await page.getByRole('button', { name: /^Site changed, / }).click()
+    await page.getByRole('button', { name: /^Site updated, / }).click()
     await page.getByRole('dialog').getByText('Wang Fang').waitFor()
-    expect(await page.getByRole('navigation', { name: 'Which events' }).count()).toBe(0)
+    expect(await page.getByRole('navigation', { name: 'Event scope' }).count()).toBe(0)
     await expectFramed(visited, 'Events')
     const stranger = await newApplication(client)
     await leadTo(page, `/console/events?appId=${stranger.appId}`)
-    await page.getByText('Your role may not see this.').waitFor()
+    await page.getByText('Your role doesn’t have access to this.').waitFor()
   })
 
   longBrowserTest('fit a phone, in Chinese, also where there are none', async () => {

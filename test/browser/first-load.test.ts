@@ -92,8 +92,8 @@ describe('a page that is opened', () => {
   })
 
   for (const [language, words, others] of [
-    ['en', 'The open platform behind charging sites and entrance devices.', '充电站点与出入口设备的开放平台。'],
-    ['zh', '充电站点与出入口设备的开放平台。', 'The open platform behind charging sites and entrance devices.'],
+    ['en', 'Open platform for EV-charging sites and entrance devices.', '充电站点与出入口设备的开放平台。'],
+    ['zh', '充电站点与出入口设备的开放平台。', 'Open platform for EV-charging sites and entrance devices.'],
   ] as const) {
     browserTest(
       `says in the reader’s language and shade (${language}) what is loading, from its first drawing on`,
@@ -128,7 +128,7 @@ describe('a page that is opened', () => {
     const { page } = await visit('/console/account', { role: 'operator' })
     await page.route('**/assets/events-*.js', (route) => route.abort())
     await page.goto(new URL('/console/events', page.url()).href)
-    await page.getByText('This page has broken. The others still work.').waitFor()
+    await page.getByText('Something went wrong on this page. Other pages still work.').waitFor()
     await page.getByRole('link', { name: 'Forecourt' }).click()
     await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor()
     expect(await page.locator('.boot').count()).toBe(0)
@@ -136,7 +136,7 @@ describe('a page that is opened', () => {
     await page.getByRole('link', { name: 'Forecourt' }).click()
     await page.getByRole('heading', { name: 'Overview', level: 1, exact: true }).waitFor()
     await page.locator('nav').getByRole('link', { name: 'Events' }).click()
-    await page.getByText('This page has broken. The others still work.').waitFor()
+    await page.getByText('Something went wrong on this page. Other pages still work.').waitFor()
     await page.unroute('**/assets/events-*.js')
   })
 })

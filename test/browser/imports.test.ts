@@ -56,7 +56,7 @@ browserTest('a response of somebody else is no import, whatever it says', async 
   await page.getByRole('link', { name: 'Import', exact: true }).click()
   const row = `${newSerial()},门,360102,"115.899918,28.676493"`
   await chooseFile(page, Buffer.from(`deviceNo,deviceName,districtCode,coordinates\n${row}\n`))
-  await page.getByText('All columns are known').waitFor()
+  await page.getByText('All columns were recognized').waitFor()
   const others = [
     { json: { code: 0 } },
     { json: { code: 0, msg: 'ok', data: { id: 1 } } },
@@ -84,7 +84,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   const rows = (name: string) =>
     gb18030(
       [
-        '设备序列号,名称,区县编码,坐标,所在车道',
+        '设备序列号,名称,区县代码,坐标,所在车道',
         `${first},${name},360102,"115.899918,28.676493",三`,
         `${known},西门,360102,"115.899918,28.676493",`,
         `${third},南门,360102,nowhere,`,
@@ -94,32 +94,34 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   const visited = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
   const { page } = visited
   await page.getByRole('link', { name: 'Import', exact: true }).click()
-  expect(await saved(page, () => page.getByRole('link', { name: 'Empty CSV' }).click())).toContain('deviceNo,')
+  expect(await saved(page, () => page.getByRole('link', { name: 'Download CSV template' }).click())).toContain(
+    'deviceNo,',
+  )
   await chooseFile(page, Buffer.from('PK\x03\x04 not text'))
-  await page.getByRole('alert').getByText('This is a workbook.').waitFor()
+  await page.getByRole('alert').getByText('This is an Excel workbook.').waitFor()
   await page.getByRole('button', { name: 'Choose another file' }).click()
   await chooseFile(page, rows('东门'))
   await page.getByText('GB 18030').waitFor()
-  await page.getByText('Unknown: 所在车道.').waitFor()
+  await page.getByText('Unknown columns: 所在车道.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
   await page.getByRole('row', { name: /名称/ }).getByText('东门 · 西门 · 南门').waitFor()
   await picture(page, 'import-unknown')
-  await page.getByLabel('所在车道 is').click()
+  await page.getByLabel('Field for 所在车道').click()
   await page.getByTitle('tag', { exact: true }).click()
-  await page.getByText('All columns are known, and none is missing.').waitFor()
+  await page.getByText('All columns were recognized, and none are missing.').waitFor()
   await expectSound(visited, 'New import')
   await picture(page, 'import-checked')
 
   await page.getByRole('button', { name: 'Dry run' }).click()
-  await page.getByText('This was a dry run: nothing was written.').waitFor()
+  await page.getByText('Dry run: nothing was written.').waitFor()
   await page.getByTestId('figure-Would be created').getByText('1', { exact: true }).waitFor()
   await page.getByTestId('figure-Would be refused').getByText('1', { exact: true }).waitFor()
   expect((await client.operate(pageDevices, { appId: app.appId })).data.total).toBe(1)
   await picture(page, 'import-tried')
 
-  await page.getByRole('link', { name: 'Import it' }).click()
+  await page.getByRole('link', { name: 'Import now' }).click()
   // The chosen file and the result of its check are still shown.
-  await page.getByText('All columns are known').waitFor()
+  await page.getByText('All columns were recognized').waitFor()
   // The upload starts and never ends.
   await page.route('**/import/create?*', () => {})
   await page.getByRole('button', { name: 'Import', exact: true }).click()
@@ -136,7 +138,7 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
     .waitFor()
   expect(await page.getByRole('row', { name: /^Line [23] / }).count()).toBe(0)
   await expectSoundInBothShades(visited, /^Import \d+: Devices$/, 'import-done')
-  const told = await saved(page, () => page.getByRole('link', { name: 'Download as NDJSON' }).click())
+  const told = await saved(page, () => page.getByRole('link', { name: 'Download NDJSON' }).click())
   expect(
     told
       .trim()
@@ -144,8 +146,8 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
       .map((line) => JSON.parse(line)),
   ).toMatchObject([{ line: 4, outcome: 'refused', code: 10001, deviceNo: third }])
   await page.getByRole('link', { name: 'Rows' }).click()
-  await page.getByRole('row', { name: /^Line 3 There already/ }).waitFor()
-  const sheet = await saved(page, () => page.getByRole('button', { name: 'Download as CSV' }).click())
+  await page.getByRole('row', { name: /^Line 3 Already exists/ }).waitFor()
+  const sheet = await saved(page, () => page.getByRole('button', { name: 'Download CSV' }).click())
   expect(sheet).toStartWith('\ufeffline,key,outcome,code,reason\r\n')
   expect(sheet).toContain(`2,${first},created,0,success\r\n3,${known},existing,0,success\r\n4,${third},refused,10001,`)
   await page.getByRole('link', { name: first }).click()
@@ -166,34 +168,34 @@ browserTest('a foreign column is left out; refused rows are downloaded, correcte
   const [good, bad] = [newSerial(), newSerial()]
   const rowOf = (serial: string, coordinates: string, name = '东门') => `${serial},${name},360102,${coordinates},x,y`
   const lines = [rowOf(good, '"115.9,28.7"'), rowOf(bad, 'nowhere'), rowOf(good, '"115.9,28.7"', '西门')]
-  const file = `设备序列号,名称,区县编码,坐标,责任人,remarks2\n${lines.join('\n')}\n`
+  const file = `设备序列号,名称,区县代码,坐标,责任人,remarks2\n${lines.join('\n')}\n`
   const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
   const { page } = visited
   const isBlocked = () => page.getByRole('button', { name: 'Import', exact: true }).isDisabled()
   await chooseFile(page, Buffer.from(file))
-  await page.getByText('Unknown: 责任人, remarks2.').waitFor()
-  await page.getByLabel('责任人 is').click()
-  await page.getByTitle('(leave this column out)', { exact: true }).last().click()
-  await page.getByText('Unknown: remarks2.').waitFor()
+  await page.getByText('Unknown columns: 责任人, remarks2.').waitFor()
+  await page.getByLabel('Field for 责任人').click()
+  await page.getByTitle('(skip this column)', { exact: true }).last().click()
+  await page.getByText('Unknown columns: remarks2.').waitFor()
   expect(await isBlocked()).toBe(true)
   await picture(page, 'import-leave-out')
-  await page.getByRole('button', { name: 'Leave them out' }).click()
-  await page.getByText('Left out: 责任人, remarks2.').waitFor()
+  await page.getByRole('button', { name: 'Skip them' }).click()
+  await page.getByText('Skipped: 责任人, remarks2.').waitFor()
   await expectSound(visited, 'New import')
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await page.getByText('Done', { exact: true }).waitFor()
-  await page.getByText('ignores them: 责任人, remarks2.').waitFor()
-  await page.getByText('is also in line 2 of this file, with other content').waitFor()
+  await page.getByText('ignore them: 责任人, remarks2.').waitFor()
+  await page.getByText('also appears in line 2 of this file, with different content').waitFor()
   await expectSoundInBothShades(visited, /^Import \d+: Devices$/, 'import-refused-rows')
-  const sheet = await saved(page, () => page.getByRole('button', { name: 'Download the refused rows' }).click())
+  const sheet = await saved(page, () => page.getByRole('button', { name: 'Download refused rows' }).click())
   const head = 'deviceNo,deviceName,districtCode,coordinates,责任人,remarks2,refusedLine,refusedCode,refusedReason'
   expect(sheet).toStartWith(`\ufeff${head}\r\n${bad},东门,360102,nowhere,x,y,3,10001,`)
   expect(sheet.trimEnd().split('\r\n')).toHaveLength(3)
 
   await leadTo(page, `/console/imports/new?kind=devices&appId=${app.appId}`)
   await chooseFile(page, Buffer.from(sheet.replace('nowhere', '"115.9,28.7"')))
-  await page.getByText('ignores them: refusedLine, refusedCode, refusedReason.').waitFor()
-  await page.getByRole('button', { name: 'Leave them out' }).click()
+  await page.getByText('ignore them: refusedLine, refusedCode, refusedReason.').waitFor()
+  await page.getByRole('button', { name: 'Skip them' }).click()
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await page.getByText('Done', { exact: true }).waitFor()
   await page.getByTestId('figure-Created').getByText('1', { exact: true }).waitFor()
@@ -212,7 +214,7 @@ browserTest('a file that two encodings read asks for one; what a spreadsheet has
   const { page } = visited
   await chooseFile(page, Buffer.concat([Buffer.from(before), Buffer.from([0xc4, 0xa3]), Buffer.from(after)]))
   await page.getByText('This text can be read in two encodings.').waitFor()
-  await page.getByText('All columns are known, and none is missing.').waitFor()
+  await page.getByText('All columns were recognized, and none are missing.').waitFor()
   await page.getByText('deviceNo has 8.60123E+14: a spreadsheet has shortened long numbers.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
   await picture(page, 'import-encoding')
@@ -248,10 +250,10 @@ longBrowserTest('a column of a large file is left out while the page holds littl
     }
     return usedSize + backingStorageSize
   }
-  await page.getByText('Empty CSV').waitFor()
+  await page.getByText('Download CSV template').waitFor()
   const before = await heap()
   await page.locator('input[type=file]').setInputFiles(path)
-  await page.getByRole('button', { name: 'Leave them out' }).click()
+  await page.getByRole('button', { name: 'Skip them' }).click()
   await page.getByRole('button', { name: 'Dry run' }).click()
   let most = 0
   for (let isSent = false; !isSent; ) {
@@ -259,10 +261,10 @@ longBrowserTest('a column of a large file is left out while the page holds littl
     isSent = /\/imports\/\d+/.test(page.url())
   }
   expect(most - before).toBeLessThan(20_000_000)
-  await page.getByRole('button', { name: 'Cancel the import' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the import' }).click()
-  await page.getByText('The import was cancelled.').waitFor()
-  await page.getByText('ignores them: remarks2.').waitFor()
+  await page.getByRole('button', { name: 'Cancel import' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
+  await page.getByText('Import cancelled.').waitFor()
+  await page.getByText('ignore them: remarks2.').waitFor()
   expect(visited.faults).toEqual([])
 })
 
@@ -296,18 +298,18 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
   const { page } = visited
   await chooseFile(page, Buffer.from(file))
-  await page.getByText('All columns are known').waitFor()
+  await page.getByText('All columns were recognized').waitFor()
   await send(app, file)
-  await page.getByText('An import of this application is under way').waitFor()
+  await page.getByText('Another import for this application is running.').waitFor()
   expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
   await picture(page, 'import-under-way')
-  await page.getByRole('link', { name: 'Show it' }).click()
-  await page.getByText('It runs on the service').waitFor()
+  await page.getByRole('link', { name: 'Confirm' }).click()
+  await page.getByText('The import runs on the server.').waitFor()
   await expectSound(visited, /^Import \d+: Devices$/)
   await picture(page, 'import-running')
-  await page.getByRole('button', { name: 'Cancel the import' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the import' }).click()
-  await page.getByText('The import was cancelled.').waitFor()
+  await page.getByRole('button', { name: 'Cancel import' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel import' }).click()
+  await page.getByText('Import cancelled.').waitFor()
   expect(visited.faults).toEqual([])
 })
 
@@ -328,7 +330,7 @@ longBrowserTest('an exported file of each kind is changed and sent back, as it i
     await leadTo(page, `/console/imports/new?kind=${kind}&appId=${appId}`)
     await page.getByText('Update', { exact: true }).click()
     await chooseFile(page, Buffer.from(file.replace(before, after)))
-    await page.getByText('All columns are known, and none is missing.').waitFor()
+    await page.getByText('All columns were recognized, and none are missing.').waitFor()
     await page.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('Done', { exact: true }).waitFor()
     await page
@@ -362,7 +364,7 @@ longBrowserTest('a list is exported with its filters, as the API answers its row
   }
   await page.getByRole('row', { name: /West/ }).waitFor()
   await page.getByRole('button', { name: 'Export' }).click()
-  await links.getByText('Rows that fit the filters: 1').waitFor()
+  await links.getByText('1').waitFor()
   await picture(page, 'export')
   await page.keyboard.press('Escape')
   expect((await exported('NDJSON')).trim()).toContain('"deviceName":"West"')

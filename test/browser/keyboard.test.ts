@@ -54,14 +54,14 @@ describe('the focus', () => {
     const { name } = person
     const { page, faults } = await visit(`/console/people?name=${name}`, { role: 'admin' })
     await page.getByRole('cell', { name, exact: true }).waitFor()
-    await expectDialog(page, 'New operator', 'Name')
+    await expectDialog(page, 'New account', 'Name')
     await expectDialog(page, `Edit ${name}`, 'Name')
-    await expectDialog(page, `More for ${name}`, 'Cancel', 'Reset')
-    await expectDialog(page, `More for ${name}`, `Type ${name} to confirm`, 'Delete')
+    await expectDialog(page, `More actions for ${name}`, 'Cancel', 'Reset')
+    await expectDialog(page, `More actions for ${name}`, `Type ${name} to confirm`, 'Delete')
     // Twice, because the page may have kept the dialog.
     await expectDialog(page, `Edit ${name}`, 'Name')
     // The question before unsaved input is lost begins at the button that loses nothing.
-    await page.getByRole('button', { name: 'New operator' }).click()
+    await page.getByRole('button', { name: 'New account' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('x')
     await page.keyboard.press('Escape')
     await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
@@ -74,7 +74,7 @@ describe('the focus', () => {
     await client.operate(createOperatorKey, { name: key, role: 'viewer' })
     await page.goto(`${client.url}/console/people?tab=keys`)
     await expectDialog(page, 'New key', 'Name')
-    await expectDialog(page, `Hand over ${key}`, 'New owner')
+    await expectDialog(page, `Reassign ${key}`, 'New owner')
     await expectDialog(page, `Revoke ${key}`, `Type ${key} to confirm`)
     // The cross can still be reached, both ways.
     await page.goto(`${client.url}/console/people?tab=keys`)
@@ -89,8 +89,8 @@ describe('the focus', () => {
     const { appId, token } = await newApplication(client)
     await client.call(createDevice, deviceBody(appId, { deviceName: 'The gate' }), { token })
     const { page, faults } = await visit('/console/applications', { role: 'operator' })
-    await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Refusals' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Refusals' }).waitFor()
+    await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Refused requests' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Refused requests' }).waitFor()
     const menu = page.getByRole('navigation', { name: 'Menu' })
     await menu.getByRole('link', { name: 'Devices' }).focus()
     await page.keyboard.press('Enter')
@@ -98,16 +98,16 @@ describe('the focus', () => {
     const toFirstRow = async () => {
       await page.locator('main .rows tbody a').first().waitFor()
       await page.keyboard.press('Tab')
-      await expectFocus(page, 'To the content')
+      await expectFocus(page, 'Skip to content')
       await page.keyboard.press('Tab')
-      await expectFocus(page, 'To the table')
+      await expectFocus(page, 'Skip to table')
       await page.keyboard.press('Enter')
       expect(await page.evaluate(() => document.activeElement?.closest('main .rows tbody') !== null)).toBe(true)
     }
     await toFirstRow()
     // By the search, and by the browser's way back.
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Find anything' }).waitFor()
+    await page.getByRole('combobox', { name: 'Search' }).waitFor()
     await page.keyboard.type('events')
     await page.getByRole('option', { name: 'Events', exact: true, selected: true }).waitFor()
     await page.keyboard.press('Enter')
@@ -137,7 +137,7 @@ describe('the focus', () => {
     await page.getByRole('link', { name: 'North gate', exact: true }).click()
     await page.getByRole('heading', { name: 'North gate', level: 1 }).waitFor()
     await page.keyboard.press('Tab')
-    await expectFocus(page, 'To the content')
+    await expectFocus(page, 'Skip to content')
     await page.keyboard.press('Enter')
     expect(new URL(page.url()).hash).toBe('')
     await page.getByRole('link', { name: 'Edit', exact: true }).click()
@@ -167,11 +167,11 @@ describe('the focus', () => {
     }
     // Twice: the code of the menu is loaded when it is first opened.
     for (let time = 0; time < 2; time++) {
-      await open(`More for ${name}`, 'Reset')
+      await open(`More actions for ${name}`, 'Reset')
       await page.keyboard.press('ArrowDown')
       await expectFocus(page, 'Delete')
       await page.keyboard.press('Escape')
-      await expectFocus(page, `More for ${name}`)
+      await expectFocus(page, `More actions for ${name}`)
       await page.getByRole('menuitem', { name: 'Delete' }).waitFor({ state: 'hidden' })
     }
     await open(/Your account$/, 'Your account')
@@ -194,7 +194,7 @@ describe('the focus', () => {
     await page.locator('main .rows tbody a').first().waitFor()
     await page.locator('main .rows tbody').getByRole('checkbox').first().check()
     await page.getByText('1 selected').waitFor()
-    const all = page.getByRole('button', { name: /that match …$/ })
+    const all = page.getByRole('button', { name: /matching…$/ })
     await all.focus()
     const reason = page.getByRole('tooltip')
     await reason.waitFor()

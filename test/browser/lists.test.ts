@@ -148,11 +148,11 @@ describe('a list', () => {
       await page.getByText('21 selected').waitFor()
       await page.getByRole('button', { name: 'Previous page' }).click()
       await page.getByRole('link', { name: 'Gate 024' }).waitFor()
-      await page.getByRole('button', { name: 'Clear the selection' }).click()
+      await page.getByRole('button', { name: 'Clear selection' }).click()
       await page.getByText('21 selected').waitFor({ state: 'detached' })
       // Another filter begins at the first page, and the order stays.
       await page.getByLabel('Serial number').fill(first)
-      await page.getByText('1 in all').waitFor()
+      await page.getByText('1 total').waitFor()
       expect([...new URL(page.url()).searchParams.keys()].toSorted()).toEqual(['appId', 'deviceNo', 'order', 'sort'])
       expect(asked.every((url) => url.includes('deviceNos='))).toBe(true)
       expect(visited.faults).toEqual([])
@@ -174,7 +174,7 @@ describe('a list', () => {
       await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 30)
       await field.fill('5000')
       await page.keyboard.press('Enter')
-      await page.getByText('There are no rows on this page any more, or not so many.').waitFor()
+      await page.getByText('This page has no rows. Go back to an earlier page.').waitFor()
       // The last page that has a number.
       expect(await field.inputValue()).toBe('1000')
       await page.getByRole('button', { name: 'First page' }).last().click()
@@ -210,7 +210,7 @@ describe('a list', () => {
       await newDevices(app, 45)
       const visited = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
       const { page } = visited
-      await page.getByText('45 in all').waitFor()
+      await page.getByText('45 total').waitFor()
       await page.evaluate(() => {
         const shifts: number[] = []
         Object.assign(window, { shifts })
@@ -237,7 +237,7 @@ describe('a list', () => {
       expect(shifts.reduce((sum, shift) => sum + shift, 0)).toBeLessThan(0.02)
 
       const phone = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator', viewport: narrow })
-      await phone.page.getByText('45 in all').waitFor()
+      await phone.page.getByText('45 total').waitFor()
       const heights = await phone.page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
       expect(Math.max(...heights)).toBeLessThanOrEqual(96)
       // Without headings, both directions of a column are chosen by name.
@@ -355,22 +355,26 @@ describe('a list', () => {
       ['sites?siteName=Last', typing('Site name', ''), typing('Site name', 'P2')],
       [`devices?appId=${appId}`, choosing('Health', 'Faulty'), choosing('Health', 'All'), typing('Name', 'Gate 01')],
       ['devices', typing('Name', 'Gate 01'), choosing('Connection', 'Offline')],
-      [`events?appId=${appId}`, choosing('What', 'Site changed'), typing('Serial number', 'NONE-0')],
-      ['events?tab=audit', choosing('What', 'Site changed')],
+      [`events?appId=${appId}`, choosing('Event', 'Site updated'), typing('Serial number', 'NONE-0')],
+      ['events?tab=audit', choosing('Event', 'Site updated')],
       [`refusals?appId=${appId}`, typing('Serial number', 'REFUSED'), typing('Serial number', '')],
       ['refusals', typing('Serial number', 'REFUSED')],
       [
         `deliveries?appId=${appId}`,
-        choosing('State', 'Dead'),
-        choosing('State', 'To try again'),
-        choosing('Type', 'Site changed'),
+        choosing('Status', 'Failed'),
+        choosing('Status', 'Pending'),
+        choosing('Type', 'Site updated'),
       ],
-      ['deliveries', choosing('Type', 'Site changed')],
+      ['deliveries', choosing('Type', 'Site updated')],
       ['people', typing('Name', people[0]?.name ?? ''), typing('Name', ''), choosing('Role', 'Viewer')],
     ]
     const moved: string[] = []
     for (const [path, ...narrowings] of lists) {
-      const { page } = await visit(`/console/${path}`, { role: 'admin', viewport: { width: 1440, height: 900 } })
+      const { page } = await visit(`/console/${path}`, {
+        role: 'admin',
+        viewport: { width: 1440, height: 900 },
+        isPolling: true,
+      })
       await page.locator('main table[aria-busy=false] tbody tr').first().waitFor()
       await page.waitForLoadState('networkidle')
       for (const [index, narrowing] of narrowings.entries()) {

@@ -35,7 +35,12 @@ describe.each(atScale<('en' | 'zh')[]>(['en'], ['en', 'zh']))('in %s', (language
   browserTest('no page is wider than a window of 320 or 361 px', async () => {
     prepared ??= addresses()
     const paths = await prepared
-    const { page } = await visit('/console', { role: 'admin', language, viewport: { width: 320, height: 640 } })
+    const { page } = await visit('/console', {
+      role: 'admin',
+      language,
+      viewport: { width: 320, height: 640 },
+      isPolling: true,
+    })
     const wider: string[] = []
     for (const path of paths) {
       await page.goto(client.url + path)

@@ -22,21 +22,21 @@ describe('a new device', () => {
     const visited = await visit(`/console/devices/new?appId=${app.appId}`, { role: 'operator' })
     const { page } = visited
     await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByText('This is needed.').first().waitFor()
+    await page.getByText('Required.').first().waitFor()
     await page.getByLabel('Serial number').fill(foreign.deviceNo)
     await page.getByLabel('Name', { exact: true }).fill('North gate')
     await page.getByLabel('Coordinates').fill('28.676493， 115.899918')
     await page.getByLabel('District code').fill('110101')
-    await page.getByText('This looks like latitude,longitude. Longitude stands first.').first().waitFor()
+    await page.getByText('This looks like latitude,longitude. Enter the longitude first.').first().waitFor()
     await page.getByText('Is 115.899918,28.676493 meant?').waitFor()
     await page.getByText('北京市').first().waitFor()
     await expectSound(visited, 'New device')
     await picture(page, 'device-new')
-    await page.getByRole('button', { name: 'Swap the two' }).click()
+    await page.getByRole('button', { name: 'Swap' }).click()
     expect(await page.getByLabel('Coordinates').inputValue()).toBe('115.899918,28.676493')
-    await page.getByRole('button', { name: 'Take province and city from the district' }).click()
+    await page.getByRole('button', { name: 'Use the district’s province and city' }).click()
     await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByRole('alert').getByText('Code 20013').waitFor()
+    await page.getByRole('alert').getByText('Error 20013').waitFor()
     await page.getByText('Check the serial number.').waitFor()
     expect(await page.locator('main').textContent()).not.toContain(other.appId)
     await picture(page, 'device-new-refused')
@@ -63,7 +63,7 @@ describe('a new device', () => {
       await page.getByLabel('District code').fill('360102')
       await page.getByRole('button', { name: 'Create', exact: true }).click()
     }
-    await page.getByText('Left empty, it is 360000, the default of the interface document.').waitFor()
+    await page.getByText('If empty: 360000, the API’s default.').waitFor()
     const first = newSerial()
     await fill(first)
     await page.getByRole('heading', { level: 1, name: 'South gate' }).waitFor()
@@ -71,12 +71,12 @@ describe('a new device', () => {
     expect(deviceBattery).toMatchObject({ provinceCode: '360000', cityCode: '360100' })
     await leadTo(page, `/console/devices/new?appId=${app.appId}`)
     await fill(first)
-    await page.getByText('There is nothing left to do').waitFor()
+    await page.getByText('Nothing to do').waitFor()
     await takeOffline(client, app.appId)
     const second = newSerial()
     await page.getByLabel('Serial number').fill(second)
     await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByText('Ask an operator to take it online').waitFor()
+    await page.getByText('Ask the platform operator to bring it online').waitFor()
     expect((await look(app.appId, second)).code).toBe(20002)
     expect(visited.faults).toEqual([])
   })
@@ -96,13 +96,13 @@ describe('a new device', () => {
     expect(await codes()).toBe('360000 360400 360402')
     await expectSound(visited, 'New device')
     await picture(page, 'device-division')
-    await page.getByRole('link', { name: 'Several at once' }).click()
+    await page.getByRole('link', { name: 'Multiple devices' }).click()
     await page.getByLabel('Devices', { exact: true }).fill('SN-1')
     // Both forms keep what was entered while the other is shown.
     await page.getByRole('link', { name: 'One device' }).click()
     await page.getByRole('textbox', { name: 'Devices' }).waitFor({ state: 'hidden' })
     expect(await codes()).toBe('360000 360400 360402')
-    await page.getByRole('link', { name: 'Several at once' }).click()
+    await page.getByRole('link', { name: 'Multiple devices' }).click()
     expect(await page.getByLabel('Devices', { exact: true }).inputValue()).toBe('SN-1')
     await page.getByRole('textbox', { name: 'Devices' }).waitFor()
     await new Hand(page).find(division, '余杭区')
@@ -117,17 +117,17 @@ describe('a new device', () => {
     const visited = await visit(`/console/devices/new?appId=${app.appId}&tab=several`, { role: 'operator' })
     const { page } = visited
     const text = [
-      '序列号,名称,区县编码,坐标,colour',
+      '序列号,名称,区县代码,坐标,colour',
       `${good},"Gate, one",360102,115.899918,28.676493,red`,
       `${foreign.deviceNo},Gate two,360102,"115.899918,28.676493",`,
       `${swapped},Gate three,360102,"28.676493,115.899918",`,
       `${late},Gate four,360102,nowhere,`,
     ]
     await page.getByLabel('Devices', { exact: true }).fill(text.join('\n'))
-    await page.getByText('Unknown columns were left out: colour.').waitFor()
+    await page.getByText('Unknown columns were skipped: colour.').waitFor()
     await picture(page, 'several-text')
-    await page.getByRole('button', { name: 'Show the table' }).click()
-    await page.getByRole('button', { name: 'Swap them' }).click()
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('button', { name: 'Swap all' }).click()
     await page.getByText('Faulty 1').waitFor()
     await expectSound(visited, 'New device')
     await picture(page, 'several-table')
@@ -135,7 +135,7 @@ describe('a new device', () => {
     await page.getByText('Registered 2').waitFor()
     await page.getByText('(20013)').waitFor()
     await picture(page, 'several-outcomes')
-    await page.getByRole('button', { name: 'Copy the refused rows' }).click()
+    await page.getByRole('button', { name: 'Copy refused rows' }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(foreign.deviceNo)
     await page.getByRole('button', { name: 'Correct 2' }).click()
     await page.getByRole('textbox', { name: 'Serial number, 2' }).fill(spare)
@@ -169,7 +169,7 @@ describe('a new device', () => {
       await page.getByLabel('Devices', { exact: true }).fill(serials.slice(0, 3).join('\n'))
       await page.getByLabel('District code').fill('360102')
       await page.getByLabel('Coordinates').fill('115.899918,28.676493')
-      await page.getByRole('button', { name: 'Show the table' }).click()
+      await page.getByRole('button', { name: 'Preview' }).click()
       // The service carries out the request, and the response is lost.
       const keys: (string | undefined)[] = []
       await page.route('**/guard/createBatch', (route) => {

@@ -2,7 +2,7 @@ import { describe, expect } from 'bun:test'
 import type { Page, Route } from 'playwright-core'
 import { newApplication } from '../harness.ts'
 import { newSite } from './site-support.ts'
-import { browserTest, client, picture, visit } from './support.ts'
+import { browserTest, client, picture, visit, withoutStream } from './support.ts'
 
 /** What stands between a browser and the service, or in its place. */
 const outages: Record<string, (route: Route) => Promise<void>> = {
@@ -24,7 +24,7 @@ describe('while the service does not answer', () => {
   for (const [name, fail] of Object.entries(outages)) {
     browserTest(`a list says since when it is old: ${name}`, async () => {
       const { appId } = await newApplication(client)
-      const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator' })
+      const { page } = await visit(`/console/devices?appId=${appId}`, { role: 'operator', isPolling: true })
       await page.getByRole('button', { name: 'Refresh' }).waitFor()
       // The button takes no click while it turns.
       await page.waitForLoadState('networkidle')
@@ -47,6 +47,7 @@ describe('while the service does not answer', () => {
     const paths = ['', '/applications', `/sites/${appId}/${site.id}`, '/service', '/people', `/events?appId=${appId}`]
     const isTold = async (path: string) => {
       const page = await first.context().newPage()
+      await withoutStream(page)
       await page.goto(`${client.url}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.waitForLoadState('networkidle')

@@ -37,12 +37,12 @@ describe('overview', () => {
       const created = page.getByRole('link', { name: new RegExp(`: \\d[\\d,]* ${kind} created$`) }).last()
       expect(await created.getAttribute('href')).toMatch(new RegExp(`^/console/${list}\\?timeFrom=`))
     }
-    const hour = page.getByRole('link', { name: /: \d[\d,]* refused writes$/ }).last()
+    const hour = page.getByRole('link', { name: /: \d[\d,]* refused requests$/ }).last()
     await hour.hover()
     const told = /^\S+ (\d\d:\d\d):00 .*: ([\d,]+) refused/.exec((await hour.getAttribute('aria-label')) ?? '')
     const shown = await page.locator('.chart-told').innerText()
     expect(shown).toStartWith(`${told?.[1]}–`)
-    expect(shown).toEndWith(`Refused writes ${told?.[2]}`)
+    expect(shown).toEndWith(`Refused requests ${told?.[2]}`)
     await hour.click()
     await page.waitForURL(/\/console\/refusals\?timeFrom=[\d-]+\+\d\d%3A00%3A00&timeTo=[\d-]+\+\d\d%3A\d\d%3A59$/)
     await page.getByRole('row').nth(1).waitFor()
@@ -83,9 +83,9 @@ describe('overview', () => {
         'Receivers left alone after failures: 11, with the callbacks that they wait for',
         expect.stringMatching(/^\/console\/deliveries\?status=1&type=/),
       ],
-      ['Dead callbacks: 20', expect.stringMatching(/^\/console\/deliveries\?status=3&type=/)],
+      ['Failed deliveries: 20', expect.stringMatching(/^\/console\/deliveries\?status=3&type=/)],
       ['Faulty devices: 1,234', '/console/devices?status=2'],
-      ['Faulty gates that are offline', '/console/devices?status=2&onlineStatus=2&isPlaced=true'],
+      ['Devices that are offline and faulty', '/console/devices?status=2&onlineStatus=2&isPlaced=true'],
     ])
     await expectSoundInBothShades(visited, 'Overview', 'overview-attention')
     await rest.last().scrollIntoViewIfNeeded()
@@ -98,7 +98,7 @@ describe('overview', () => {
     await expectFramed(visited, '概览')
     await picture(visited.page, 'overview-phone')
     await visited.page.getByRole('button', { name: '菜单' }).click()
-    await visited.page.getByRole('link', { name: '人员与密钥' }).click()
+    await visited.page.getByRole('link', { name: '账号与密钥' }).click()
     await visited.page.waitForURL('**/console/people')
   })
 
@@ -124,7 +124,7 @@ describe('overview', () => {
     const { appId } = await newApplication(client)
     const visited = await visit('/console', { role: 'developer', appIds: [appId] })
     await visited.page.waitForURL('**/console/applications')
-    for (const name of ['Overview', 'People and keys', 'Models and inventory']) {
+    for (const name of ['Overview', 'Accounts and keys', 'Models and inventory']) {
       expect(await visited.page.getByRole('link', { name }).count()).toBe(0)
     }
     expect(visited.faults).toEqual([])

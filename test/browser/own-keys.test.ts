@@ -31,11 +31,11 @@ describe('one’s own account', () => {
     const visited = await visit('/console/account', { role: 'viewer' })
     const { page } = visited
     await page.getByRole('heading', { name: 'Sessions' }).waitFor()
-    expect(await page.getByRole('heading', { name: 'Operator keys of your account' }).count()).toBe(0)
+    expect(await page.getByRole('heading', { name: 'Your operator keys' }).count()).toBe(0)
     const name = await giveKey(visited.headers)
     await page.reload()
     const row = page.getByRole('row').filter({ has: page.getByRole('cell', { name }) })
-    await row.getByText('Works').waitFor()
+    await row.getByText('Active').waitFor()
     // A key may do no more than its owner.
     await row.getByText('Viewer').waitFor()
     await expectSoundInBothShades(visited, 'Your account', 'account-keys')

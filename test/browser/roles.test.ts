@@ -43,21 +43,21 @@ const pages: PageOfConsole[] = [
     title: 'Sites',
     path: 'sites',
     reads: pageSites,
-    empty: 'There is no site yet.',
+    empty: 'No sites yet.',
     makes: { button: 'New site', by: saveSite },
   },
   {
     title: 'Devices',
     path: 'devices',
     reads: pageDevices,
-    empty: 'There is no device yet.',
+    empty: 'No devices yet.',
     makes: { button: 'New device', by: createDevice },
   },
   {
     title: 'Billing rules',
     path: 'billing-rules',
     reads: pageBillingRules,
-    empty: 'There is no billing rule yet.',
+    empty: 'No billing rules yet.',
     makes: { button: 'New billing rule', by: saveBillingRule },
   },
   {
@@ -76,23 +76,23 @@ const pages: PageOfConsole[] = [
     title: 'Imports',
     path: 'imports',
     reads: pageImports,
-    empty: 'No import in the last 7 days.',
+    empty: 'No imports in the last 7 days.',
     makes: { button: 'New import', by: createImport },
   },
-  { title: 'Bulk acts', path: 'acts', reads: pageActs, empty: 'No act in the last 7 days.' },
+  { title: 'Bulk actions', path: 'acts', reads: pageActs, empty: 'No bulk actions in the last 7 days.' },
   { title: 'Events', path: 'events', reads: pageEvents },
   {
     title: 'Deliveries',
     path: 'deliveries',
     reads: pageDeliveries,
-    empty: 'Nothing has been sent to a callback yet.',
+    empty: 'No deliveries yet.',
   },
-  { title: 'Refusals', path: 'refusals', reads: pageRefusals, empty: 'Nothing was refused.' },
+  { title: 'Refused requests', path: 'refusals', reads: pageRefusals, empty: 'No refused requests.' },
   {
-    title: 'People and keys',
+    title: 'Accounts and keys',
     path: 'people',
     reads: pageOperators,
-    makes: { button: 'New operator', by: createOperator },
+    makes: { button: 'New account', by: createOperator },
   },
   { title: 'Service', path: 'service', reads: getServiceDetail },
 ]
@@ -126,7 +126,7 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
     const menu = page.getByRole('navigation', { name: 'Menu' })
     await expectFramed(visited, 'Sites')
     const seen = pages.filter(({ reads }) => rolesOf(reads).includes(role))
-    expect(await menu.getByRole('link').allInnerTexts()).toEqual([...seen.map(({ title }) => title), 'Guides and API'])
+    expect(await menu.getByRole('link').allInnerTexts()).toEqual([...seen.map(({ title }) => title), 'Docs'])
     for (const { title, empty, makes } of seen) {
       await menu.getByRole('link', { name: title }).click()
       // Accessibility does not depend on the role, so one role is enough.
@@ -143,7 +143,7 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
       // A role that may not see the overview is redirected to the applications.
       if (path === '') continue
       await leadTo(page, `/console/${path}`)
-      await page.getByText('Your role may not see this.').waitFor()
+      await page.getByText('Your role doesn’t have access to this.').waitFor()
       expect(await page.locator('nav.parts').count()).toBe(0)
       await expectFramed(visited, title)
     }

@@ -35,10 +35,10 @@ describe('a passkey', () => {
     const { page } = visited
     await withAuthenticator(page, async () => {
       await enterByPassword(visited, person)
-      await page.getByRole('button', { name: 'Add a passkey' }).click()
-      const naming = page.getByRole('dialog', { name: 'Add a passkey' })
+      await page.getByRole('button', { name: 'Add passkey' }).click()
+      const naming = page.getByRole('dialog', { name: 'Add passkey' })
       await naming.getByLabel('Name').fill('My laptop')
-      await naming.getByRole('button', { name: 'Add a passkey' }).click()
+      await naming.getByRole('button', { name: 'Add passkey' }).click()
       const codes = page.getByRole('dialog', { name: 'Your recovery codes' })
       await codes.getByRole('listitem').nth(9).waitFor()
       await expectSoundInBothShades(visited, 'Your account', 'recovery-codes')
@@ -57,7 +57,7 @@ describe('a passkey', () => {
       await page.locator('body[data-printed]').waitFor()
       for (const code of await kept(page)) expect(text).toContain(code)
       // The service's time, with its zone.
-      expect(text).toMatch(/made \d{4}-\d\d-\d\d \d\d:\d\d \(Asia\/Shanghai\)/)
+      expect(text).toMatch(/generated \d{4}-\d\d-\d\d \d\d:\d\d \(Asia\/Shanghai\)/)
       await page.getByRole('cell', { name: 'My laptop', exact: true }).waitFor()
       await page.getByText('10 of 10 left.').waitFor()
 
@@ -75,9 +75,9 @@ describe('a passkey', () => {
       await whenProofIsAsked(page)
       await page.getByRole('button', { name: 'Remove My laptop' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
-      const proof = page.getByRole('dialog', { name: 'Is it you?' })
+      const proof = page.getByRole('dialog', { name: 'Confirm it’s you' })
       await proof.getByRole('button', { name: 'Passkey', exact: true }).click()
-      await page.getByText('You have no passkey.').waitFor()
+      await page.getByText('No passkeys yet.').waitFor()
       expect(visited.faults).toEqual([])
     })
   })
@@ -89,10 +89,10 @@ describe('a code generator', () => {
     const visited = await open('/console/sites')
     const { page } = visited
     await enterByPassword(visited, person)
-    await page.getByText('You need a second factor here.').waitFor()
-    await page.getByRole('button', { name: 'Set up a code generator' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Set up a code generator' })
-    const code = dialog.getByRole('img', { name: 'QR code for the app' })
+    await page.getByText('Your role requires a second factor.').waitFor()
+    await page.getByRole('button', { name: 'Set up authenticator app' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Set up authenticator app' })
+    const code = dialog.getByRole('img', { name: 'QR code for your authenticator app' })
     await code.waitFor()
     // Drawn in the page: nothing was loaded for it.
     expect(await code.evaluate((picture) => [picture.tagName, picture.querySelectorAll('image, use').length])).toEqual([
@@ -101,13 +101,13 @@ describe('a code generator', () => {
     ])
     await expectSoundInBothShades(visited, 'Your account', 'generator')
     const secret = (await dialog.locator('.mono').first().innerText()).replace(/\s/g, '')
-    await dialog.getByLabel('Code of your code generator').fill(codeOf(secret))
+    await dialog.getByLabel('Verification code').fill(codeOf(secret))
     // The codes are shown once, also where the page hears of the factor before it hears that the session is not limited.
     await page.route('**/session/detail', async (route) => {
       await Bun.sleep(500)
       await route.continue()
     })
-    await dialog.getByRole('button', { name: 'Turn it on' }).click()
+    await dialog.getByRole('button', { name: 'Turn on' }).click()
     const [recovery = ''] = await kept(page)
     await page.unroute('**/session/detail')
     // The session is no longer limited, and the page that the person wanted is open.
@@ -115,7 +115,7 @@ describe('a code generator', () => {
 
     await signOut(page)
     await enterByPassword(visited, person)
-    await page.getByLabel('Code of your code generator').waitFor()
+    await page.getByLabel('Verification code').waitFor()
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
     await page.getByLabel('Recovery code').fill(recovery.toUpperCase())
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -135,8 +135,8 @@ describe('in the long run', () => {
       // A browser without a window has no autofill.
       if (!(await page.evaluate(() => PublicKeyCredential.isConditionalMediationAvailable()))) return
       await enterByPassword(visited, person)
-      await page.getByRole('button', { name: 'Add a passkey' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click()
+      await page.getByRole('button', { name: 'Add passkey' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Add passkey' }).click()
       await kept(page)
       await signOut(page)
       await heading(page, 'Overview').waitFor()
@@ -163,11 +163,11 @@ describe('in the long run', () => {
     const { page } = await open(String(made.data.setUpPath))
     const password = newPassword()
     await page.getByLabel('New password').fill(password)
-    await page.getByLabel('The same again').fill(password)
+    await page.getByLabel('Repeat password').fill(password)
     await page.getByRole('button', { name: 'Set up and sign in' }).click()
-    await page.getByText('You need a second factor here.').waitFor()
+    await page.getByText('Your role requires a second factor.').waitFor()
     await leadTo(page, '/console/sites')
-    await page.getByText('You need a second factor here.').waitFor()
+    await page.getByText('Your role requires a second factor.').waitFor()
   })
 
   longBrowserTest('codes prove who one is; few recovery codes are told, and renewed', async () => {
@@ -186,9 +186,9 @@ describe('in the long run', () => {
     await expectSoundInBothShades(visited, 'Your account', 'account-few-codes')
     await endProofs(person)
     await whenProofIsAsked(page)
-    await page.getByRole('button', { name: 'Renew the recovery codes' }).click()
-    const proof = page.getByRole('dialog', { name: 'Is it you?' })
-    const renewing = page.getByRole('dialog').getByRole('button', { name: 'Renew the recovery codes' })
+    await page.getByRole('button', { name: 'Generate new codes' }).click()
+    const proof = page.getByRole('dialog', { name: 'Confirm it’s you' })
+    const renewing = page.getByRole('dialog').getByRole('button', { name: 'Generate new codes' })
     await renewing.click()
     // Who cancels the proof has done nothing wrong.
     await proof.getByRole('button', { name: 'Cancel' }).click()
@@ -196,7 +196,7 @@ describe('in the long run', () => {
     expect(await page.getByText('10035').count()).toBe(0)
     await renewing.click()
     await proof.getByLabel('Password').fill(password)
-    await proof.getByLabel('Code of your code generator').fill(codeOf(secret))
+    await proof.getByLabel('Verification code').fill(codeOf(secret))
     await picture(page, 'proof-code')
     await proof.getByRole('button', { name: 'Confirm' }).click()
     await kept(page)
@@ -217,19 +217,19 @@ describe('in the long run', () => {
     const { page } = visited
     const find = (name: string) => leadTo(page, `/console/people?name=${name}`)
     await find(login)
-    await page.getByText('1 in all').waitFor()
-    await page.getByRole('row').filter({ hasText: login }).getByText('Single sign-on').waitFor()
+    await page.getByText('1 total').waitFor()
+    await page.getByRole('row').filter({ hasText: login }).getByText('Single sign-on (SSO)').waitFor()
     expect(await page.getByRole('button', { name: /^Reset / }).count()).toBe(0)
     await page.getByRole('button', { name: /^Edit Person/ }).click()
-    await page.getByText('The sign-on provider decides the role').waitFor()
+    await page.getByText('The identity provider sets the role').waitFor()
     expect(await page.getByRole('radio', { name: /^Viewer/ }).isDisabled()).toBe(true)
     await picture(page, 'operator-managed')
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
 
     await find(person.name)
-    await page.getByRole('button', { name: `More for ${person.name}` }).waitFor()
-    await expectSoundInBothShades(visited, 'People and keys', 'people')
-    await page.getByRole('button', { name: `More for ${person.name}` }).click()
+    await page.getByRole('button', { name: `More actions for ${person.name}` }).waitFor()
+    await expectSoundInBothShades(visited, 'Accounts and keys', 'people')
+    await page.getByRole('button', { name: `More actions for ${person.name}` }).click()
     await page.getByRole('menuitem', { name: 'Reset second factor' }).click()
     const dialog = page.getByRole('dialog', { name: `Reset the second factor of ${person.name}?` })
     await dialog.getByLabel('Reason').fill('the phone is lost')

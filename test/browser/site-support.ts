@@ -17,6 +17,6 @@ export async function newRule(app: TestApplication, ruleType: number, ruleName: 
       ? { freeMinutes: 15, unitMinutes: 10, unitPrice: '1' }
       : { periods: [{ startTime: '00:00:00', electricityPrice: '0.6', servicePrice: '0.4' }] }
   const made = await client.call(saveBillingRule, { ruleName, ruleType, ...members }, { token: app.token })
-  if (made.code !== 0) throw new Error(`no rule: ${made.text}`)
+  if (made.code !== 0) throw new Error(`None: ${made.text}`)
   return made.data.id
 }

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
+import { streamEvents } from '../../src/events/contract.ts'
 import { atScale, isLong } from '../faults/support.ts'
 import { type Client, newSerial, target } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
@@ -132,6 +133,8 @@ export interface Visit {
   through?: Client
   /** Whether the test sets the page's time with `page.clock`. */
   hasOwnClock?: boolean
+  /** The page has no stream of events, so that it polls, and its requests come to an end. */
+  isPolling?: boolean
 }
 
 export interface Visited {
@@ -145,9 +148,15 @@ export interface Visited {
   headers: { cookie: string }
 }
 
+/** Refuses the page a stream of events. A page with one never has an idle network. */
+export function withoutStream(page: Page): Promise<unknown> {
+  return page.route(`**${streamEvents.path}*`, (route) => route.fulfill({ status: 429, body: '' }))
+}
+
 /** Opens a page of the console, signed in as a person with that role; without a role, signed out. */
 export async function visit(path: string, options: Visit = {}): Promise<Visited> {
-  const { role, appIds = [], language = 'en', viewport = wide, isDark, through = client, hasOwnClock = false } = options
+  const { role, appIds = [], language = 'en', viewport = wide, isDark, through = client } = options
+  const { hasOwnClock = false, isPolling = false } = options
   const { context, page } = await takeSeat(language, !hasOwnClock)
   let headers = { cookie: '' }
   if (role !== undefined) {
@@ -156,6 +165,7 @@ export async function visit(path: string, options: Visit = {}): Promise<Visited>
     await context.addCookies([{ name, value, url: through.url, httpOnly: true, sameSite: 'Strict' }])
   }
   if (hasOwnClock) await page.clock.install()
+  if (isPolling) await withoutStream(page)
   await page.setViewportSize(viewport)
   await showIn(page, isDark === true ? 'dark' : 'light')
   const faults: string[] = []

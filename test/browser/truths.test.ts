@@ -22,7 +22,7 @@ describe('the console', () => {
   browserTest('keeps a form when another language is chosen', async () => {
     const app = await newApplication(client)
     const site = await newSite(app)
-    const { page } = await visit(`/console/sites/${app.appId}/${site.id}/edit`, { role: 'operator' })
+    const { page } = await visit(`/console/sites/${app.appId}/${site.id}/edit`, { role: 'operator', isPolling: true })
     await page.getByLabel('Site name').fill('typed before')
     await page.getByRole('button', { name: 'Language' }).click()
     await page.getByRole('menuitem', { name: '中文' }).click()
@@ -167,7 +167,7 @@ describe('the console', () => {
     for (const text of [wide, `\u200b${deviceNo}\u200d`]) {
       await page.getByLabel('Serial number').fill(text)
       await page.waitForURL(new RegExp(`deviceNo=${deviceNo}`))
-      await page.getByText('1 in all').waitFor()
+      await page.getByText('1 total').waitFor()
       await page.getByLabel('Serial number').fill('')
       await page.waitForURL((url) => !url.search.includes('deviceNo'))
       await page.keyboard.press('Control+k')

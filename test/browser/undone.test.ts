@@ -30,7 +30,7 @@ describe('the list of price changes', () => {
     const undo = (id: number) => client.call(undoPriceChange, { appId, id, reason: 'too dear' }, { token })
     const visited = await visit(`/console/price-changes?appId=${appId}`, { role: 'operator' })
     const { page } = visited
-    const offers = page.getByRole('button', { name: /^Undo the change of / })
+    const offers = page.getByRole('button', { name: /^Undo the price change of / })
     const undone = page.getByRole('cell', { name: 'Undone', exact: true })
     await offers.nth(1).waitFor()
     expect(await undone.count()).toBe(0)

@@ -58,7 +58,7 @@ export const kept = async (page: Page): Promise<string[]> => {
   const codes = page.getByRole('dialog', { name: 'Your recovery codes' })
   await codes.getByRole('listitem').nth(9).waitFor()
   const shown = await codes.getByRole('listitem').allTextContents()
-  await codes.getByRole('button', { name: 'I have kept them' }).click()
+  await codes.getByRole('button', { name: 'I’ve saved my codes' }).click()
   return shown
 }
 

@@ -82,7 +82,7 @@ onCluster(
       /^Set the connection limit of the user or the database to \d+ or more on \S+:\d+ \(now 20\)\.$/,
     )
     const service = await place.startService({ env: { DATABASE_URL: url, FORECOURT_LOG_LEVEL: 'warn' } })
-    expect(service.stderr().split('and only 20 fit')).toHaveLength(2)
+    expect(service.stderr().split('but only 20 fit')).toHaveLength(2)
     const client = new Client(service)
     const readiness = async () => {
       const { status, data } = await client.call(getReadiness, {})
@@ -122,7 +122,7 @@ onCluster(
         status: 'fail',
         message: expect.stringMatching(/^\S+:\d+ does not answer the coordinator$/),
       })
-      const told = () => service.stderr().split('the search for silent devices failed').length - 1
+      const told = () => service.stderr().split('search for devices without reports failed').length - 1
       expect(await becomesTrue(() => told() > 0)).toBe(true)
       // The worker searches a few more times.
       await sleep(3_000)

@@ -88,7 +88,7 @@ test('a file that two encodings read names its own', async () => {
   const args = ['import', 'devices', join(folder, 'gbk.csv'), '--app', other]
   expect(await forecourt(args, settings)).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining('name its encoding'),
+    stderr: expect.stringContaining('specify its encoding'),
   })
   expect(await forecourt([...args, '--charset', 'gb18030'], settings)).toMatchObject({ code: 0 })
   const exported = await forecourt(['export', 'devices', '--app', other, '--filter', `deviceNo=${serial}`], settings)
@@ -185,13 +185,13 @@ test('what cannot be asked is refused before a byte is written', async () => {
   expect(gone).toEqual({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/gone\.csv cannot be read \(ENOENT\)\.\n$/),
+    stderr: expect.stringMatching(/gone\.csv \(ENOENT\)\.\n$/),
   })
 })
 
 test('a file that cannot be read to its end is no service that does not answer', async () => {
   const told = await forecourt(['import', 'devices', '/proc/self/mem', '--app', appId], settings)
-  expect(told).toEqual({ code: 1, stdout: '', stderr: '/proc/self/mem cannot be read (EIO).\n' })
+  expect(told).toEqual({ code: 1, stdout: '', stderr: 'Can’t read /proc/self/mem (EIO).\n' })
 })
 
 test('Ctrl-C while a file is sent says that the file can be sent again', async () => {
@@ -210,7 +210,7 @@ test('Ctrl-C while a file is sent says that the file can be sent again', async (
   child.stdin?.write(`${head}\n${rowOf(newSerial())}\n`)
   await hasArrived
   child.kill('SIGINT')
-  expect(await ended).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('Send the file again') })
+  expect(await ended).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('Import the file again') })
   between.closeAllConnections()
   between.close()
 })

@@ -72,8 +72,8 @@ test('a variable that looks like a setting and is none is a warning with the nea
       {
         name: 'settings',
         status: 'warn',
-        message: 'FORECOURT_PRESENCE_SECOND is not a setting',
-        todo: 'The nearest one is FORECOURT_PRESENCE_SECONDS: docs/guides/en/settings.md lists all settings.',
+        message: 'unknown setting FORECOURT_PRESENCE_SECOND',
+        todo: 'Did you mean FORECOURT_PRESENCE_SECONDS? All settings: docs/guides/en/settings.md.',
       },
     ],
   ])
@@ -148,7 +148,7 @@ describe('the provider of single sign-on', () => {
       {
         name: 'sign-on',
         status: 'ok',
-        message: `${provider.issuer} answers, with 6 keys; its redirect address is https://forecourt.example/api/platform/v1/signOn/callback`,
+        message: `${provider.issuer} responds, with 6 keys; redirect URI: https://forecourt.example/api/platform/v1/signOn/callback`,
         todo: null,
       },
     ])
@@ -177,7 +177,7 @@ describe('the provider of single sign-on', () => {
     ],
     ['names no address for tokens', { discovery: { token_endpoint: undefined } }, {}, /has no token_endpoint$/],
     ['hides its keys', { answers: { '/keys': { status: 403, value: {} } } }, {}, /no keys at \S+\/keys \(403\)$/],
-    ['has none', { answers: { '/keys': { value: { keys: [] } } } }, {}, /answers, with 0 keys$/],
+    ['has none', { answers: { '/keys': { value: { keys: [] } } } }, {}, /responds, with 0 keys$/],
   ])('that %s fails with what is wrong', async (_, lies, wrong, told) => {
     provider.lies = lies
     const findings = await examine({ ...settings(), ...wrong })
@@ -206,7 +206,7 @@ test('a port that another program has, a setting that is none, and a database th
   other.close()
   expect({ code, fails: names(not, 'fail') }).toEqual({ code: 1, fails: ['port', 'database'] })
   expect(not[0]?.message).toContain(`(process ${process.pid})`)
-  expect(not[1]?.message).toStartWith('The database cannot be reached: ')
+  expect(not[1]?.message).toStartWith('Can’t connect to the database: ')
 
   expect(await doctor({ FORECOURT_PORT: 'eighty' })).toMatchObject({
     code: 1,

@@ -35,7 +35,7 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   expect(await erase(...one)).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('delete the site first'),
+    stderr: expect.stringContaining('Delete the site first'),
   })
   await client.call(deleteSite, { appId, id: gone.id }, { token })
   const eventsOf = async (siteId: number) => (await client.call(pageEvents, { appId, siteId }, { token })).data.list
@@ -48,7 +48,7 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
 
   const done = await erase(...one, '--json')
   expect({ code: done.code, ...JSON.parse(done.stdout) }).toEqual({ code: 0, sites: 1, events: 4 })
-  expect(done.stderr).toContain('backups still hold them')
+  expect(done.stderr).toContain('backups still contain this data')
   const after = await eventsOf(gone.id)
   const nobody = { contacts: '***', contactsPhone: '***', customerServicePhone: '***' }
   expect(after).toEqual(before.map((event) => ({ ...event, data: { ...(event.data as object), ...nobody } })))

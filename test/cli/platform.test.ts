@@ -52,7 +52,7 @@ test('an application’s life: made ready to work, offline, frozen, given a new 
   const { overlapUntil } = await asJson(['app', 'show', appId])
   expect(overlapUntil).toMatch(/^\d{4}-/)
   expect((await forecourt(['app', 'show', appId], settings)).stdout).toContain(
-    `old secret  works until ${overlapUntil}\n`,
+    `old secret  valid until ${overlapUntil}\n`,
   )
   await newToken(client, appId, rotated.appSecret)
   expect(await asJson(['app', 'end-old-secret', appId])).toMatchObject({ overlapUntil: null })
@@ -67,11 +67,11 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   expect(operator.setUpUrl).toStartWith(`${client.url}/console/set-up#`)
   expect(await asJson(['operator', 'list'])).toContainEqual(expect.objectContaining({ name, isSetUp: false }))
   const gone = await forecourt(['operator', 'delete', String(operator.id)], settings)
-  expect(gone).toEqual({ code: 0, stdout: `The account ${name} (${operator.id}) is removed.\n`, stderr: '' })
+  expect(gone).toEqual({ code: 0, stdout: `Account ${name} (${operator.id}) deleted.\n`, stderr: '' })
 
   const key = await forecourt(['key', 'create', name, '--role', 'viewer'], settings)
   const [, secret = ''] = /^key +(\S+)$/m.exec(key.stdout) ?? []
-  expect(key).toMatchObject({ code: 0, stderr: 'The key is shown only now.\n' })
+  expect(key).toMatchObject({ code: 0, stderr: 'Store the key now. It can’t be shown again.\n' })
   // The operator key can also be given as an option or in a file.
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the process list')
@@ -83,7 +83,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
     ['--role', 'viewer', '--app', 'a'],
   ]) {
     const answer = await forecourt(['operator', 'create', name, ...mistaken], settings)
-    expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--app names') })
+    expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--app is required') })
   }
   const file = join(newDataDir(), 'key')
   writeFileSync(file, `${secret}\n`)
@@ -109,7 +109,7 @@ test('a second factor is reset with a reason, and the person comes in by the pas
   })
   expect(await forecourt([...reset, '--reason', words], settings)).toEqual({
     code: 0,
-    stdout: `The account ${person.name} (${person.id}) has no second factor any more, and is signed out.\n`,
+    stdout: `Second factor of ${person.name} (${person.id}) reset. The person is signed out.\n`,
     stderr: '',
   })
   const { list } = (await client.operate(pageAudit, { type: 'secondFactor.reset', subject: String(person.id) })).data
@@ -139,7 +139,7 @@ test('refusals shows what was refused, why, and as many as are asked for', async
   })
 
   const shown = await forecourt([...asked, '--limit', '2'], { ...settings, APP_ID: appId, APP_SECRET: appSecret })
-  expect(shown).toEqual({ code: 0, stdout: expect.any(String), stderr: expect.stringContaining('There are more') })
+  expect(shown).toEqual({ code: 0, stdout: expect.any(String), stderr: expect.stringContaining('More rows exist') })
   const row = new RegExp(
     `^\\d{4}-.+  ${appId}  10001  invalidRequest  createDevice  ${deviceNo}  deviceName: .+  application:`,
   )
@@ -166,7 +166,7 @@ test('what the service refuses ends with 3, its code and what to do on standard 
   expect(await forecourt(['app', 'show', 'none-such', '--json'], settings)).toEqual({
     code: 3,
     stdout: '',
-    stderr: expect.stringMatching(/^10004 applicationNotFound: .+ `forecourt app list` .+\n$/),
+    stderr: expect.stringMatching(/^10004 applicationNotFound: .+ `forecourt app list`. .+\n$/),
   })
   const faulty = await forecourt(['app', 'create', 'x', '--callback-url', 'nowhere'], settings)
   expect(faulty).toMatchObject({
@@ -197,7 +197,7 @@ test('who gives no key, or no address, used it wrongly', async () => {
   expect(await forecourt(['app', 'freeze', 'some'], settings)).toEqual({
     code: 2,
     stdout: '',
-    stderr: "error: required option '--reason <text>' not specified\nHow it is used: forecourt app freeze --help\n",
+    stderr: "error: required option '--reason <text>' not specified\nFor help, run: forecourt app freeze --help\n",
   })
 })
 
@@ -207,18 +207,18 @@ longTest('a service that is not there, or is another program, is told in a sente
   const { port } = other.address() as { port: number }
   const url = `http://127.0.0.1:${port}`
   const isNone = await forecourt(['app', 'show', 'some', '--url', url], settings)
-  expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^What answers at .+ is not Forecourt/) })
+  expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The server at .+ is not Forecourt/) })
   other.closeAllConnections()
   await new Promise((resolve) => other.close(resolve))
   const isOpen = await forecourt(['app', 'show', 'some', '--url', 'http://forecourt.example.com'], settings)
   expect(isOpen).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/plain text.*--allow-http/) })
   const isAllowed = await forecourt(['app', 'show', 'some', '--allow-http', '--url', 'http://0.0.0.0:3'], settings)
-  expect(isAllowed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The service does not answer at /) })
+  expect(isAllowed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^No response from the service at /) })
   const isAway = await forecourt(['app', 'show', 'some', '--url', url], settings)
   expect(isAway).toEqual({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/^The service does not answer at .+\n$/),
+    stderr: expect.stringMatching(/^No response from the service at .+\n$/),
   })
 })
 

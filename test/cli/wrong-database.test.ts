@@ -35,13 +35,13 @@ const commands = [
 ]
 
 describe('there is no Forecourt database', () => {
-  test.each(commands)('in a folder that is not there: %s %s', async (...args) => {
+  test.each(commands)('in a folder that is not set: %s %s', async (...args) => {
     const folder = join(place.home, 'wrong')
     const { code, stdout, stderr } = await forecourt(args, { FORECOURT_DATA_DIR: folder })
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: '',
-      stderr: `There is no Forecourt database in ${folder}: name its folder in FORECOURT_DATA_DIR, or its server in DATABASE_URL.\n`,
+      stderr: `No Forecourt database found in ${folder}. Set FORECOURT_DATA_DIR to its folder, or DATABASE_URL to its server.\n`,
     })
     expect([existsSync(folder), existsSync(backups)]).toEqual([false, false])
   })
@@ -50,16 +50,13 @@ describe('there is no Forecourt database', () => {
     const folder = join(place.home, 'other')
     mkdirSync(folder, { recursive: true })
     const { code, stderr } = await forecourt(args, { FORECOURT_DATA_DIR: folder })
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`There is no Forecourt database in ${folder}`)])
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`No Forecourt database found in ${folder}`)])
     expect(readdirSync(folder)).toEqual([])
   })
 
   test.each(commands)('in the database of another program: %s %s', async (...args) => {
     const { code, stderr } = await forecourt(args, { DATABASE_URL: database.url('foreign_one') })
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('There is no Forecourt database in database foreign_one'),
-    ])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('No Forecourt database found in database foreign_one')])
     expect(stderr).not.toContain('    at ')
     const tables = await withSql(
       { ...database.connection, database: 'foreign_one' },
@@ -70,8 +67,7 @@ describe('there is no Forecourt database', () => {
 })
 
 describe('a database that takes no writes', () => {
-  const what =
-    'The database read_only takes no writes from the user forecourt, because default_transaction_read_only is on'
+  const what = 'The database read_only is read-only for the user forecourt, because default_transaction_read_only is on'
   const statement = 'alter database read_only reset default_transaction_read_only'
 
   test('fails in doctor, with what to do', async () => {
@@ -102,7 +98,7 @@ test('doctor tells a service that answers and is that of another folder', async 
     (JSON.parse(text) as { checks: Finding[] }).checks.find(({ name }) => name === 'port')
   expect(ofPort(stdout)).toMatchObject({
     status: 'warn',
-    message: expect.stringContaining('does not use the data folder'),
+    message: expect.stringContaining('but with another data folder than'),
     todo: expect.stringContaining('FORECOURT_DATA_DIR'),
   })
   const right = await forecourt(['doctor', '--json'], { ...settings, FORECOURT_DATA_DIR: service.dataDir })

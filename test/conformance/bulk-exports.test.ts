@@ -46,7 +46,7 @@ test.each([
   ['devices', pageDevices, { tag: 'even' }],
   ['events', pageEvents, { type: 'site.*,billingRule.created', order: 'desc' }],
   ['deliveries', pageDeliveries, { status: 3 }],
-] as const)('%s are the rows of their page operation, with its filters', async (kind, page, filters) => {
+] as const)('%s are the rows in their page operation, with its filters', async (kind, page, filters) => {
   for (const asked of [{}, filters]) {
     const listed: unknown[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {

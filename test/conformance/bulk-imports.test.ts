@@ -141,7 +141,7 @@ test('blank lines count as lines and are no rows; a file of nothing else is refu
   expect([sparse.rows, sparse.existing, sparse.lines[1]?.line]).toEqual([2, 2, 9_990 * 2 + 2])
   for (const blank of ['\n', ' \r\n', '\r\n']) {
     const refused = await send(application, 'devices', `${row}\n${blank.repeat(10_010)}`, ndjson)
-    expect(expectFaults(refused, ['body']).body).toMatch(/more than 10000 blank lines in a row, at line 10002/)
+    expect(expectFaults(refused, ['body']).body).toMatch(/more than 10000 consecutive blank lines, at line 10002/)
   }
   for (const [head, blank] of [
     ['', '\n'],
@@ -149,7 +149,7 @@ test('blank lines count as lines and are no rows; a file of nothing else is refu
     [`${csvOf(rowOf('X-1'))}\n`, '\r\n'],
   ]) {
     const refused = await send(application, 'devices', `${head}${blank?.repeat(20_000)}`)
-    expect(expectFaults(refused, ['body']).body).toMatch(/more than 10000 blank lines in a row, at line \d+/)
+    expect(expectFaults(refused, ['body']).body).toMatch(/more than 10000 consecutive blank lines, at line \d+/)
   }
 })
 
@@ -176,7 +176,7 @@ test('columns that are unknown, missing or twice are named at once', async () =>
     'deviceName',
     'districtCode',
   ])
-  expect(reasons.deviceNo).toBe('is given twice')
+  expect(reasons.deviceNo).toBe('appears twice')
 })
 
 test('another media type, another format than it, too large a file and an unknown kind are refused', async () => {

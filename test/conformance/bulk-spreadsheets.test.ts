@@ -225,7 +225,7 @@ test.each([
   const faults = expectFaults(await send(app, 'devices', `${head}\nx\n`), ['body'])
   expect(faults.body).toBe(`has ${separator} as the separator of its columns: save it with commas`)
   const quoted = await send(app, 'devices', '"deviceNo";"deviceName"\nx\n')
-  expect(expectFaults(quoted, ['body']).body).toMatch(/^has a quote .* separator of its columns\?$/)
+  expect(expectFaults(quoted, ['body']).body).toMatch(/^has a misplaced quote .* separator of its columns\?$/)
 })
 
 const faultOf = async (app: TestApplication, file: File, type = 'text/csv') =>
@@ -241,11 +241,11 @@ test('bytes that UTF-8 and GB18030 read with different letters are taken when th
     [0xc3, 0xa9],
     [0xc4, 0xa3, 0xc4, 0xa3, 0x41],
   ]) {
-    expect(await faultOf(app, fileOf(name))).toMatch(/UTF-8 and as GB18030.*name its encoding/)
+    expect(await faultOf(app, fileOf(name))).toMatch(/UTF-8 and as GB18030.*specify its encoding/)
   }
   // Only the end of a long file tells that it may be either.
   const long = `${rowOf('X')}\n`.repeat(3_000)
-  expect(await faultOf(app, bytes(fileOf([0xc4, 0xa3]), long, 'Y,', [0xc3, 0xa9], ',1,1\n'))).toMatch(/name its/)
+  expect(await faultOf(app, bytes(fileOf([0xc4, 0xa3]), long, 'Y,', [0xc3, 0xa9], ',1,1\n'))).toMatch(/specify its/)
   for (const [charset, name] of [
     ['utf-8', 'ģ'],
     ['"UTF8"', 'ģ'],
@@ -285,5 +285,5 @@ test('UTF-16 and NDJSON that is not UTF-8 are refused in a sentence', async () =
     expect(await faultOf(app, file)).toBe('is UTF-16: save it as “CSV UTF-8”')
   }
   const chinese = bytes('{"deviceName":"', [0xb6, 0xab], '"}')
-  expect(await faultOf(app, chinese, ndjson)).toMatch(/^is not UTF-8: .*save it as UTF-8$/)
+  expect(await faultOf(app, chinese, ndjson)).toMatch(/^is not UTF-8; .*save it as UTF-8$/)
 })

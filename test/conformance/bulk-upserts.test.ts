@@ -227,7 +227,7 @@ test('what the columns lack and what is unknown is told, and mode is create or u
 const hostile = ['=1+1', '+1', "'=x", "''@x", '-SUM(A1)', '@now', ' lead', 'trail ', 'a,"b"', '＝全角', "'plain", '007']
 
 test.each(['csv', 'ndjson'])(
-  'an export of devices in %s is sent back, whole or edited, and only the edits are written',
+  'an export of devices in %s is sent back, whole or edited, but only the edits are written',
   async (format) => {
     const app = await newApplication(client)
     for (const [index, text] of hostile.entries()) {

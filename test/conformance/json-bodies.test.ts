@@ -309,7 +309,7 @@ test('an object has at most 1,000 members', async () => {
   expectSuccess(await send(1000))
 })
 
-test.each(['0', '[]', '{}', '{"a":0}'])('a body has at most 100,000 members and elements: %s', async (piece) => {
+test.each(['0', '[]', '{}', '{"a":0}'])('a body has at most 100,000 keys and elements: %s', async (piece) => {
   const { appId, token } = await newApplication(client)
   const send = (pieces: number) => {
     const body = `{"appId":"${appId}","devices":[${JSON.stringify(deviceBody(appId))}],"pad":[${Array(pieces).fill(piece)}]}`

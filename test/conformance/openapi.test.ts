@@ -303,7 +303,7 @@ test.each(published.flatMap((each) => (needASetting.has(each.operationId) ? [] :
       },
       ...(method === 'POST' && { body: file }),
     })
-    const why = `where the example names what is not there, \`substitutes\` wants a line for ${operationId}`
+    const why = `where the example names what is not set, \`substitutes\` wants a line for ${operationId}`
     expect([answer.status, answer.text.slice(0, 200)], why).toEqual([200, expect.any(String)])
   },
 )

@@ -40,9 +40,7 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service that is
   test('tells of a misspelt setting in one line at the start, with the nearest name', () => {
     const lines = service.stderr().split('\n')
     const told = lines.filter((line) => line.includes('FORECOURT_CALLBACK'))
-    expect(told.map((line) => JSON.parse(line).msg)).toEqual([
-      'FORECOURT_CALLBACK is not a setting; the nearest one is FORECOURT_CALLBACKS',
-    ])
+    expect(told.map((line) => JSON.parse(line).msg)).toEqual(['FORECOURT_CALLBACK; did you mean FORECOURT_CALLBACKS'])
   })
 })
 
@@ -108,7 +106,10 @@ test('a proxy that is not trusted is told once, and one that is never', async ()
       await new Client(service).call(createSession, body, { headers: { 'x-forwarded-for': source } })
     }
     await service.stop()
-    expect([trusted, service.stderr().split('X-Forwarded-For comes from').length - 1]).toEqual([trusted, times])
+    expect([trusted, service.stderr().split('X-Forwarded-For from an untrusted address').length - 1]).toEqual([
+      trusted,
+      times,
+    ])
   }
 })
 

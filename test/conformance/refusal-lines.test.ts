@@ -42,7 +42,7 @@ test('the log tells of failed client secrets and of what callers may not do, wit
   expectRefusal(wrong, 'clientInvalid', oauth)
   expectRefusal(await grant('typed-into-the-wrong-field', 'a-secret-that-is-wrong'), 'clientInvalid', oauth)
   expect((await grant(owner.appId, owner.appSecret)).status).toBe(200)
-  const [known, unknown, ...others] = await linesOf('a client secret was refused', 2)
+  const [known, unknown, ...others] = await linesOf('client authentication failed', 2)
   expect(known).toMatchObject({
     level: 40,
     requestId: wrong.headers.get('x-request-id') ?? '',
@@ -59,7 +59,7 @@ test('the log tells of failed client secrets and of what callers may not do, wit
     'notPermitted',
   )
   expectSuccess(await client.call(getApplication, { appId: owner.appId }, { token: owner.token }))
-  expect(await linesOf('a request was refused: its caller lacks the permission', 2)).toMatchObject([
+  expect(await linesOf('request refused: missing permission', 2)).toMatchObject([
     { level: 30, operation: 'getDevice', actor: `application:${stranger.appId}`, address: '127.0.0.1' },
     { level: 30, operation: 'createOperator', actor: expect.stringMatching(/^operator:.+#\d+$/) },
   ])
@@ -68,9 +68,9 @@ test('the log tells of failed client secrets and of what callers may not do, wit
     expectRefusal(await grant('x', 'y'), 'clientInvalid', oauth)
   // The limit of lines holds for each kind of refusal alone, so other kinds are still logged.
   expectRefusal(await client.call(getDevice, asked, { token: stranger.token }), 'notPermitted')
-  expect(await linesOf('a request was refused: its caller lacks the permission', 3)).toHaveLength(3)
+  expect(await linesOf('request refused: missing permission', 3)).toHaveLength(3)
   const most = limits.refusalLinesAMinute
-  expect(await linesOf('a client secret was refused', most)).toHaveLength(most)
+  expect(await linesOf('client authentication failed', most)).toHaveLength(most)
   for (const sent of ['a-secret-that-is-wrong', 'typed-into-the-wrong-field', owner.appSecret, 'SN00000001']) {
     expect(service.stderr()).not.toContain(sent)
   }

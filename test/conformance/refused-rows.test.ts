@@ -149,7 +149,7 @@ test('a serial number twice in a file: the later row says which line had it firs
   const { lines, ...told } = await imported(app, 'devices', csvOf(columns, ...rows))
   expect(told).toMatchObject({ created: 1_201, existing: 1, refused: 3 })
   expect(outcomesOf(lines.slice(-3))).toEqual([20017, 'existing', 20017])
-  const same = [{ field: 'deviceNo', reason: 'is also in line 2 of this file, with other content' }]
+  const same = [{ field: 'deviceNo', reason: 'also appears in line 2 of this file, with different content' }]
   expect(lines.filter(({ code }) => code !== 0).map(({ errors }) => errors)).toEqual([same, same, null])
 })
 
@@ -168,8 +168,8 @@ test('a dry run says which line of the file had a serial number first', async ()
   ])
   const refused = dry.lines.filter(({ code }) => code !== 0)
   expect(refused.map(({ errors }) => errors?.[0]?.reason)).toEqual([
-    'is also in line 2 of this file, with other content',
-    'is also in line 2 of this file, with other content',
+    'also appears in line 2 of this file, with different content',
+    'also appears in line 2 of this file, with different content',
   ])
   const { lines } = await imported(app, 'devices', csvOf(columns, ...rows))
   expect(outcomesOf(lines)).toEqual(outcomesOf(dry.lines))

@@ -134,7 +134,7 @@ describe('getRegion', () => {
     expectFaults(await client.call(getRegion, { code: '' }, { token }), ['code'])
     const unknown = await client.call(getRegion, { code: '360199' }, { token })
     expectRefusal(unknown, 'regionNotFound')
-    expect(unknown.msg).toBe('There is no such region.')
+    expect(unknown.msg).toBe('Region not found.')
     const headers = { 'accept-language': 'zh-CN' }
     expect((await client.call(getRegion, { code: '360199' }, { token, headers })).msg).toBe('行政区划不存在。')
   })

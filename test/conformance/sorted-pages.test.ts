@@ -87,7 +87,7 @@ describe.each(pages)('$id', ({ operation, name, key, sorts }) => {
     return rows
   }
 
-  test.each(whose)('sorts the rows of $who by each member, up and down, on every page', async ({ ask }) => {
+  test.each(whose)('sorts the rows in $who by each member, up and down, on every page', async ({ ask }) => {
     const filter = { [name]: unique.toLowerCase() }
     const own = await read(ask({ ...filter, pageSize: 100 }))
     const keys = own.list.map((row) => row[key])

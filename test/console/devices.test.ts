@@ -98,7 +98,7 @@ describe('a pasted table', () => {
   test('is read by its heading, in either language, in any order, with quotes and unknown columns', () => {
     const { ignored } = read('序列号,名称,colour\nSN-1,East,red')
     expect(ignored).toEqual(['colour'])
-    expect(filled('序列号,名称,区县编码,坐标,colour\nSN-1,"Gate, ""one""",360102,"115.9,28.7",red')).toEqual([
+    expect(filled('序列号,名称,区县代码,坐标,colour\nSN-1,"Gate, ""one""",360102,"115.9,28.7",red')).toEqual([
       { deviceNo: 'SN-1', deviceName: 'Gate, "one"', districtCode: '360102', coordinates: '115.9,28.7' },
     ])
     expect(filled('Name\tSerial No\r\nEast\tSN-1\r\n\r\nWest\tSN-2\r\n')).toEqual([

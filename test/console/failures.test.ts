@@ -7,16 +7,16 @@ import { accessLost, attemptsFailed, rowsLost, rowsRefused } from '../../src/bul
 // Why a delivery, an import or a bulk act failed is kept in English, and told in the reader's language.
 
 test.each([
-  ['answered 503', 'Answered HTTP 503', '返回 HTTP 503'],
-  ['the connection failed (ECONNREFUSED)', 'The connection was refused (ECONNREFUSED)', '连接被拒绝（ECONNREFUSED）'],
-  ['no answer in time', 'No answer in time', '超时未响应'],
+  ['answered 503', 'HTTP 503', '返回 HTTP 503'],
+  ['the connection failed (ECONNREFUSED)', 'Connection refused (ECONNREFUSED)', '连接被拒绝（ECONNREFUSED）'],
+  ['no answer in time', 'Timed out', '超时未响应'],
   [
     'the connection failed (CERT_HAS_EXPIRED)',
-    'The TLS certificate or connection is not valid (CERT_HAS_EXPIRED)',
+    'Invalid TLS certificate or connection (CERT_HAS_EXPIRED)',
     'TLS 证书或连接无效（CERT_HAS_EXPIRED）',
   ],
-  ['the name was not found (ENOTFOUND)', 'The host name does not exist (ENOTFOUND)', '域名不存在（ENOTFOUND）'],
-  ['the connection failed (unknown)', 'The connection failed', '连接失败'],
+  ['the name was not found (ENOTFOUND)', 'Host name not found (ENOTFOUND)', '域名不存在（ENOTFOUND）'],
+  ['the connection failed (unknown)', 'Connection failed', '连接失败'],
   ['a text of a later version', 'a text of a later version', 'a text of a later version'],
 ])('an attempt that failed as “%s” is told in both languages', (error, en, zh) => {
   expect([attemptWords(error, 'en'), attemptWords(error, 'zh')]).toEqual([en, zh])
@@ -30,22 +30,22 @@ test.each([
   [
     job,
     accessLost(job, 'applicationFrozen'),
-    'It stopped at line 12, because whoever began it may not go on: the application is frozen (10005). Rows before it are done.',
+    'It stopped at line 12 because the person or program that started it lost access: the application is frozen (10005). Rows before that point are done.',
     '在第 12 行停止：发起者不能再继续，应用已被冻结（10005）。之前的数据已处理。',
   ],
   [
     act,
     rowsRefused(act),
-    'It stopped at AB-1, because 1000000 of its rows were refused: correct them and send them again.',
+    'It stopped at AB-1 because 1000000 rows were refused. Correct them and upload them again.',
     '在 AB-1 处停止：已有 1000000 行被拒绝，请更正后重新提交。',
   ],
   [
     unbegun,
     attemptsFailed(unbegun, { name: 'PostgresError', code: '53100' }),
-    'It stopped after 20 failed attempts (PostgresError 53100). The service’s log tells more under the id 8.',
+    'It stopped after 20 failed attempts (PostgresError 53100). For details, search the service log for ID 8.',
     '已停止：连续 20 次尝试失败（PostgresError 53100）。详情见服务日志，编号 8。',
   ],
-  [job, rowsLost(3), '3 rows of the file are lost: send it again.', '文件中有 3 行已丢失，请重新提交。'],
+  [job, rowsLost(3), '3 rows of the file were lost. Upload the file again.', '文件中有 3 行已丢失，请重新提交。'],
 ])('why %j failed is told in both languages', ({ noun, id }, { failure, words }, en, zh) => {
   const told = { noun, id, failure, error: words }
   expect([jobFailureWords(told, 'en'), jobFailureWords(told, 'zh')]).toEqual([en, zh])

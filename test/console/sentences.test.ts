@@ -14,7 +14,7 @@ const told = (type: string, before: unknown, after: unknown, language: 'en' | 'z
 test('a changed price is told with its time of day', () => {
   const period = { startTime: '00:00:00', electricityPrice: '0.3800', servicePrice: '0.5' }
   const [before, after] = [{ periods: [period] }, { periods: [{ ...period, electricityPrice: '0.9999' }] }]
-  expect(told('billingRule.updated', before, after)).toEqual(['00:00 electricity 0.3800 → 0.9999'])
+  expect(told('billingRule.updated', before, after)).toEqual(['00:00 electricity price 0.3800 → 0.9999'])
   expect(told('billingRule.updated', before, after, 'zh')).toEqual(['00:00 电费 0.3800 → 0.9999'])
 })
 
@@ -22,19 +22,19 @@ test('a period that is added or taken away is told by its prices', () => {
   const night = { startTime: '00:00:00', electricityPrice: '0.3', servicePrice: '0.1' }
   const day = { startTime: '08:30:15', electricityPrice: '0.9', servicePrice: '0.1' }
   expect(told('billingRule.updated', { periods: [night] }, { periods: [night, day] })).toEqual([
-    '08:30:15 electricity none → 0.9',
-    '08:30:15 service none → 0.1',
+    '08:30:15 electricity price none → 0.9',
+    '08:30:15 service price none → 0.1',
   ])
 })
 
 test('codes are words, of the noun that the event is about', () => {
   expect(told('device.stateChanged', { status: 2, runStatus: 0 }, { status: 1, runStatus: 1 })).toEqual([
-    'state faulty → normal',
-    'running state closed → open',
+    'status faulty → normal',
+    'position closed → open',
   ])
   expect(told('application.frozen', { status: 1, frozenReason: null }, { status: 2, frozenReason: 'unpaid' })).toEqual([
-    'state normal → frozen',
-    'reason of the freeze none → unpaid',
+    'status normal → frozen',
+    'freeze reason none → unpaid',
   ])
   expect(told('operator.updated', { role: 'admin', appIds: [] }, { role: 'viewer', appIds: ['a', 'b'] }, 'zh')).toEqual(
     ['角色 管理员 → 只读', '所属应用 无 → a、b'],
@@ -77,7 +77,7 @@ test('an event of an account without its former values is not told with what the
 })
 
 test('an act that its record does not show is told by the sentence of its type', () => {
-  expect(actOf('site.deleted', 'en')).toBe('A site was deleted; the data is its last record.')
+  expect(actOf('site.deleted', 'en')).toBe('A site was deleted; the data is its last state.')
   expect(actOf('priceChange.cancelled', 'zh')).toBe(`${eventWords['priceChange.cancelled'].happens.zh}。`)
   expect(actOf('site.updated', 'en')).toBeUndefined()
   expect(actOf('thirdPartyConfig.saved', 'en')).toBeUndefined()
@@ -87,11 +87,7 @@ test('an act that its record does not show is told by the sentence of its type',
 
 test('an event without a record before tells what it holds, and nothing that is empty', () => {
   const data = { deviceNo: 'D1', siteName: 'North', laneType: 4, laneName: null, createTime: '2026-01-01 00:00:00' }
-  expect(told('device.placed', undefined, data)).toEqual([
-    'serial number: D1',
-    'name of the site: North',
-    'kind of lane: door',
-  ])
+  expect(told('device.placed', undefined, data)).toEqual(['serial number: D1', 'site name: North', 'lane type: door'])
 })
 
 test('what does not differ, and what only keeps the record, is not told', () => {

@@ -79,7 +79,7 @@ export const sorting = (of: Measured, blocks = 6_000): Measured => ({
 })
 export const acrossAll = (of: Measured): Measured => ({
   ...of,
-  allowed: { blocks: 5_000, because: 'It sorts the rows of the first application that it shows.' },
+  allowed: { blocks: 5_000, because: 'It sorts the rows in the first application that it shows.' },
 })
 export const ofEachApplication = (of: Measured): Measured => ({
   ...of,
@@ -87,7 +87,7 @@ export const ofEachApplication = (of: Measured): Measured => ({
 })
 export const walking = (of: Measured): Measured => ({
   ...of,
-  allowed: { blocks: 5_000, because: `It looks at ${limits.searchRowsWalked} rows of each kind at most.` },
+  allowed: { blocks: 5_000, because: `It looks at ${limits.searchRowsWalked} rows in each kind at most.` },
 })
 
 /** Codes of requests that are refused on purpose: the cost of finding the reason is measured. */

@@ -139,6 +139,7 @@ export const measured: Record<string, Measured> = {
     allowed: { blocks: 5_000, because: 'It searches the devices of the application for those near the site.' },
   },
   pageEvents: counting(own(none)),
+  streamEvents: own(none),
   getEvent: own(({ event }) => ({ id: event })),
   pageDeliveries: counting(own(none)),
   getDelivery: own(({ delivery }) => ({ id: delivery })),
@@ -152,7 +153,7 @@ export const measured: Record<string, Measured> = {
   },
   getCallbackHealth: {
     ...own(none),
-    allowed: { blocks: 4_000, because: `It looks at ${mostLookedAt} newest deliveries.` },
+    allowed: { blocks: 4_000, because: `It looks at ${mostLookedAt} latest deliveries.` },
   },
   pageRefusals: counting(own(none)),
   createImport: ofEachApplication({
@@ -321,12 +322,13 @@ export const measured: Record<string, Measured> = {
  * Requests for which an operation runs other SQL than for its simplest request, named `operation: what is requested`.
  */
 export const variants: Record<string, Measured> = {
+  'streamEvents: from the beginning': own(() => ({ afterId: 0 })),
   'pageEvents: of one device': own(({ device }) => ({ deviceNo: device })),
   'pageEvents: of one site': own(({ site }) => ({ siteId: site })),
   'pageEvents: of one type': own(() => ({ type: 'site.created' })),
   'pageEvents: behind the first': counting(own(({ event }) => ({ afterId: event, pageSize: 1 }))),
   'getDevice: of any application': asOperator(({ device }) => ({ deviceNo: device })),
-  'pageDevices: at a site': own(({ site }) => ({ siteId: site })),
+  'pageDevices: Has a site': own(({ site }) => ({ siteId: site })),
   'getDeviceState: of several devices': own(({ device }) => ({ deviceNos: `${device},${device}x` })),
   'getDeviceState: of several devices of any application': asOperator(({ device }) => ({ deviceNos: device })),
   'pageDevices: that were silent': joining(own(() => ({ lastReportTo: '2020-01-01 00:00:00' }))),
@@ -334,7 +336,7 @@ export const variants: Record<string, Measured> = {
     ...own(() => ({ lastReportFrom: '2020-01-01 00:00:00' })),
     allowed: { blocks: 90_000, because: `It looks up the reports of ${limits.joinedDevicesLookedAt} devices at most.` },
   },
-  'pageDevices: that never reported': joining(own(() => ({ hasReported: 'false' }))),
+  'pageDevices: that Never reported': joining(own(() => ({ hasReported: 'false' }))),
   'pageDevices: over all applications': acrossAll(asOperator(none)),
   'pageDevices: sorted by time': counting(own(() => ({ sort: 'createTime', order: 'desc' }))),
   'pageDevices: of all applications, sorted by time': counting(

@@ -33,7 +33,15 @@ let allTables: string[] = []
 const ownTables = new Set([
   ...['access_token', 'application', 'application_lock', 'operator', 'operator_key', 'operator_session'],
   ...['refusal', 'sign_in_attempt', 'used_ticket', 'service_hearing', 'device_presence'],
-  ...['callback_endpoint', 'delivery', 'database_size', 'minute_figures', 'platform_count', 'usage_hour'],
+  ...[
+    'callback_endpoint',
+    'delivery',
+    'database_size',
+    'minute_figures',
+    'platform_count',
+    'usage_hour',
+    'fleet_count',
+  ],
   // It hands out ids, of which some are never used.
   'event_head',
 ])

@@ -62,7 +62,7 @@ describe('a folder of backups', () => {
     // The new backup, and the newest undamaged backup before it.
     expect(kept).toEqual([files().at(-1), before[1]])
     expect([removed, told]).toEqual([[before[0]], [damaged]])
-    expect(said).toContain(`${damaged} is damaged and does not count as a backup`)
+    expect(said).toContain(`${damaged} is damaged and doesn’t count as a backup`)
     truncateSync(join(folder, kept[0]), 100)
     const next = await backup('--keep', '2')
     expect(next.kept).toEqual([files().at(-1), before[1]])
@@ -169,15 +169,15 @@ test('a database that takes no writes is backed up, and it is told that nothing 
     sql.begin('read write', (tx) => tx`alter database forecourt reset default_transaction_read_only`),
   )
   expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(': verified, ')])
-  expect(ended.stderr).toContain('The backup is complete, but the database could not record it')
+  expect(ended.stderr).toContain('The backup is complete, but couldn’t be recorded in the database')
 })
 
 test('what makes no sense is wrong usage, and makes nothing', async () => {
   const elsewhere = join(place.home, 'elsewhere')
   for (const [options, words] of [
-    [[], 'name a file, or a folder with --to'],
-    [['file', '--to', elsewhere], 'name a file, or a folder with --to'],
-    [['file', '--keep', '2'], '--keep needs --to FOLDER'],
+    [[], 'specify a file, or a folder with --to'],
+    [['file', '--to', elsewhere], 'specify a file, or a folder with --to'],
+    [['file', '--keep', '2'], '--keep requires --to FOLDER'],
     [['--to', elsewhere, '--keep', '0'], '--keep must be a whole number, 1 or more'],
     [['--to', elsewhere, '--keep', 'all'], '--keep must be a whole number, 1 or more'],
   ] as const) {

@@ -93,7 +93,7 @@ describe('killed', () => {
         killed++
         const again = await forecourt(['restore', file], env)
         // A restore that was killed just after its commit is complete, so a second one is refused.
-        if (again.code !== 0) expectRefused(again, 'The database holds data already')
+        if (again.code !== 0) expectRefused(again, 'The database isn’t empty')
         const [events] = await look((sql) => sql`select count(*)::int as count from event where app_id = 'many'`)
         expect(events?.count).toBe(20_000)
       }

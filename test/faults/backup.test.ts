@@ -103,9 +103,7 @@ describe('a small backup', () => {
         (error: Error) => error.message,
       )
       await handle.close()
-      expect(outcome, what).toMatch(
-        /^The (backup is damaged, and nothing was written|file is (empty|not a Forecourt backup))/,
-      )
+      expect(outcome, what).toMatch(/^(The backup is damaged|The file is empty|This isn’t a Forecourt backup file)/)
     }
     const unpacked = gunzipSync(whole)
     const isSame = (other: Buffer) => {
@@ -131,7 +129,7 @@ describe('a small backup', () => {
     const cut = newFile()
     writeFileSync(cut, readFileSync(file).subarray(0, -7))
     expectRefused(await forecourt(['restore', cut], env), 'The backup is damaged, and nothing was written')
-    expectRefused(await forecourt(['restore', '-'], env, 'no backup'), 'The file is not a Forecourt backup.')
+    expectRefused(await forecourt(['restore', '-'], env, 'no backup'), 'This isn’t a Forecourt backup file.')
     expectRefused(await forecourt(['restore', newFile()], env), 'does not exist')
     expect((await forecourt(['restore'], env)).code).toBe(2)
     const both = await forecourt(['backup', '-', '--json'], env)
@@ -142,7 +140,7 @@ describe('a small backup', () => {
   test('that nobody takes to its end is not done, and the database that it started is stopped', async () => {
     const { child, ended } = startForecourt(['backup', '-'], { FORECOURT_DATA_DIR: dataDir })
     child.stdout?.destroy()
-    expectRefused(await ended, 'Standard output was closed, and the backup is not complete.')
+    expectRefused(await ended, 'Standard output was closed. The backup is incomplete.')
     expect(databaseProcesses(dataDir)).toEqual([])
   })
 
@@ -157,7 +155,7 @@ describe('a small backup', () => {
     expect(await ended).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'The command was stopped by SIGINT, and nothing was written.\n',
+      stderr: 'Stopped by SIGINT. Nothing was written.\n',
     })
     expectDone(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir }))
   })
@@ -167,7 +165,7 @@ describe('a small backup', () => {
     expectRefused(await forecourt(['backup', join(newFile(), 'x')], env), 'does not exist')
     expectRefused(await forecourt(['backup', place.home], env), 'is a folder')
     const nowhere = { FORECOURT_DATA_DIR: place.newFolder() }
-    expectRefused(await forecourt(['backup', newFile()], nowhere), 'There is no Forecourt database in')
+    expectRefused(await forecourt(['backup', newFile()], nowhere), 'No Forecourt database found in')
     expect(existsSync(nowhere.FORECOURT_DATA_DIR)).toBe(false)
   })
 
@@ -180,14 +178,14 @@ describe('a small backup', () => {
       operator: `insert into operator (name, role, password_hash, created_at) values ('a', 'admin', 'x', now())`,
     })) {
       await look((sql) => sql.unsafe(statement))
-      expectRefused(await forecourt(['restore', file], env), `The database holds data already (in ${table})`)
+      expectRefused(await forecourt(['restore', file], env), `The database isn’t empty (${table})`)
       await look((sql) => sql.unsafe(`delete from ${table}`))
     }
     // Upkeep notes the database's size, among others; a database with such rows alone is still empty.
     const days = { deliveryDays: 30, eventDays: 400, refusalDays: 7, isDistributed: false }
     await look((sql) => runUpkeep(sql, pino({ level: 'silent' }), days, [issueTokensRoutine]))
     expectDone(await forecourt(['restore', file], env))
-    expectRefused(await forecourt(['restore', file], env), 'The database holds data already (in application)')
+    expectRefused(await forecourt(['restore', file], env), 'The database isn’t empty (application)')
   })
 })
 

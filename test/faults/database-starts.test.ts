@@ -17,7 +17,7 @@ function start(env: Record<string, string>, options: ServiceOptions = {}): Promi
 }
 
 /** The line that a start logs once, when it begins to wait. */
-const waits = '"msg":"waiting for the database: it cannot be used yet"'
+const waits = '"msg":"database not available yet; retrying"'
 
 /** Starts a service and returns while it waits for its database; `starting` resolves with the result of the start. */
 async function startToWait(env: Record<string, string>): Promise<{ starting: Promise<Service | string> }> {
@@ -65,7 +65,7 @@ describe('a start waits', () => {
     const began = performance.now()
     const words = await start(env)
     expect(performance.now() - began).toBeGreaterThan(1700)
-    expect(words).toMatch(/The database cannot be reached: .+ \(database forecourt at 127\.0\.0\.1:1\)\.\n/)
+    expect(words).toMatch(/Can’t connect to the database: .+ \(database forecourt at 127\.0\.0\.1:1\)\.\n/)
     expect(words).not.toContain('secret')
   })
 
@@ -136,7 +136,7 @@ describe('a user without rights is told which right on what:', () => {
 
   longTest('none to connect', async () => {
     expect(await refusal((name) => `revoke connect on database ${name} from public`)).toMatch(
-      /^The database cannot be reached: permission denied for database "x" \(database x at .+\)\.\n$/,
+      /^Can’t connect to the database: permission denied for database "x" \(database x at .+\)\.\n$/,
     )
   })
 

@@ -30,7 +30,7 @@ test.each(atScale(['', ' \r\n\n'], ['', '\n', '\r\n', ' \n\n']))(
     expect((await client.operate(pageApplications, {})).code).toBe(0)
     expect((await client.operate(pageApplications, {}, { token: `${operatorKey}x` })).code).toBe(10002)
     // With an operator key, no set-up link is printed.
-    expect(service.stdout()).not.toContain('Set up the first operator')
+    expect(service.stdout()).not.toContain('Create the first admin account')
     expect(service.stderr()).not.toContain(operatorKey)
     await service.stop()
   },
@@ -54,11 +54,11 @@ test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
     const missing = join(place.home, 'nowhere')
     const [empty, blank, given] = [fileOf(''), fileOf(' \n'), fileOf('x'.repeat(40))]
     const cases: [file: string, beside: string, words: string][] = [
-      [missing, '', `${name}_FILE names ${missing}, which cannot be read (ENOENT).`],
-      [folder, '', `${name}_FILE names ${folder}, which cannot be read (EISDIR).`],
-      [empty, '', `${name}_FILE names ${empty}, which is empty.`],
-      [blank, '', `${name}_FILE names ${blank}, which is empty.`],
-      [given, 'y'.repeat(40), `${name} and ${name}_FILE are both set; one must go.`],
+      [missing, '', `Can’t read ${missing} from ${name}_FILE (ENOENT).`],
+      [folder, '', `Can’t read ${folder} from ${name}_FILE (EISDIR).`],
+      [empty, '', `${empty} from ${name}_FILE is empty.`],
+      [blank, '', `${blank} from ${name}_FILE is empty.`],
+      [given, 'y'.repeat(40), `${name} and ${name}_FILE are both set. Remove one of them.`],
     ]
     const envOf = (beside: string, file: string) => ({ [name]: beside, [`${name}_FILE`]: file })
     for (const [file, beside, words] of cases) expect(() => readConfig(envOf(beside, file))).toThrow(words)
@@ -93,7 +93,7 @@ test.skipIf(process.getuid?.() !== 0)(
       .split('\n')
       .filter((line) => line.includes('runs as root'))
     expect(said).toHaveLength(1)
-    expect(JSON.parse(said[0] ?? '')).toMatchObject({ level: 40, msg: expect.stringContaining('a user of its own') })
+    expect(JSON.parse(said[0] ?? '')).toMatchObject({ level: 40, msg: expect.stringContaining('a dedicated user') })
     // The service listens beyond this machine, and no trusted proxy is set.
     expect(service.stderr()).toContain('FORECOURT_TRUSTED_PROXIES')
     await service.stop()

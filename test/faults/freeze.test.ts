@@ -95,12 +95,20 @@ const rule = {
   periods: [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.8' }],
 }
 
-/** Holds the application's lock while `use` runs, as a writer in another process would. */
-function holdingLock<T>(appId: string, use: (waiting: () => Promise<number>) => Promise<T>): Promise<T> {
+/**
+ * Holds the application's lock while `use` runs, as a writer in another process would; or, with `isOrdered`, the row
+ * that a change needs once it has the lock. Such a change keeps the lock meanwhile, so that no writer can overtake it.
+ */
+function holdingLock<T>(
+  appId: string,
+  use: (waiting: () => Promise<number>) => Promise<T>,
+  isOrdered = false,
+): Promise<T> {
   return database.run(
     async (holder) =>
       (await holder.begin(async (tx) => {
-        await lockApplication(tx, appId)
+        if (isOrdered) await tx`select 1 from application where app_id = ${appId} for no key update`
+        else await lockApplication(tx, appId)
         return use(() => database.countWaiting())
       })) as T,
   )
@@ -171,21 +179,25 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, chan
     expect((await call(b, updateDevice, { deviceNo, deviceName: device.deviceName })).code).toBe(0)
     const before = await belongings(appId)
 
-    const { changed, sent } = await holdingLock(appId, async (waiting) => {
-      let changed: Promise<Answer<unknown>> | undefined
-      if (isOrdered) {
-        changed = change(app)
-        expect(await becomesTrue(async () => (await waiting()) === 1)).toBe(true)
-      }
-      const sent = writes.map(([operation, body, key], index) => call(index % 2 === 0 ? a : b, operation, body, key))
-      // At least the writers of both processes and several other requests; the size of the pools limits their number.
-      expect(await becomesTrue(async () => (await waiting()) >= 6)).toBe(true)
-      // The others wait in their processes, which no query shows.
-      await sleep(100)
-      changed ??= change(app)
-      if (!isOrdered) expect((await changed).code).toBe(0)
-      return { changed, sent }
-    })
+    const { changed, sent } = await holdingLock(
+      appId,
+      async (waiting) => {
+        let changed: Promise<Answer<unknown>> | undefined
+        if (isOrdered) {
+          changed = change(app)
+          expect(await becomesTrue(async () => (await waiting()) === 1)).toBe(true)
+        }
+        const sent = writes.map(([operation, body, key], index) => call(index % 2 === 0 ? a : b, operation, body, key))
+        // At least the writers of both processes and several other requests; the size of the pools limits their number.
+        expect(await becomesTrue(async () => (await waiting()) >= 6)).toBe(true)
+        // The others wait in their processes, which no query shows.
+        await sleep(100)
+        changed ??= change(app)
+        if (!isOrdered) expect((await changed).code).toBe(0)
+        return { changed, sent }
+      },
+      isOrdered,
+    )
     expect((await changed).code).toBe(0)
     const answers = await Promise.all(sent)
     expect(answers.map(({ code }, index) => `${writes[index]?.[0].id} ${code}`)).toEqual(
@@ -204,19 +216,25 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, chan
     const send = (key: string, body = bodies[0], by: Client = a, as = token) =>
       by.call(saveSites, body, { token: as, headers: { 'idempotency-key': key } })
     const claims = () => database.run((sql) => sql`select from idempotency_key where app_id = ${appId}`)
-    const { changed, lone, first, second } = await holdingLock(appId, async (waiting) => {
-      let changed = isOrdered ? change(app) : undefined
-      const ahead = isOrdered ? 1 : 0
-      expect(await becomesTrue(async () => (await waiting()) === ahead)).toBe(true)
-      const [lone, first] = [send('lone'), send('shared')]
-      expect(await becomesTrue(async () => (await claims()).length === 2 && (await waiting()) === ahead + 1)).toBe(true)
-      // An operator repeats, at the other process, the request that the application has begun.
-      const second = send('shared', bodies[0], b, b.operatorKey)
-      expect(await becomesTrue(async () => (await waiting()) === ahead + 2)).toBe(true)
-      changed ??= change(app)
-      if (!isOrdered) expect((await changed).code).toBe(0)
-      return { changed, lone, first, second }
-    })
+    const { changed, lone, first, second } = await holdingLock(
+      appId,
+      async (waiting) => {
+        let changed = isOrdered ? change(app) : undefined
+        const ahead = isOrdered ? 1 : 0
+        expect(await becomesTrue(async () => (await waiting()) === ahead)).toBe(true)
+        const [lone, first] = [send('lone'), send('shared')]
+        expect(await becomesTrue(async () => (await claims()).length === 2 && (await waiting()) === ahead + 1)).toBe(
+          true,
+        )
+        // An operator repeats, at the other process, the request that the application has begun.
+        const second = send('shared', bodies[0], b, b.operatorKey)
+        expect(await becomesTrue(async () => (await waiting()) === ahead + 2)).toBe(true)
+        changed ??= change(app)
+        if (!isOrdered) expect((await changed).code).toBe(0)
+        return { changed, lone, first, second }
+      },
+      isOrdered,
+    )
     expect([(await changed).code, (await lone).code]).toEqual([0, refused])
     expect((await first).code).toBe(refused)
     const carriedOn = await second

@@ -128,7 +128,7 @@ test('what a callback has not taken, or will try again, is kept for a week longe
   expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped although needed', 'held', 'held'])
   const lines: string[] = []
   await runUpkeep(sql, pino({}, { write: (line) => void lines.push(line) }), settings, [issueTokensRoutine])
-  expect(lines.filter((line) => line.includes('old events are kept longer than configured'))).toHaveLength(2)
+  expect(lines.filter((line) => line.includes('events kept past their retention period'))).toHaveLength(2)
   await isBehind(0)
   await keepHistory(sql)
 })

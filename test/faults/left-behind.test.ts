@@ -26,6 +26,7 @@ const boundedTables = new Set([
   'minute_figures',
   'database_size',
   'platform_count',
+  'fleet_count',
   'usage_hour',
   'routine',
   // One for each event at most, for FORECOURT_DELIVERY_DAYS.

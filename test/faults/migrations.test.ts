@@ -79,7 +79,7 @@ describe('migrate', () => {
     await migrate(sql, open, folder, log)
     write({ '0002-second.sql': 'create table second ();', '0003-third.sql': 'create table third (n int);' })
     expect(await refusalOf(migrate(sql, open, folder, log))).toBe(
-      'UserError: The file of the migration 0002-second.sql differs from the one that was applied to the database: restore the file, and make the change in a new migration.',
+      'UserError: Migration 0002-second.sql differs from the version that was applied to the database. Restore the file and make the change in a new migration.',
     )
     expect(await sql`select to_regclass('third') as third`).toEqual([{ third: null }] as never)
     write({ '0002-second.sql': '' })
@@ -133,7 +133,7 @@ describe('migrate', () => {
     ] as never)
     expect(lines.filter(([, words]) => words === 'migration applied')).toHaveLength(3)
     expect(
-      lines.filter(([words]) => String(words).startsWith('waiting: another process')).length,
+      lines.filter(([words]) => String(words).startsWith('waiting for another process')).length,
     ).toBeGreaterThanOrEqual(2)
   })
 
@@ -158,7 +158,7 @@ describe('migrate', () => {
     // A writer that queues behind the migration waits no longer than the migration's lock timeout, at each attempt.
     const writer = open()
     await writer`set statement_timeout = 30000`
-    const givenUp = () => lines.filter(([, words]) => String(words).startsWith('a migration could not lock'))
+    const givenUp = () => lines.filter(([, words]) => String(words).startsWith('migration couldn’t lock'))
     const pauses: number[] = []
     const writing = load(
       async () => {
@@ -206,7 +206,7 @@ describe('migrate', () => {
     const reason = expect.stringMatching(
       /^0002-more\.sql: (deadlock detected|canceling statement due to lock timeout)$/,
     )
-    expect(lines).toContainEqual([{ reason }, 'a migration could not lock its tables: it will be retried'])
+    expect(lines).toContainEqual([{ reason }, 'migration couldn’t lock its tables; will retry'])
   })
 
   test('logs why a file holds the write path, where there is anything to hold', async () => {
@@ -224,7 +224,7 @@ describe('migrate', () => {
     await migrate(sql, open, folder, log)
     expect(lines[0]).toEqual([
       { file: '0003-held.sql', reason: 'all rows move' },
-      'this migration blocks the write path while it runs',
+      'this migration blocks writes while it runs',
     ])
     expect(words().slice(1)).toEqual(['migration applied', 'migration applied'])
   })

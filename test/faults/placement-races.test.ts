@@ -149,7 +149,7 @@ longTest(
 )
 
 longTest(
-  'placing against the deletion of the site: no placement lasts at a site that is not there',
+  'placing against the deletion: no placement lasts Has a site that is not set',
   async () => {
     const counts = await run('place, place by batch, delete the site', async () => {
       const site = await newSite()
@@ -210,7 +210,7 @@ test(
 )
 
 test(
-  'what a process that is killed has answered is there whole, and what it has not is there whole or not at all',
+  'what a process that is killed has answered is there whole, and what it has not is there whole or Don’t keep it',
   async () => {
     const site = await newSite()
     const serials = await Promise.all(Array.from({ length: 40 }, newDevice))

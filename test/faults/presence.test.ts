@@ -204,7 +204,7 @@ test('looks for silent devices read them by their index, however many devices ar
 })
 
 test('a look that fails again and again is one line of the log', async () => {
-  const linesOf = (service: Service) => service.stderr().split('the search for silent devices failed').length - 1
+  const linesOf = (service: Service) => service.stderr().split('search for devices without reports failed').length - 1
   const before = bed.services.map(linesOf)
   await database.run(async (sql) => {
     const rename = (from: string, to: string) => sql.unsafe(`alter table ${from} rename to ${to}`)

@@ -311,7 +311,7 @@ async function runWaves(name: string, run: () => Promise<Map<string, number>>): 
 }
 
 longTest(
-  `around ${waves} moments, each change takes effect once or was cancelled, and no read is late`,
+  `around ${waves} moments, each change effective from once or was cancelled, and no read is late`,
   async () => {
     await runWaves('two processes', () => wave(clients))
   },

@@ -223,7 +223,9 @@ export function describeRaces(processes: number): void {
           answers.map((answer) => answer.status),
           said,
         ).toEqual(Array(32).fill(200))
-        expect(new Set(answers.map((answer) => answer.text)).size, `${said}: different answers in race ${race}`).toBe(1)
+        expect(new Set(answers.map((answer) => answer.text)).size, `${said}: different responds in race ${race}`).toBe(
+          1,
+        )
         told.push((answers[0] as Answer<object>).text)
       }
       const { rows, records } = await countRows(app.appId)

@@ -100,7 +100,7 @@ test.skipIf(!hasOldestPostgres || !isLong)(
     expect(await staysTrue(() => receiver.at(path).length === had, 2_000)).toBe(true)
     expect(await forecourt(['callbacks', 'resume'], env)).toEqual({
       code: 0,
-      stdout: 'Callbacks are being sent.\n',
+      stdout: 'Callbacks are on.\n',
       stderr: '',
     })
     expect(await becomesTrue(() => receiver.at(path).length > had)).toBe(true)
@@ -139,11 +139,14 @@ longTest(
     const file = newFile()
     const taken = await forecourt(['backup', file], from.env)
     expect(taken.code).toBe(0)
-    expect(taken.stderr).toContain('The key for callback secrets is not in the backup')
+    expect(taken.stderr).toContain('The encryption key for callback secrets is not in')
     expect(gunzipSync(readFileSync(file)).toString()).not.toContain(readFileSync(key, 'utf8').trim())
 
     const to = await newDatabase()
-    expectRefused(await forecourt(['restore', file], to.env), /FORECOURT_SECRETS_KEY_FILE\. Nothing was written\.$/m)
+    expectRefused(
+      await forecourt(['restore', file], to.env),
+      /Set FORECOURT_SECRETS_KEY_FILE to that file\. Nothing was written\.$/m,
+    )
     expect(await to.look((sql) => sql`select 1 from pg_class where relname = 'application'`)).toHaveLength(0)
     // The file's first key seals new secrets; its second, the backup's key, still opens the restored ones.
     writeFileSync(key, `${newKey()}\n${readFileSync(key, 'utf8')}`)
@@ -220,8 +223,5 @@ test('a backup of an older schema is restored into it, and brought up to date wi
     (sql) =>
       sql`insert into schema_migration (version, file, checksum) values (${next.version}, ${next.file}, ${checksum})`,
   )
-  expectRefused(
-    await forecourt(['backup', newFile()], from.env),
-    'The schema of the database is newer than this program',
-  )
+  expectRefused(await forecourt(['backup', newFile()], from.env), 'The database schema is newer than this version')
 })

@@ -26,7 +26,8 @@ import {
   pageSessions,
 } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { Client, newSerial } from '../harness.ts'
+import { EventReader } from '../event-reader.ts'
+import { Client, newApplication, newSerial } from '../harness.ts'
 import { codeOf, cookieOf, enter, newGenerator, newPassword, newPerson, signIn } from '../people.ts'
 import { untyped } from '../untyped.ts'
 import { becomes, becomesTrue, type OwnDatabase, rememberedMs, Workplace } from './support.ts'
@@ -139,7 +140,11 @@ describe('a role that asks for a second factor', () => {
     const person = await newPerson(strict, 'viewer')
     const headers = await signIn(strict, person)
     expect((await strict.call(getSession, {}, { headers })).data.isLimited).toBe(false)
+    const { appId } = await newApplication(strict)
+    const stream = await EventReader.open(strict.url, { headers, query: { appId } })
+    await stream.until(() => stream.blocks.length === 2)
     expect((await strict.operate(updateOperator, { id: person.id, role: 'operator' })).code).toBe(0)
+    expect(await becomes(10034, () => stream.closed?.code, rememberedMs)).toBe(10034)
     const page = async () => (await strict.call(pageApplications, {}, { headers })).code
     expect(await becomes(10034, page, rememberedMs)).toBe(10034)
     expect((await strict.operate(updateOperator, { id: person.id, role: 'viewer' })).code).toBe(0)

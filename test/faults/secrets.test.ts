@@ -264,7 +264,7 @@ test('a start that has lost its folder finds the key by the password of the data
   const otherUrl = url.replace(/\/\/[^@]*@/, '//other:another@')
   const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(), DATABASE_URL: otherUrl } })
   expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
-  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
+  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not set`)
 })
 
 longTest('a new first line seals everything anew, and the old line can go', async () => {
@@ -355,7 +355,7 @@ test("a secret that was put into another application's row signs nothing, and th
   await client.call(createDevice, deviceBody(thief.appId), { token: thief.token })
   const errors = async () =>
     (await client.operate(pageDeliveries, { appId: thief.appId })).data.list.map((row) => row.error)
-  expect(await becomesTrue(async () => (await errors()).includes('the callback secret cannot be opened'))).toBe(true)
+  expect(await becomesTrue(async () => (await errors()).includes('the callback secret can’t be decrypted'))).toBe(true)
   expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
   await expectSigned(service, victim)
   await service.stop()

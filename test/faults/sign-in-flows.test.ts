@@ -288,7 +288,7 @@ describe.skipIf(!isLong)('a restored backup', () => {
       const other = place.newFolder()
       if (isOwn) {
         const { code, stderr } = await forecourt(['restore', file], { FORECOURT_DATA_DIR: other })
-        expect([code, stderr]).toEqual([1, expect.stringContaining('name that file in FORECOURT_SECRETS_KEY_FILE')])
+        expect([code, stderr]).toEqual([1, expect.stringContaining('Set FORECOURT_SECRETS_KEY_FILE to that file')])
       }
       expect((await forecourt(['restore', file], { FORECOURT_DATA_DIR: other, ...key })).code).toBe(0)
       const again = new Client(

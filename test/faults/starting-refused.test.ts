@@ -78,7 +78,7 @@ test('a second instance on one data folder is refused, and the first goes on', a
 test('a taken port is refused by its number, and the database is not left running', async () => {
   const port = await silentPort()
   expect(await refusal({ dataDir: place.preparedFolder(), env: { FORECOURT_PORT: String(port) } })).toBe(
-    `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.`,
+    `Port ${port} on 127.0.0.1 is used by another program. Stop that program, or set FORECOURT_PORT to another port.`,
   )
 })
 
@@ -87,7 +87,7 @@ longTest("another instance's port is refused too, and is free again at once when
   const { port } = new URL(first.url)
   const env = { FORECOURT_PORT: port }
   expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(
-    `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.`,
+    `Port ${port} on 127.0.0.1 is used by another program. Stop that program, or set FORECOURT_PORT to another port.`,
   )
   // After the service closes a connection, the operating system keeps its port in use for a minute.
   await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))
@@ -103,14 +103,14 @@ describe('a database that cannot be used is told in one sentence, without the pa
   test('nothing listens there', async () => {
     const url = `postgres://user:${secret}@127.0.0.1:1/forecourt`
     const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
-    expect(words).toMatch(/^The database cannot be reached: .* \(database forecourt at 127\.0\.0\.1:1\)\.$/)
+    expect(words).toMatch(/^Can’t connect to the database: .* \(database forecourt at 127\.0\.0\.1:1\)\.$/)
     expect(words).not.toContain(secret)
   })
 
   longTest('its socket is not there', async () => {
     const url = `postgres://user:${secret}@localhost/forecourt?host=${encodeURIComponent(place.home)}`
     const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
-    expect(words).toMatch(/^The database cannot be reached: /)
+    expect(words).toMatch(/^Can’t connect to the database: /)
     expect(words).toContain(`(database forecourt at ${place.home}/.s.PGSQL.5432)`)
     expect(words).not.toContain(secret)
   })
@@ -118,7 +118,7 @@ describe('a database that cannot be used is told in one sentence, without the pa
   longTest('its host has no address', async () => {
     const url = `postgres://user:${secret}@nowhere.invalid/forecourt`
     const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
-    expect(words).toMatch(/^The database cannot be reached: .* \(database forecourt at nowhere\.invalid:5432\)\.$/)
+    expect(words).toMatch(/^Can’t connect to the database: .* \(database forecourt at nowhere\.invalid:5432\)\.$/)
     expect(words).not.toContain(secret)
   })
 
@@ -127,7 +127,7 @@ describe('a database that cannot be used is told in one sentence, without the pa
     const words = await refusal({
       env: { ...atOnce, DATABASE_URL: url, FORECOURT_STATEMENT_TIMEOUT_MS: '1000' },
     })
-    expect(words).toMatch(/^The database cannot be reached: /)
+    expect(words).toMatch(/^Can’t connect to the database: /)
     expect(words).not.toContain(secret)
   })
 
@@ -135,10 +135,10 @@ describe('a database that cannot be used is told in one sentence, without the pa
     const database = await place.startDatabase()
     const { password } = database.connection
     const wrong = await refusal({ env: { DATABASE_URL: database.url().replace(password, secret) } })
-    expect(wrong).toMatch(/^The database cannot be reached: .*password/)
+    expect(wrong).toMatch(/^Can’t connect to the database: .*password/)
     expect(wrong).not.toContain(secret)
     const missing = await refusal({ env: { DATABASE_URL: database.url('not_there') } })
-    expect(missing).toMatch(/^The database cannot be reached: .*not_there/)
+    expect(missing).toMatch(/^Can’t connect to the database: .*not_there/)
     expect(missing).not.toContain(password)
     const none = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@a b:x/forecourt` } })
     expect(none).not.toContain(secret)
@@ -156,7 +156,7 @@ test('a newer database is refused, and a service that runs on it already says th
     return row?.version as number
   })
   expect(await refusal({ env })).toBe(
-    `The database is newer than this program: its schema is version 9001, and this program knows ${known}.`,
+    `The database is newer than this version of Forecourt: its schema is version 9001, but this version supports ${known}.`,
   )
   const readiness = await new Client(service).call(getReadiness, {})
   expect(readiness.status).toBe(503)

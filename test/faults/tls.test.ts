@@ -250,16 +250,16 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     )
     await expectRefused(
       urlTo(`localhost:${port}`, 'sslmode=verify-full&sslrootcert=/nowhere.pem'),
-      /^The sslrootcert of DATABASE_URL names \/nowhere\.pem, which cannot be read \(ENOENT\)\.\n$/,
+      /^Can’t read \/nowhere\.pem \(ENOENT\)\.\n$/,
     )
     writeFileSync(inHome('none.pem'), '-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n')
     for (const file of ['/etc/hostname', inHome('none.pem')]) {
       await expectRefused(
         urlTo(`localhost:${port}`, `sslmode=require&sslrootcert=${encodeURIComponent(file)}`),
-        /^The sslrootcert of DATABASE_URL names \/[^\n]+, which holds no certificate in PEM\.\n$/,
+        /^Can’t read \/[^\n]+, the sslrootcert in DATABASE_URL, has no PEM certificate\.\n$/,
       )
     }
   })
 })
 
-const oneSentence = /^The database cannot be reached: [^\n]+\.\n$/
+const oneSentence = /^Can’t connect to the database: [^\n]+\.\n$/

@@ -102,7 +102,7 @@ test('it starts as one service: one ready line, one link for the first admin, an
   const fresh = await start(place.preparedFolder(), { FORECOURT_OPERATOR_KEY: '', FORECOURT_LOG_LEVEL: 'debug' })
   const lines = fresh.stdout().split('\n')
   expect(lines.filter((line) => line.startsWith('Forecourt is ready at '))).toHaveLength(1)
-  expect(lines.filter((line) => line.startsWith('Set up the first operator'))).toHaveLength(1)
+  expect(lines.filter((line) => line.startsWith('Create the first admin account'))).toHaveLength(1)
   expect(fresh.stdout().match(/The application "demo" is ready/g)).toHaveLength(1)
   const pids = workersOf(fresh).map(({ pid }) => pid)
   expect(pids).toHaveLength(workers)
@@ -163,7 +163,7 @@ test('while a killed worker is away the others answer, and another takes its pla
   const pids = workersOf(service).map(({ pid }) => pid)
   expect(pids).toHaveLength(workers)
   expect(pids).not.toContain(killed.pid)
-  expect(service.stderr()).toMatch(new RegExp(`"pid":${killed.pid},.*worker ended: another is started in its place`))
+  expect(service.stderr()).toMatch(new RegExp(`"pid":${killed.pid},.*worker exited; starting a replacement`))
   expect(await missing(seen.created, app)).toEqual([])
 })
 
@@ -298,7 +298,7 @@ longTest('a port that is taken, by a program or by another service’s workers, 
     expect(code).toBe(1)
     expect(stdout).toBe('')
     expect(stderr).toBe(
-      `Port ${port} on 127.0.0.1 is used by another program: stop that program, or take another port.\n`,
+      `Port ${port} on 127.0.0.1 is used by another program. Stop that program, or set FORECOURT_PORT to another port.\n`,
     )
   }
   program.close()

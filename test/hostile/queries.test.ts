@@ -76,7 +76,10 @@ function expectHarmless(answer: Answer<unknown>, of: string): void {
   expect(answer.text, of).not.toMatch(/syntax error|PostgresError|pg_catalog|relation "|whsec_[A-Za-z0-9+/]{20}/)
 }
 
-const reads = operations.filter(({ method, query }) => method === 'GET' && query !== undefined)
+// A stream takes the filters of `pageEvents` and reads by its statements, but its answer has no end.
+const reads = operations.filter(
+  ({ id, method, query }) => method === 'GET' && query !== undefined && id !== 'streamEvents',
+)
 const membersOf = ({ query }: Operation<TObject, TObject, TSchema>) => Object.keys(query?.properties ?? {})
 
 test.each(reads.map((operation) => [operation.id, operation] as const))(

@@ -157,7 +157,7 @@ test('a session writes only from a page of the same origin, and only as JSON', a
       const headers: Record<string, string> = { cookie, 'content-type': type }
       if (site !== undefined) headers['sec-fetch-site'] = site
       if (from !== undefined) headers.origin = from
-      const body = JSON.stringify({ appName: 'made by a page' })
+      const body = JSON.stringify({ appName: 'created by a page' })
       const answer = await client.send(createApplication.path, { method: 'POST', headers, body })
       outcomes.push([site, from, type, answer.status])
       expected.push([site, from, type, mayCome ? (isTaken ? 200 : 415) : 401])

@@ -44,7 +44,7 @@ export function Page() {
 function Application({ appId, tab, offered }: { appId: string; tab: Tab; offered: Tab[] }) {
   const t = useTexts()
   const common = useCommon()
-  const { data, error, refetch } = useRead(getApplication, { appId })
+  const { data, error, refetch } = useRead(getApplication, { appId }, { live: appId })
   if (data === undefined) {
     return (
       <PageFrame title={common('application')} operation={getApplication}>

@@ -47,6 +47,7 @@ function List<Item extends object, Body extends TObject, Query extends TObject, 
       <Records
         name={`application-${name}`}
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty} />}
+        isLive
         footer={<Link to={to}>{toText}</Link>}
         {...records}
       />

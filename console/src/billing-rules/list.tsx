@@ -77,6 +77,7 @@ function Rules({ filters }: RulesProps) {
     <Records
       name="billingRules"
       operation={pageBillingRules}
+      isLive
       exportKind="billingRules"
       input={filters.values}
       columns={columns}

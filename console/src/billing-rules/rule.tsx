@@ -27,7 +27,7 @@ import { RuleView } from './view.tsx'
 export function Page() {
   const t = useTexts()
   const { appId = '', id } = useParams()
-  const { data: rule, error, refetch } = useRead(getBillingRule, { appId, id: Number(id) })
+  const { data: rule, error, refetch } = useRead(getBillingRule, { appId, id: Number(id) }, { live: appId })
   return (
     <PageFrame
       title={rule?.ruleName ?? t('title')}

@@ -7,19 +7,19 @@ interface Words {
 
 /** What became of an attempt. `{{detail}}` is the HTTP status, or the code by which an engineer finds more. */
 const words: Record<AttemptError, Words> = {
-  httpStatus: { en: 'Answered HTTP {{detail}}', zh: '返回 HTTP {{detail}}' },
-  nameNotFound: { en: 'The host name does not exist{{detail}}', zh: '域名不存在{{detail}}' },
-  nameServerSilent: { en: 'The name server did not answer', zh: '域名服务器没有响应' },
-  privateAddress: { en: 'The address is private, local or reserved', zh: '地址为私有、本地或保留地址' },
-  timeout: { en: 'No answer in time{{detail}}', zh: '超时未响应{{detail}}' },
-  refused: { en: 'The connection was refused{{detail}}', zh: '连接被拒绝{{detail}}' },
-  closed: { en: 'The connection was closed{{detail}}', zh: '连接被关闭{{detail}}' },
-  unreachable: { en: 'There is no route to the address{{detail}}', zh: '无法路由到该地址{{detail}}' },
-  tls: { en: 'The TLS certificate or connection is not valid{{detail}}', zh: 'TLS 证书或连接无效{{detail}}' },
-  url: { en: 'The callback URL is not allowed any more', zh: '回调地址已不被允许' },
-  secret: { en: 'The callback secret cannot be opened', zh: '回调密钥无法解密' },
-  eventGone: { en: 'The event is no longer kept', zh: '事件已不再保留' },
-  other: { en: 'The connection failed{{detail}}', zh: '连接失败{{detail}}' },
+  httpStatus: { en: 'HTTP {{detail}}', zh: '返回 HTTP {{detail}}' },
+  nameNotFound: { en: 'Host name not found{{detail}}', zh: '域名不存在{{detail}}' },
+  nameServerSilent: { en: 'DNS server didn’t respond', zh: '域名服务器没有响应' },
+  privateAddress: { en: 'Address is private, local or reserved', zh: '地址为私有、本地或保留地址' },
+  timeout: { en: 'Timed out{{detail}}', zh: '超时未响应{{detail}}' },
+  refused: { en: 'Connection refused{{detail}}', zh: '连接被拒绝{{detail}}' },
+  closed: { en: 'Connection closed{{detail}}', zh: '连接被关闭{{detail}}' },
+  unreachable: { en: 'No route to host{{detail}}', zh: '无法路由到该地址{{detail}}' },
+  tls: { en: 'Invalid TLS certificate or connection{{detail}}', zh: 'TLS 证书或连接无效{{detail}}' },
+  url: { en: 'Callback URL no longer allowed', zh: '回调地址已不被允许' },
+  secret: { en: 'Callback secret can’t be decrypted', zh: '回调密钥无法解密' },
+  eventGone: { en: 'Event no longer stored', zh: '事件已不再保留' },
+  other: { en: 'Connection failed{{detail}}', zh: '连接失败{{detail}}' },
 }
 
 const inBrackets: Words = { en: ' ({{code}})', zh: '（{{code}}）' }

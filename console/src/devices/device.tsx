@@ -31,31 +31,31 @@ import { useDeviceTexts } from './texts.ts'
 const useTexts = defineTexts(
   {
     device: 'Device',
-    bound: 'Bound',
+    bound: 'Bound since',
     address: 'Address',
-    division: 'Division',
-    unnamed: 'without a name',
+    division: 'Region',
+    unnamed: 'no name',
     model: 'Model',
-    noModel: 'No model is known: neither the inventory nor a serial prefix says one.',
+    noModel: 'Unknown model. Neither the inventory nor a serial prefix matches.',
     events: 'Events',
     noEvents: 'No events yet.',
     time: 'Time',
     event: 'Event',
     actor: 'By',
     state: 'State',
-    record: 'Record',
-    showRecord: 'JSON of event {{id}}',
+    record: 'Data',
+    showRecord: 'View JSON of event {{id}}',
     eventTitle: 'Event {{id}}',
-    toList: 'To the devices',
-    notHere: 'This application does not have the device.',
-    heldBefore: 'Who had the serial number stands below.',
+    toList: 'Back to devices',
+    notHere: 'This application doesn’t own the device.',
+    heldBefore: 'See the ownership history below.',
     picture: 'Picture of {{name}}',
   },
   {
     device: '设备信息',
     bound: '绑定时间',
     address: '地址',
-    division: '行政区划',
+    division: '地区',
     unnamed: '无名称',
     model: '型号',
     noModel: '型号未知：库存和序列号前缀均未指明。',
@@ -80,7 +80,11 @@ const refreshEvery = 10_000
 
 export function Page() {
   const { appId = '', deviceNo = '' } = useParams()
-  const { data, error, refetch } = useRead(getDevice, { appId, deviceNo }, { refetchInterval: refreshEvery })
+  const { data, error, refetch } = useRead(
+    getDevice,
+    { appId, deviceNo },
+    { refetchInterval: refreshEvery, live: appId },
+  )
   // A device may be gone although cached data is still there.
   if (error?.code === 20002) return <Absent appId={appId} deviceNo={deviceNo} />
   if (data !== undefined) return <Present device={data} />
@@ -280,6 +284,7 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
       <Records
         name="device-events"
         operation={pageEvents}
+        isLive
         input={{ appId, deviceNo }}
         orderedBy="time"
         columns={columns}

@@ -24,10 +24,10 @@ import { useDeviceTexts, useFieldNames } from './texts.ts'
 const useTexts = defineTexts(
   {
     newTitle: 'New device',
-    tabs: 'One device or several',
+    tabs: 'One or multiple devices',
     editTitle: 'Edit {{deviceNo}}',
     one: 'One device',
-    created: '{{name}} is registered.',
+    created: 'Device {{name}} created.',
   },
   {
     newTitle: '新建设备',

@@ -16,30 +16,30 @@ import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(
   {
-    defaultCode: 'Left empty, it is {{code}}, the default of the interface document.',
-    unknownRegion: 'The division table has no such code. It is kept as it is, and shown without a name.',
-    otherProvince: 'This district does not lie in {{province}} {{city}}, which the device would get.',
-    takeFromDistrict: 'Take province and city from the district',
+    defaultCode: 'If empty: {{code}}, the API’s default.',
+    unknownRegion: 'This code isn’t in the region table. It’s saved as is and shown without a name.',
+    otherProvince: 'This district isn’t in {{province}} {{city}}, which would be saved for the device.',
+    takeFromDistrict: 'Use the district’s province and city',
     coordinatesHint: 'Longitude,latitude in decimal degrees.',
-    looksSwapped: 'Is {{pair}} meant?',
-    advice10006: 'An application that is offline takes no new device. Take it online on its page, and send this again.',
+    looksSwapped: 'Did you mean {{pair}}?',
+    advice10006:
+      'The application is offline, so you can’t create devices. Bring it online on its page, then try again.',
     advice10006other:
-      'An application that is offline takes no new device. Ask an operator to take it online, then send this again.',
-    advice20013:
-      'Check the serial number. If it is right, the application that has it must unbind it before it can be registered here.',
-    advice20013finder: 'Whoever sees every application can look for it there, and transfer it or free it.',
-    advice20017: 'There is nothing left to do: it is a device of this application already.',
-    advice20014: 'Only serial numbers in the inventory are taken here. Import it first, and send this again.',
+      'The application is offline, so you can’t create devices. Ask the platform operator to bring it online, then try again.',
+    advice20013: 'Check the serial number. If it’s correct, the application that owns it must unbind it first.',
+    advice20013finder: 'People with access to all applications can find the device, and transfer or unbind it.',
+    advice20017: 'Nothing to do: the device already belongs to this application.',
+    advice20014: 'Only serial numbers in the inventory are allowed. Import this one, then try again.',
     advice20014other:
-      'Only serial numbers in the inventory are taken here. Ask an operator to import it, then send this again.',
-    toApplication: 'To the application',
-    toDevice: 'To the device',
-    toInventory: 'To the inventory',
-    toFinder: 'Find the serial number',
+      'Only serial numbers in the inventory are allowed. Ask the platform operator to import this one, then try again.',
+    toApplication: 'View application',
+    toDevice: 'View device',
+    toInventory: 'View inventory',
+    toFinder: 'Find serial number',
   },
   {
     defaultCode: '留空则为接口文档的默认值 {{code}}。',
-    unknownRegion: '行政区划表中没有此编码，将原样保存，不显示名称。',
+    unknownRegion: '行政区划表中没有此代码，将原样保存，不显示名称。',
     otherProvince: '该区县不属于将要保存的 {{province}} {{city}}。',
     takeFromDistrict: '按区县填写省市',
     coordinatesHint: '经度,纬度（十进制度）。',

@@ -21,11 +21,11 @@ import { useDeviceTexts } from './texts.ts'
 const useTexts = defineTexts(
   {
     find: 'Find',
-    nobody: 'No application has the serial number {{deviceNo}}, and none ever had it.',
-    parts: 'Devices whose serial number has it as a part: {{count}}.',
-    showParts: 'Show them',
-    free: '{{deviceNo}} is free: no application has it now.',
-    inInventory: 'Look for it in the inventory',
+    nobody: 'No application has or ever had the serial number {{deviceNo}}.',
+    parts: 'Devices with this in their serial number: {{count}}.',
+    showParts: 'View devices',
+    free: '{{deviceNo}} is free. No application owns it now.',
+    inInventory: 'Search the inventory',
   },
   {
     find: '查找',

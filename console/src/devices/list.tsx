@@ -30,7 +30,7 @@ const useTexts = defineTexts(
   {
     more: 'More filters',
     fewer: 'Fewer filters',
-    empty: 'There is no device yet.',
+    empty: 'No devices yet.',
     newDevice: 'New device',
     import: 'Import',
     created: 'Created',
@@ -208,6 +208,7 @@ function DeviceRecords({ appId }: { appId: string }) {
     <Records
       name="devices"
       operation={pageDevices}
+      isLive
       isBrief
       exportKind="devices"
       input={{ appId, ...values }}

@@ -12,22 +12,22 @@ import { showSuccess } from '../ui/feedback.tsx'
 
 const useTexts = defineTexts(
   {
-    title: 'Change of owner',
+    title: 'Ownership',
     transfer: 'Transfer',
     transferTitle: 'Transfer this device?',
     transferWords:
-      'Moves the device whole to another application that is online: name, address and state go with it. It is placed at no site any more. Both applications are told, and neither learns of the other.',
-    target: 'To which application',
-    transferred: 'Transferred.',
+      'Moves the device to another online application, with its name, address and state. The device is removed from its site. Both applications are notified; neither learns the other’s identity.',
+    target: 'Transfer to',
+    transferred: 'Device transferred.',
     unbind: 'Unbind',
     unbindTitle: 'Unbind this device?',
     unbindWords:
-      'Frees the serial number at once. The device is gone from this application, and any application may register it. Who held it stays in the history.',
-    unbound: 'Unbound. The serial number is free.',
-    force: 'Force unbinding',
-    forceTitle: 'Unbind this device by force?',
+      'The serial number becomes free immediately. The device is removed from this application, and any application can bind it. The ownership history is kept.',
+    unbound: 'Device unbound. The serial number is free.',
+    force: 'Force-unbind',
+    forceTitle: 'Force-unbind this device?',
     forceWords:
-      'Frees the serial number, even if another application holds it by then. The reason is kept in the history.',
+      'The serial number becomes free, whichever application owns it at that time. The reason is kept in the audit log.',
   },
   {
     title: '归属变更',
@@ -43,7 +43,7 @@ const useTexts = defineTexts(
     unbound: '已解绑，设备序列号可重新注册。',
     force: '强制解绑',
     forceTitle: '强制解绑此设备？',
-    forceWords: '无论届时由哪个应用持有，都释放该设备序列号，即使其间已易主。原因将记入历史。',
+    forceWords: '无论届时由哪个应用持有，都立即释放该设备序列号。原因将记入历史。',
   },
 )
 

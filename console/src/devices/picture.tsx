@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { defineTexts } from '../language/index.ts'
 
 const useTexts = defineTexts(
-  { noPicture: 'No picture', notLoaded: 'The picture cannot be loaded' },
+  { noPicture: 'No picture', notLoaded: 'Couldn’t load the picture' },
   { noPicture: '无图片', notLoaded: '图片无法加载' },
 )
 

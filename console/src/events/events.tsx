@@ -189,6 +189,7 @@ function Feed() {
         >
           name="feed"
           operation={pageEvents}
+          isLive
           exportKind="events"
           input={{ appId, ...values }}
           orderedBy="time"

@@ -40,11 +40,11 @@ export interface Sentence {
 const untold: Record<string, { what: Words; after: Words }> = {
   'operator.passwordChanged': {
     what: w('password', '密码'),
-    after: w('replaced by its owner, whose other sessions ended', '已由本人更换，其他会话已结束'),
+    after: w('changed by its owner; other sessions ended', '已由本人更换，其他会话已结束'),
   },
   'operator.reset': {
     what: w('password', '密码'),
-    after: w('removed, with all sessions; a set-up link was made', '已清除，所有会话已结束，并生成设置链接'),
+    after: w('removed, all sessions ended; setup link created', '已清除，所有会话已结束，并生成设置链接'),
   },
   'application.secretRotated': { what: w('secret', '应用密钥'), after: w('replaced', '已更换') },
   'thirdPartyConfig.secretRotated': { what: w('callback secret', '回调密钥'), after: w('replaced', '已更换') },

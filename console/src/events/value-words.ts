@@ -31,12 +31,12 @@ const lists = {
   inventory: w('inventory', '库存'),
   regions: w('regions', '行政区划'),
   imports: w('imports', '导入'),
-  acts: w('bulk acts', '批量操作'),
+  acts: w('bulk actions', '批量操作'),
   events: w('events', '事件'),
-  audit: w('operators’ actions', '运营操作'),
-  deliveries: w('callbacks', '回调投递'),
-  refusals: w('refusals', '拒绝记录'),
-  operators: w('people', '人员'),
+  audit: w('audit log', '审计日志'),
+  deliveries: w('deliveries', '回调投递'),
+  refusals: w('refused requests', '被拒绝的请求'),
+  operators: w('accounts', '账号'),
 }
 
 /** The meanings of values, by the noun of the event and the member. */
@@ -52,13 +52,16 @@ const valueWords: Record<string, Record<string, Record<string, Words>>> = {
       4: w('door', '门'),
     },
   },
-  application: { status: { 1: w('normal', '正常'), 2: w('frozen', '已冻结') }, onlineStatus: isOnline },
+  application: {
+    status: { 1: w('normal', '正常'), 2: w('frozen', '已冻结') },
+    onlineStatus: { 1: w('online', '已上线'), 2: w('offline', '已下线') },
+  },
   operator: {
     role: roles,
     status: { 1: w('active', '启用'), 2: w('disabled', '停用') },
-    source: { 1: w('made here', '本平台'), 2: w('single sign-on', '单点登录') },
+    source: { 1: w('local', '本平台'), 2: w('single sign-on', '单点登录') },
   },
-  operatorKey: { role: roles, status: { 1: w('works', '有效'), 2: w('does not work', '失效') } },
+  operatorKey: { role: roles, status: { 1: w('active', '有效'), 2: w('inactive', '失效') } },
   session: {
     role: roles,
     method: {
@@ -75,12 +78,12 @@ const valueWords: Record<string, Record<string, Record<string, Words>>> = {
       source: w('from one address', '同一来源地址'),
       nameAndSource: w('one name from one address', '同一来源地址的同一名称'),
       name: w('one name', '同一名称'),
-      code: w('codes of one account', '同一账号的验证码'),
+      code: w('verification codes of one account', '同一账号的验证码'),
     },
   },
   secondFactor: {
     factor: {
-      totp: w('code generator', '验证码生成器'),
+      totp: w('authenticator app', '验证器应用'),
       passkey: w('passkey', '通行密钥'),
       recoveryCodes: w('recovery codes', '恢复码'),
     },
@@ -88,22 +91,22 @@ const valueWords: Record<string, Record<string, Record<string, Words>>> = {
   billingRule: {
     ruleType: { 1: w('fast charging', '快充'), 2: w('slow charging', '慢充'), 3: w('occupancy', '占位') },
   },
-  priceChange: { status: { 1: w('waiting', '等待生效'), 2: w('in force', '已生效'), 3: w('cancelled', '已取消') } },
-  delivery: { status: { 1: w('waiting', '等待中'), 2: w('delivered', '已送达'), 3: w('dead', '已失败') } },
+  priceChange: { status: { 1: w('scheduled', '等待生效'), 2: w('applied', '已生效'), 3: w('cancelled', '已取消') } },
+  delivery: { status: { 1: w('pending', '等待中'), 2: w('delivered', '已送达'), 3: w('failed', '已失败') } },
   import: {
     kind: lists,
     status: jobStatus,
     format: { csv: w('CSV', 'CSV'), ndjson: w('NDJSON', 'NDJSON') },
     mode: {
-      create: w('rows that are there stay', '已存在的行保持不变'),
-      upsert: w('rows that are there are changed', '更新已存在的行'),
+      create: w('keep existing rows', '已存在的行保持不变'),
+      upsert: w('update existing rows', '更新已存在的行'),
     },
   },
   act: {
     kind: lists,
     status: jobStatus,
     act: {
-      update: w('change', '修改'),
+      update: w('update', '修改'),
       unbind: w('unbind', '解绑'),
       forceUnbind: w('force unbind', '强制解绑'),
       transfer: w('transfer', '转移'),

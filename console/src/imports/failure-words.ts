@@ -20,9 +20,9 @@ export function jobFailureWords({ failure, error, ...job }: FailedJob, language:
 
 /** What the sender of a job has lost, by the code of the refusal. */
 const losses: Record<number, Record<Language, string>> = {
-  10002: { en: 'their token or session has ended', zh: '其令牌或会话已失效' },
-  10003: { en: 'their role may not do this any more', zh: '其角色已无此权限' },
-  10004: { en: 'the application is gone', zh: '应用已不存在' },
+  10002: { en: 'their token or session has expired', zh: '其令牌或会话已失效' },
+  10003: { en: 'their role no longer allows this', zh: '其角色已无此权限' },
+  10004: { en: 'the application no longer exists', zh: '应用已不存在' },
   10005: { en: 'the application is frozen', zh: '应用已被冻结' },
 }
 
@@ -34,13 +34,13 @@ const sentences: Record<Language, Sentence> = {
     const where = place === null ? '' : ` at ${noun === 'import' ? 'line ' : ''}${place}`
     switch (kind) {
       case 'accessLost':
-        return `It stopped${where}, because whoever began it may not go on: ${losses[code ?? 0]?.en ?? 'access is lost'} (${code}). Rows before it are done.`
+        return `It stopped${where} because the person or program that started it lost access: ${losses[code ?? 0]?.en ?? 'access is lost'} (${code}). Rows before that point are done.`
       case 'rowsRefused':
-        return `It stopped${where}, because ${count} of its rows were refused: correct them and send them again.`
+        return `It stopped${where} because ${count} rows were refused. Correct them and upload them again.`
       case 'attemptsFailed':
-        return `It stopped after ${count} failed attempts${where} (${cause}). The service’s log tells more under the id ${id}.`
+        return `It stopped${where} after ${count} failed attempts (${cause}). For details, search the service log for ID ${id}.`
       case 'rowsLost':
-        return `${count} rows of the file are lost: send it again.`
+        return `${count} rows of the file were lost. Upload the file again.`
     }
   },
   zh({ kind, place, code, count, cause }, { noun, id }) {

@@ -2,8 +2,8 @@ import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
   {
-    failed: 'The map could not be loaded.',
-    tilesFailed: 'Parts of the base map could not be loaded.',
+    failed: 'Couldn’t load the map.',
+    tilesFailed: 'Parts of the map couldn’t be loaded.',
     zoomIn: 'Zoom in',
     zoomOut: 'Zoom out',
     showAll: 'Show all',

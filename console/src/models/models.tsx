@@ -9,7 +9,7 @@ import { Inventory } from './inventory.tsx'
 import { Models } from './model-list.tsx'
 
 const useTexts = defineTexts(
-  { title: 'Models and inventory', tabs: 'Models or inventory', models: 'Models', inventory: 'Inventory' },
+  { title: 'Models and inventory', tabs: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
   { title: '型号与库存', tabs: '型号或库存', models: '型号', inventory: '库存' },
 )
 

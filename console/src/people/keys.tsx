@@ -114,7 +114,7 @@ function useColumns(
       render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('noOwner')}</span>,
     },
     { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono', isExtra: true },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number', isExtra: 1200 },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number', isExtra: 1440 },
     { key: 'expireTime', title: t('expireTime'), dataIndex: 'expireTime', className: 'number' },
     {
       key: 'lastUseTime',

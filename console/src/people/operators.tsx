@@ -125,7 +125,7 @@ function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },
-    { key: 'signsInBy', title: t('signsInBy'), isExtra: 1200, render: (_, operator) => <WaysIn operator={operator} /> },
+    { key: 'signsInBy', title: t('signsInBy'), isExtra: 1440, render: (_, operator) => <WaysIn operator={operator} /> },
     {
       key: 'secondFactor',
       title: t('secondFactor'),

@@ -47,7 +47,11 @@ export function Gates({ site }: { site: SiteRecord }) {
   const { appId, id } = site
   const [asked, setAsked] = useState<Asked>()
   const close = () => setAsked(undefined)
-  const read = useRead(pagePlacements, { appId, siteId: id, pageSize: most }, { refetchInterval: refreshEvery })
+  const read = useRead(
+    pagePlacements,
+    { appId, siteId: id, pageSize: most },
+    { refetchInterval: refreshEvery, live: appId },
+  )
   return (
     <section className="card">
       <div style={{ display: 'flex', alignItems: 'baseline', gap: 12 }}>

@@ -78,6 +78,7 @@ export function Page() {
         <Records
           name="priceChanges"
           operation={pagePriceChanges}
+          isLive
           exportKind="priceChanges"
           input={values}
           columns={useColumns(appId, (act, change) => setAsked({ act, change }))}

@@ -28,7 +28,7 @@ type Use = (typeof members)[keyof typeof members]
 export function SitePrices({ site: { appId, id } }: { site: SiteRecord }) {
   const t = useTexts()
   const sites = useSiteTexts()
-  const options = { refetchInterval: 30_000 }
+  const options = { refetchInterval: 30_000, live: appId }
   const { data, error, refetch } = useRead(getSitePrices, { appId, id }, options)
   const asked = { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 }
   // If a site has no rule yet, the response does not say when it gets one.

@@ -3,12 +3,12 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts(
   {
     division: 'Province, city, district',
-    choose: 'Find by name or code',
-    byHand: 'Type codes and names',
-    fromTable: 'Choose from the table',
-    notInTable: 'The division table does not have exactly these codes and names. They are kept as they are.',
-    noDistrict: 'The division table has no district here. Type its code and name.',
-    tableFailed: 'The division table could not be read. Codes and names can be typed.',
+    choose: 'Search by name or code',
+    byHand: 'Enter codes and names',
+    fromTable: 'Choose from the region table',
+    notInTable: 'These codes and names don’t exactly match the region table. They’re saved as entered.',
+    noDistrict: 'The region table has no districts here. Enter a code and name.',
+    tableFailed: 'Couldn’t load the region table. Enter codes and names instead.',
     provinceCode: 'Province code',
     provinceName: 'Province name',
     cityCode: 'City code',

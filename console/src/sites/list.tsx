@@ -262,6 +262,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
     <Records
       name={isBesideMap ? 'sites-beside-map' : 'sites'}
       operation={pageSites}
+      isLive
       exportKind="sites"
       input={input}
       columns={isBesideMap ? columns.map(besideMap) : columns}

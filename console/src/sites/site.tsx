@@ -36,7 +36,7 @@ import { useTexts } from './texts.ts'
 export function Page() {
   const t = useTexts()
   const { appId = '', id } = useParams()
-  const { data, error, refetch } = useRead(getSite, { appId, id: Number(id) })
+  const { data, error, refetch } = useRead(getSite, { appId, id: Number(id) }, { live: appId })
   if (data === undefined && error !== null) {
     return (
       <PageFrame title={t('general')}>
@@ -263,6 +263,7 @@ function Events({ site }: { site: SiteRecord }) {
       <Records
         name="site-events"
         operation={pageEvents}
+        isLive
         input={{ appId, siteId: id }}
         orderedBy="time"
         columns={columns}

@@ -5,15 +5,15 @@ interface Words {
 
 /** Actors that are neither accounts nor keys; no account and no key may have such a name. */
 const actors: Record<string, Words> = {
-  'operator:first start': { en: 'The first start', zh: '首次启动' },
-  'operator:command line': { en: 'The command line', zh: '命令行' },
+  'operator:first start': { en: 'First start', zh: '首次启动' },
+  'operator:command line': { en: 'Command line', zh: '命令行' },
   'operator:operator': { en: 'The key of the settings', zh: '配置中的密钥' },
-  'operatorKey:operator': { en: 'The key of the settings, signed in', zh: '以配置中的密钥登录' },
-  anyone: { en: 'Nobody signed in', zh: '未登录者' },
+  'operatorKey:operator': { en: 'Settings key (signed in)', zh: '以配置中的密钥登录' },
+  anyone: { en: 'Not signed in', zh: '未登录者' },
 }
 /** The actor of what a price change does when it takes effect; the price change names who scheduled it. */
-const prices: Words = { en: 'A price change that took effect', zh: '到期的调价' }
-const platform: Words = { en: 'Forecourt itself', zh: 'Forecourt 系统' }
+const prices: Words = { en: 'Scheduled price change', zh: '到期的调价' }
+const platform: Words = { en: 'Forecourt', zh: 'Forecourt 系统' }
 
 /** The actors, other than the platform itself, that are neither accounts nor keys, with their words. */
 export const actorsWithoutAccount = Object.entries(actors).map(([actor, words]) => ({ actor, words }))

@@ -8,13 +8,13 @@ import { State } from './status.tsx'
 const useTexts = defineTexts(
   {
     comparison: 'Before and after',
-    member: 'Member',
+    member: 'Field',
     before: 'Before',
     after: 'After',
     changed: 'Changed',
-    onlyChanged: 'Only what changed',
-    nothing: 'No member differs.',
-    isAbsent: 'not there',
+    onlyChanged: 'Show only changes',
+    nothing: 'No changes.',
+    isAbsent: 'not set',
   },
   {
     comparison: '变更前后对比',

@@ -6,10 +6,10 @@ import { useCommon } from './texts.ts'
 const useTexts = defineTexts(
   {
     opened: 'When you opened it',
-    now: 'Now',
+    now: 'Current',
     keepMine: 'Keep mine and save',
     takeTheirs: 'Take theirs',
-    both: 'Changed by both of you: {{fields}}. What only you changed stays yours either way.',
+    both: 'You both changed: {{fields}}. Fields that only you changed are kept either way.',
   },
   {
     opened: '打开时',

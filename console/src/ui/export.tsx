@@ -8,11 +8,11 @@ import { RefusalAlert } from './refusal-alert.tsx'
 
 const useTexts = defineTexts(
   {
-    all: 'Rows that fit the filters: {{total}}',
-    many: 'All rows that fit the filters. There are more than {{total}}: the file may be large.',
-    csv: 'CSV, for a spreadsheet',
-    ndjson: 'NDJSON, for programs',
-    geojson: 'GeoJSON, for maps (WGS 84)',
+    all: '{{total}} rows match the filters.',
+    many: 'More than {{total}} rows match the filters. The file may be large.',
+    csv: 'CSV (for spreadsheets)',
+    ndjson: 'NDJSON (for programs)',
+    geojson: 'GeoJSON (for maps, WGS 84)',
   },
   {
     all: '符合筛选条件的全部数据：{{total}} 行',

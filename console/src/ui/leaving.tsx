@@ -6,7 +6,7 @@ import { loadFeedback, showQuestion } from './feedback.tsx'
 const useTexts = defineTexts(
   {
     title: 'Leave without saving?',
-    words: 'What you entered here is not saved, and would be lost.',
+    words: 'Your changes will be lost.',
     leave: 'Leave',
     stay: 'Stay',
   },

@@ -5,11 +5,12 @@ import { useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ExportKind } from '../../../src/bulk/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
-import { type Input, useRead } from '../api.ts'
+import { call, type Input, reading, useRead } from '../api.ts'
 import { store, stored } from '../storage.ts'
 import { useChangeSearch } from './address.ts'
 import { Dropdown } from './dropdown.tsx'
 import { Select } from './fields.tsx'
+import { useLiveRows } from './live-rows.ts'
 import { Loading } from './loading.tsx'
 import { useIsNarrow } from './narrow.ts'
 import { grouped } from './number.ts'
@@ -49,6 +50,8 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   isNarrowed?: boolean
   clear?: () => void
   refetchInterval?: number
+  /** Whether the rows change with the events of the application that the filters name. */
+  isLive?: boolean
   onRow?: (item: Item) => { onClick: () => void }
   selection?: { keys: (string | number)[]; onChange: (keys: (string | number)[]) => void }
   /** Whether a row is a card of three lines in a narrow window. */
@@ -98,6 +101,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   isNarrowed = false,
   clear,
   refetchInterval,
+  isLive = false,
   onRow,
   selection,
   isBrief,
@@ -113,10 +117,20 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const place = usePlace(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
   const sorted = useSort(columns, orderedBy, place.names)
-  const asked = { ...input, ...sorted.asked, pageSize, ...place.asked } as unknown as Input<Body, Query>
+  const sized = (size: number) =>
+    ({ ...input, ...sorted.asked, pageSize: size, ...place.asked }) as unknown as Input<Body, Query>
+  const asked = sized(pageSize)
+  const live = useLiveRows<Item>({
+    appId: liveFor(isLive, input),
+    queryKey: reading(operation, asked).queryKey,
+    pageSize,
+    isFirst: place.isFirst,
+    rowKey,
+    load: async (size) => (await call(operation, sized(size))).data as unknown as PageData<Item>,
+  })
   const { data, error, isFetching, isPlaceholderData, refetch } = useRead(operation, asked, {
     keepsPrevious: true,
-    ...(refetchInterval === undefined ? {} : { refetchInterval }),
+    ...pollingOf(refetchInterval, live.isLive),
   })
   // The deferred value lets React draw the rows in slices, and the browser responds to the user between two slices.
   const found = useDeferredValue(data, undefined) as (PageData<Item> & Static<Data>) | undefined
@@ -128,6 +142,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const chosen = selection?.keys.length ?? 0
   return (
     <div className="records">
+      <NewRows {...live} />
       {isNarrow && <SortChoice columns={columns} {...sorted.rows} />}
       <Rows<Item>
         // Other columns, or fewer rows a page, are laid out anew.
@@ -178,6 +193,25 @@ export function Records<Item extends object, Body extends TObject, Query extends
         )}
         <Turns place={place} page={found} isWaiting={isPlaceholderData} />
       </nav>
+    </div>
+  )
+}
+
+/** The application whose events the rows follow; empty if none. */
+const liveFor = (isLive: boolean, { appId = '' }: Record<string, unknown>) => (isLive ? String(appId) : '')
+
+const pollingOf = (refetchInterval: number | undefined, isLive: boolean) =>
+  refetchInterval === undefined || isLive ? {} : { refetchInterval }
+
+/** The button that shows rows which have been added, where they would move what is read. */
+function NewRows({ waiting, join }: { waiting: number; join: () => Promise<void> }) {
+  const t = useCommon()
+  if (waiting === 0) return null
+  return (
+    <div className="records-new" role="status">
+      <Button size="small" type="primary" shape="round" onClick={() => void join()}>
+        {t('newRows', { count: grouped(waiting) })}
+      </Button>
     </div>
   )
 }

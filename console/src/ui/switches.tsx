@@ -6,7 +6,7 @@ import { useShade } from '../theme.tsx'
 import { Dropdown } from './dropdown.tsx'
 
 const useTexts = defineTexts(
-  { language: 'Language', shade: 'Appearance', light: 'Light', dark: 'Dark', system: 'As the system' },
+  { language: 'Language', shade: 'Appearance', light: 'Light', dark: 'Dark', system: 'System' },
   { language: '语言', shade: '外观', light: '浅色', dark: '深色', system: '跟随系统' },
 )
 

@@ -31,7 +31,7 @@ export const thirdPartyConfigMembers = {
   callbackUrl: optional(
     text(
       lengths.url,
-      'The address of the callback: https; http only if the settings allow it. The query is stored encrypted: the application and admins read it in full; other callers and events get `?…` in its place. Sent back with `?…`, the address keeps the stored query.',
+      'The callback URL: https, or http if the settings allow it. The query is stored encrypted. The application and admins see it in full; other callers and events see `?…` instead. To keep the stored query, send `?…` back.',
     ),
   ),
   callbackEvents: optional(Type.Array(EventTypeName, { minItems: 1, maxItems: eventTypes.length })),
@@ -45,15 +45,14 @@ export const ThirdPartyConfigRecord = named(
     operatorId: nullable(Type.String()),
     callbackUrl: nullable(
       Type.String({
-        description:
-          'the address of the callback; its query is shown in full, or as `?…` to callers that may not read it',
+        description: 'the callback URL; callers that may not read its query see `?…` instead',
       }),
     ),
     callbackEvents: Type.Array(Type.String({ [shownKey]: EventTypeName })),
-    callbackSecret: shownOnce('shown once, when the secret is created or rotated; null from then on'),
+    callbackSecret: shownOnce('shown only once, when the secret is created or rotated; null afterwards'),
     callbackStopTime: nullable(
       Type.String({
-        description: 'when the receiver answered 410 and callbacks stopped; saving the configuration starts them again',
+        description: 'when the endpoint responded with 410 and was disabled; saving the configuration enables it again',
       }),
     ),
     callbackStopReason: nullable(Type.String()),
@@ -80,7 +79,7 @@ export const saveThirdPartyConfig = operation({
 export const getThirdPartyConfig = operation({
   id: 'getThirdPartyConfig',
   group: 'thirdPartyConfig',
-  summary: 'Answers the third-party configuration of an application.',
+  summary: 'Returns the third-party configuration of an application.',
   method: 'GET',
   path: `${folder}/detail`,
   callers: ['application', 'operator'],
@@ -94,7 +93,7 @@ export const rotateCallbackSecret = operation({
   id: 'rotateCallbackSecret',
   group: 'thirdPartyConfig',
   summary:
-    'Replaces the callback secret and shows the new secret once; for 24 hours callbacks are signed with both secrets.',
+    'Rotates the callback secret and returns the new one once. For 24 hours, callbacks are signed with both secrets.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
   asksProof: true,

@@ -77,7 +77,7 @@ function sealQuery(
 }
 
 function refuseHiddenQuery(): never {
-  const en = `ends in ${hiddenQuery}, which means “keep the stored query”, but no query is stored for this address`
+  const en = `ends in ${hiddenQuery}, which keeps the stored query, but no query is stored for this URL`
   const reason = { en, zh: `以 ${hiddenQuery} 结尾，表示保留原有查询参数，但此地址没有已保存的查询参数` }
   throw invalidRequest([{ field: 'callbackUrl', reason }])
 }

@@ -19,8 +19,8 @@ const credentials = {
 
 /** RFC 6749 §5.2. */
 const OAuthError = Type.Object({
-  error: Type.String({ description: 'The error as OAuth libraries read it, for example invalid_client.' }),
-  error_description: Type.String({ description: 'The error in words, for people.' }),
+  error: Type.String({ description: 'The OAuth error code, such as invalid_client.' }),
+  error_description: Type.String({ description: 'The error message.' }),
 })
 
 export const issueToken = operation({
@@ -44,13 +44,13 @@ export const issueToken = operation({
   data: Type.Object({
     accessToken: Type.String({ description: 'The token, to be sent as `Authorization: Bearer …`.' }),
     tokenType: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
-    expiresIn: Type.Integer({ description: 'Seconds until the token ends.' }),
+    expiresIn: Type.Integer({ description: 'Seconds until the token expires.' }),
   }),
   beside: {
     answer: Type.Object({
-      access_token: Type.String({ description: 'The access token again, under the name that OAuth libraries read.' }),
+      access_token: Type.String({ description: 'The access token, under the name that OAuth libraries expect.' }),
       token_type: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
-      expires_in: Type.Integer({ description: 'Seconds until the token ends.' }),
+      expires_in: Type.Integer({ description: 'Seconds until the token expires.' }),
     }),
     refusal: OAuthError,
   },
@@ -85,13 +85,13 @@ const authMethods = Type.Array(Type.String({ examples: ['client_secret_basic'] }
 export const getAuthorizationServer = operation({
   id: 'getAuthorizationServer',
   group: 'service',
-  summary: 'Answers where and how tokens are obtained (RFC 8414).',
+  summary: 'Returns the OAuth authorization server metadata (RFC 8414).',
   method: 'GET',
   path: '/.well-known/oauth-authorization-server',
   callers: [],
   data: Type.Object({
     issuer: Type.String({
-      description: 'The service’s address: the one in its settings, else the one that the caller used.',
+      description: 'The service’s address: from its settings, otherwise the one in the request.',
     }),
     token_endpoint: Type.String({ description: 'Where tokens are issued.' }),
     token_endpoint_auth_methods_supported: authMethods,

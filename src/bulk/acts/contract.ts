@@ -69,7 +69,7 @@ function filtersOf({ query }: { query?: TObject }): TObject {
   )
 }
 
-const all = optional(Type.Boolean({ description: 'true: every row; without other filters.' }))
+const all = optional(Type.Boolean({ description: 'true: all rows. Can’t be combined with other filters.' }))
 
 /** The filters of each kind, and the members that an update of it sets. */
 export const actFilters = {
@@ -92,7 +92,7 @@ type Members = Record<string, unknown>
 const ActFilter = Type.Unsafe<Members>({
   type: 'object',
   description:
-    'The filters of the page operation of the kind, as JSON values: at least one of them, or `all`. A row must fit all of them.',
+    'Filters of the list operation of this kind, as JSON values: at least one, or `all`. Rows must match all of them.',
   [shownKey]: named(
     'ActFilter',
     Type.Object(
@@ -103,7 +103,7 @@ const ActFilter = Type.Unsafe<Members>({
 })
 const ActChanges = Type.Unsafe<Members>({
   type: 'object',
-  description: 'For update: the members to change, as the update of one row takes them.',
+  description: 'For update: the fields to set, as in the update operation of a single row.',
   [shownKey]: Type.Union([actChanges.devices, actChanges.sites]),
 })
 
@@ -124,19 +124,21 @@ const members = {
   filter: ActFilter,
   set: nullable(ActChanges),
   targetAppId: nullable(
-    Type.String({ description: 'for a transfer: the new owner; null for callers that may not see it' }),
+    Type.String({
+      description: 'for a transfer: the application that receives the devices; null for callers that may not see it',
+    }),
   ),
   reason: nullable(Type.String()),
-  dryRun: Type.Boolean({ description: 'True: the rows were only counted.' }),
+  dryRun: Type.Boolean({ description: 'true: matches were only counted.' }),
   status: ActStatus,
-  rows: Type.Integer({ description: 'How many rows matched when the act began.' }),
-  done: Type.Integer({ description: 'Rows that the act changed.' }),
+  rows: Type.Integer({ description: 'Rows that matched at the start.' }),
+  done: Type.Integer({ description: 'Rows that were changed.' }),
   unchanged: Type.Integer({ description: 'Rows that needed no change; they write no event.' }),
   refused: Type.Integer({ description: 'Rows that were refused.' }),
   actor: Type.String(),
   createTime: moment,
-  finishTime: nullable(Type.String({ description: 'When the act ended; null before.' })),
-  error: nullable(Type.String({ description: 'Why the act failed; null if it did not fail.' })),
+  finishTime: nullable(Type.String({ description: 'When the bulk action finished; null until then.' })),
+  error: nullable(Type.String({ description: 'Why the bulk action failed; null if it didn’t.' })),
   failure: nullable(JobFailure),
 }
 
@@ -160,7 +162,7 @@ export const createAct = operation({
   id: 'createAct',
   group: 'bulk',
   summary:
-    'Carries out an operation on every device or site that matches, in the background: on the rows that exist when this is answered and that still match when the act reaches them. Each row writes the event of the single operation. One import or act of an application at a time.',
+    'Starts a bulk action: runs an operation in the background on all devices or sites that match the filters. It covers rows that exist at the time of the response and still match when they are processed. Each row writes the same event as the single operation. An application can run one import or bulk action at a time.',
   method: 'POST',
   path: `${folder}/create`,
   callers,
@@ -171,10 +173,12 @@ export const createAct = operation({
     act: ActNameText,
     filter: ActFilter,
     set: optional(ActChanges),
-    targetAppId: optional(described(appId, 'For transfer: the application that the devices go to; it must be online.')),
-    reason: optional(described(reasonText, 'In words; forceUnbind and transfer must have one.')),
+    targetAppId: optional(
+      described(appId, 'For transfer: the application that receives the devices. It must be online.'),
+    ),
+    reason: optional(described(reasonText, 'The reason; required for forceUnbind and transfer.')),
     expectedRows: optional(
-      described(integer(), 'How many rows the caller has seen to match: with another number the act is refused.'),
+      described(integer(), 'The number of matches that you expect. If it differs, the request is refused.'),
     ),
     dryRun: optional(
       Type.Boolean({
@@ -192,7 +196,7 @@ export const createAct = operation({
 export const getAct = operation({
   id: 'getAct',
   group: 'bulk',
-  summary: 'Answers one act and its progress.',
+  summary: 'Returns one bulk action with its progress.',
   method: 'GET',
   path: `${folder}/detail`,
   callers,
@@ -204,7 +208,7 @@ export const getAct = operation({
 export const pageActs = operation({
   id: 'pageActs',
   group: 'bulk',
-  summary: 'Pages through the acts of the last 7 days, newest first.',
+  summary: 'Lists bulk actions of the last 7 days, newest first.',
   method: 'GET',
   path: `${folder}/page`,
   callers,
@@ -222,7 +226,7 @@ export const pageActs = operation({
 export const cancelAct = operation({
   id: 'cancelAct',
   group: 'bulk',
-  summary: 'Cancels an act that waits or runs; rows that it has changed stay so.',
+  summary: 'Cancels a waiting or running bulk action. Changes already made are kept.',
   method: 'POST',
   path: `${folder}/cancel`,
   callers,
@@ -238,14 +242,14 @@ export const getActResult = operation({
   id: 'getActResult',
   group: 'bulk',
   summary:
-    'Answers one line of NDJSON for each row that has an outcome: `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`.',
+    'Returns the results as NDJSON, one line per processed row: `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`.',
   method: 'GET',
   path: `${folder}/result`,
   callers,
   query: Type.Object({
     appId: anyAppId,
     id,
-    outcome: optional(textOneOf(actOutcomes, 'Only rows with this outcome.')),
+    outcome: optional(textOneOf(actOutcomes, 'Only rows with this result.')),
   }),
   data: Type.Unknown(),
   answers: ['application/x-ndjson'],

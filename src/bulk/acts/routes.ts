@@ -182,7 +182,7 @@ function forTrail(act: ActRecord): object {
 
 function rowsChanged(rows: number): Refusal {
   const reason = {
-    en: `is not the number of rows that match now, which is ${rows}`,
+    en: `differs from the current number of matches, ${rows}`,
     zh: `与现在符合条件的行数不符：${rows}`,
   }
   return new Refusal('rowsChanged', { errors: [{ field: 'expectedRows', reason }] })

@@ -78,8 +78,8 @@ export function actFaults({ kind, act, filter, set, targetAppId, reason }: Parti
   return faults
 }
 
-const required: Reason = { en: 'is required for this act', zh: '此操作必填' }
-const onlyFor = (act: ActName): Reason => ({ en: `is for the act ${act} only`, zh: `仅用于 ${act}` })
+const required: Reason = { en: 'is required for this action', zh: '此操作必填' }
+const onlyFor = (act: ActName): Reason => ({ en: `is only for the action ${act}`, zh: `仅用于 ${act}` })
 
 function filterFaults(kind: ActKind, filter: Members): FieldFault[] {
   const schema = actFilters[kind]
@@ -89,21 +89,21 @@ function filterFaults(kind: ActKind, filter: Members): FieldFault[] {
   const { all, ...others } = givenOf(filter)
   const isEmpty = Object.keys(others).length === 0
   if (all === false)
-    return [{ field: 'filter.all', reason: { en: 'must be true, or left out', zh: '只能是 true，或不填' } }]
+    return [{ field: 'filter.all', reason: { en: 'must be true or omitted', zh: '只能是 true，或不填' } }]
   if (all === undefined && isEmpty) {
-    const reason = { en: 'must hold at least one filter, or all: true', zh: '至少要有一个筛选条件，或 all: true' }
+    const reason = { en: 'must have at least one filter, or all: true', zh: '至少要有一个筛选条件，或 all: true' }
     return [{ field: 'filter', reason }]
   }
   if (all !== undefined && !isEmpty) {
     return [
-      { field: 'filter.all', reason: { en: 'must be given without other filters', zh: '不得与其他筛选条件同时给出' } },
+      { field: 'filter.all', reason: { en: 'can’t be combined with other filters', zh: '不得与其他筛选条件同时给出' } },
     ]
   }
   return []
 }
 
 function changeFaults(kind: ActKind, changes: Members | null): FieldFault[] {
-  const reason = { en: 'must hold at least one member to change', zh: '至少要有一个要修改的字段' }
+  const reason = { en: 'must have at least one field to change', zh: '至少要有一个要修改的字段' }
   if (changes === null || Object.keys(pick(actChanges[kind], changes)).length === 0) return [{ field: 'set', reason }]
   return faultsWithin('set', actChanges[kind], changes)
 }

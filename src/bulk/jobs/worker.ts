@@ -126,7 +126,7 @@ export class JobWorker {
   private async run(): Promise<void> {
     while (!this.isStopping) {
       const job = await store.takeJob(this.parts.sql).catch((error: unknown) => {
-        this.parts.log.debug({ err: error }, 'the search for waiting jobs failed: it will be retried')
+        this.parts.log.debug({ err: error }, 'search for waiting jobs failed; will retry')
         return undefined
       })
       if (job === undefined) await this.rests.rest(lookEveryMs)
@@ -167,7 +167,7 @@ export class JobWorker {
         if (error instanceof store.JobLost) return true
         if (error instanceof TryAgain) continue
         hasFailed = true
-        log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed: it will be retried`)
+        log.warn({ err: error, ...named(job, steps) }, `${steps.noun} attempt failed; will retry`)
         if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) {
           await this.giveUp(job, steps, error, attemptsFailed(failedJob(job, steps), error))
           return true
@@ -249,7 +249,7 @@ export class JobWorker {
       await store
         .analyzeFilled(sql, job.kind, job.unanalyzed)
         .catch((error: unknown) =>
-          log.debug({ err: error, jobId: job.id }, 'ANALYZE of the tables that a job fills failed: the job continues'),
+          log.debug({ err: error, jobId: job.id }, 'ANALYZE of the job’s tables failed; the job continues'),
         )
       job.unanalyzed = 0
       next *= 2

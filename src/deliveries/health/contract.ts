@@ -52,7 +52,7 @@ const AttemptErrorCode = named(
   'AttemptError',
   textOneOf(
     attemptErrors,
-    'Why attempts failed: an answer other than 2xx, a host name that is unknown or not looked up in time, a private address, no answer in time, a connection that was refused, closed, has no route or no valid certificate, a URL that is no longer allowed, a secret that cannot be opened, an event that is no longer kept, or anything else.',
+    'Why attempts failed: a response other than 2xx; a host name not found or not resolved in time; a private address; a timeout; a connection that was refused, closed, unroutable or without a valid certificate; a URL that is no longer allowed; a secret that can’t be decrypted; an event that is no longer stored; or another reason.',
   ),
 )
 
@@ -60,7 +60,7 @@ const CallbackState = named(
   'CallbackState',
   textOneOf(
     ['off', 'delivering', 'failing', 'held', 'stopped', 'paused'],
-    'off: no callback URL. delivering: the newest attempt was taken, or none was needed. failing: the newest attempts failed. held: nothing is sent until `heldUntil`. stopped: the receiver answered 410. paused: the service sends no callbacks.',
+    'off: no callback URL. delivering: the latest attempt succeeded, or none was needed. failing: the latest attempts failed. held: the endpoint is paused until `heldUntil`. stopped: the endpoint is disabled, because it responded with 410. paused: all callbacks of the service are paused.',
   ),
 )
 
@@ -71,9 +71,9 @@ const Attempts = named(
   Type.Object({
     attempts: Type.Integer({
       description:
-        'how many attempts were made for the deliveries that were begun in this time, also before these were sent again; tests do not count',
+        'number of attempts for deliveries started in this period, including attempts before a replay, without tests',
     }),
-    failed: Type.Integer({ description: 'how many of these attempts failed' }),
+    failed: Type.Integer({ description: 'number of failed attempts' }),
   }),
 )
 
@@ -82,11 +82,11 @@ const Failure = named(
   Type.Object({
     error: AttemptErrorCode,
     reason: Type.String({ description: 'the `error` of these deliveries, in words' }),
-    responseStatus: nullable(Type.Integer({ description: 'the HTTP status of the newest attempt; null without one' })),
-    waiting: Type.Integer({ description: 'how many of these deliveries wait for another attempt' }),
-    dead: Type.Integer({ description: 'how many of these deliveries are dead' }),
+    responseStatus: nullable(Type.Integer({ description: 'the HTTP status of the latest attempt; null without one' })),
+    waiting: Type.Integer({ description: 'number of pending deliveries' }),
+    dead: Type.Integer({ description: 'number of failed deliveries' }),
     timeFrom: described(moment, 'The time of the oldest event of these deliveries.'),
-    timeTo: described(moment, 'The time of the newest event of these deliveries.'),
+    timeTo: described(moment, 'The time of the latest event of these deliveries.'),
   }),
 )
 
@@ -99,33 +99,33 @@ export const CallbackHealth = named(
     heldUntil: nullable(
       Type.String({ description: 'until when nothing is sent to the endpoint, because attempts have failed' }),
     ),
-    failingSince: nullable(Type.String({ description: 'since when every attempt has failed; null while none has' })),
-    failingReason: nullable(Type.String({ description: 'why the newest attempt failed' })),
-    lastSuccessTime: nullable(
-      Type.String({ description: `when the receiver last took one of the ${mostLookedAt} newest deliveries` }),
+    failingSince: nullable(
+      Type.String({ description: 'since when all attempts have failed; null if the latest one didn’t' }),
     ),
+    failingReason: nullable(Type.String({ description: 'why the latest attempt failed' })),
+    lastSuccessTime: nullable(Type.String({ description: `last success among the ${mostLookedAt} latest deliveries` })),
     hasSucceeded: Type.Boolean({
       description:
-        'false: the receiver has not taken any delivery since the first configuration, so it may not be set up yet. True also where older deliveries are no longer kept.',
+        'false: no delivery has succeeded since the first configuration, so the receiver may not be set up yet. Also true if older deliveries are no longer stored.',
     }),
-    lastHour: described(Attempts, 'The attempts of the last hour’s deliveries.'),
-    lastDay: described(Attempts, 'The attempts of the last 24 hours’ deliveries.'),
+    lastHour: described(Attempts, 'Attempts for deliveries of the last hour.'),
+    lastDay: described(Attempts, 'Attempts for deliveries of the last 24 hours.'),
     countedFrom: nullable(
       Type.String({
-        description: `\`lastHour\` and \`lastDay\` count only the deliveries begun since this time; null if the last day has fewer than ${mostLookedAt} deliveries`,
+        description: `\`lastHour\` and \`lastDay\` count only deliveries started since this time; null if the last day has fewer than ${mostLookedAt} deliveries`,
       }),
     ),
     waitingEvents: Type.Integer({
-      description: 'how many events wait and have no delivery yet, counted up to 10000',
+      description: 'number of queued events (without a delivery yet), counted up to 10000',
     }),
     ...Missed,
     waitingRetries: Type.Integer({
-      description: `how many deliveries wait for another attempt, counted up to ${mostLookedAt}`,
+      description: `number of pending deliveries, counted up to ${mostLookedAt}`,
     }),
-    waitingSince: nullable(Type.String({ description: 'the time of the oldest event that waits' })),
-    dead: { ...count, description: `how many deliveries of events are dead, counted up to ${mostLookedAt}` },
+    waitingSince: nullable(Type.String({ description: 'time of the oldest queued or pending event' })),
+    dead: { ...count, description: `number of failed deliveries, without tests, counted up to ${mostLookedAt}` },
     failures: Type.Array(Failure, {
-      description: `the waiting and dead deliveries that have failed, by the cause of the failure, the most frequent first: ${mostFailures} kinds at most`,
+      description: `pending and failed deliveries by reason, most frequent first, up to ${mostFailures} reasons`,
     }),
   }),
 )
@@ -135,7 +135,7 @@ export const getCallbackHealth = operation({
   id: 'getCallbackHealth',
   group: 'deliveries',
   summary:
-    'Answers the health of an application’s callback: its state, the share of attempts that failed, what waits, and the causes of failed deliveries.',
+    'Returns the health of an application’s callback endpoint: status, share of failed attempts, backlog and failure reasons.',
   method: 'GET',
   path: '/api/platform/v1/delivery/health',
   callers: ['application', 'operator'],

@@ -17,7 +17,7 @@ test.each([
   ['the connection failed (DEPTH_ZERO_SELF_SIGNED_CERT)', 'tls'],
   ['the connection failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)', 'tls'],
   ['the URL must begin with https://', 'url'],
-  ['the callback secret cannot be opened', 'secret'],
+  ['the callback secret can’t be decrypted', 'secret'],
   ['the event is no longer stored', 'eventGone'],
   ['the connection failed (unknown)', 'other'],
 ] as const)('%s is %s', (error, code) => {

@@ -97,7 +97,7 @@ export class ReplayWorker {
     while (!this.isStopping) {
       const startedAt = performance.now()
       const isUnderWay = await transaction(this.sql, stepAnyReplay).catch((error: unknown) => {
-        this.log.debug({ err: error }, 'replay step failed: it will be retried')
+        this.log.debug({ err: error }, 'replay step failed; will retry')
         return false
       })
       // Twice as long as the step took, so that replays use at most a third of one connection's time.

@@ -44,7 +44,7 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
     select count(*)::int as count from (${eventsOf(tx, appId, range)} limit ${limits.replayedAtOnce + 1}) w`
   if (counted.count > limits.replayedAtOnce) {
     const reason = {
-      en: `holds more than ${limits.replayedAtOnce} events; replay a shorter range`,
+      en: `has more than ${limits.replayedAtOnce} events; replay a shorter range`,
       zh: `包含超过 ${limits.replayedAtOnce} 个事件；请缩短时间范围`,
     }
     throw invalidRequest([{ field: 'timeTo', reason }])

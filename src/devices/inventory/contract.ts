@@ -16,8 +16,7 @@ export type InventoryEntry = Static<typeof InventoryEntry>
 export const importDeviceInventory = operation({
   id: 'importDeviceInventory',
   group: 'deviceInventory',
-  summary:
-    'Adds serial numbers to the inventory, or changes their models; either the whole list is written, or nothing.',
+  summary: 'Adds serial numbers to the inventory or updates their models. Either all are written or none.',
   method: 'POST',
   path: `${folder}/import`,
   callers: ['operator'],
@@ -33,13 +32,13 @@ export const importDeviceInventory = operation({
 export const pageDeviceInventory = operation({
   id: 'pageDeviceInventory',
   group: 'deviceInventory',
-  summary: 'Pages through the inventory by serial number.',
+  summary: 'Lists the inventory by serial number.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['operator'],
   query: Type.Object({
     ...pageQuery,
-    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, regardless of upper and lower case' }),
+    deviceNo: optional({ ...deviceNo, description: 'part of the serial number, not case-sensitive' }),
     modelName: optional(name),
   }),
   data: pageOf(InventoryEntry),
@@ -49,7 +48,7 @@ export const pageDeviceInventory = operation({
 export const deleteDeviceInventory = operation({
   id: 'deleteDeviceInventory',
   group: 'deviceInventory',
-  summary: 'Takes a serial number out of the inventory; a device that is bound stays bound.',
+  summary: 'Removes a serial number from the inventory. A bound device stays bound.',
   method: 'POST',
   path: `${folder}/delete`,
   callers: ['operator'],

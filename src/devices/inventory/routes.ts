@@ -58,7 +58,7 @@ async function repeatedSerialFaults(entries: readonly store.NewInventoryEntry[])
   const pause = yielder()
   const seen = new Set<string>()
   const faults: FieldFault[] = []
-  const reason = { en: 'is in the list twice', zh: '在列表中重复' }
+  const reason = { en: 'appears twice in the list', zh: '在列表中重复' }
   for (const [index, { deviceNo }] of entries.entries()) {
     if (index % 1000 === 0) await pause()
     if (seen.has(deviceNo)) faults.push({ field: `entries[${index}].deviceNo`, reason })

@@ -43,7 +43,7 @@ export const saveDeviceModel = operation({
 export const deleteDeviceModel = operation({
   id: 'deleteDeviceModel',
   group: 'deviceModels',
-  summary: 'Deletes the device model of a serial prefix; devices of this model keep it.',
+  summary: 'Deletes the device model of a serial prefix. Existing devices keep the model.',
   method: 'POST',
   path: `${folder}/delete`,
   callers: ['operator'],
@@ -56,7 +56,7 @@ export const deleteDeviceModel = operation({
 export const pageDeviceModels = operation({
   id: 'pageDeviceModels',
   group: 'deviceModels',
-  summary: 'Pages through the device models by serial prefix.',
+  summary: 'Lists device models by serial prefix.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['operator'],

@@ -19,7 +19,7 @@ export const unbindDevice = operation({
   id: 'unbindDevice',
   group: 'devices',
   summary:
-    'Frees a serial number immediately; any application can then bind it. The past owner stays in the history. Answers the device’s last record.',
+    'Unbinds a device and frees its serial number immediately; any application can then bind it. The ownership history is kept. Returns the device’s last state.',
   method: 'POST',
   path: '/api/device/entrance/guard/unbind',
   callers: ['application', 'operator'],
@@ -37,7 +37,7 @@ export const unbindDevices = operation({
   id: 'unbindDevices',
   group: 'devices',
   summary:
-    'Frees up to 1000 serial numbers. Answers one outcome for each serial number, in order; a refusal does not stop the others.',
+    'Unbinds up to 1000 devices. Returns one result per serial number, in order. A refused one doesn’t affect the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/unbindBatch',
   callers: ['application', 'operator'],
@@ -54,7 +54,7 @@ const Binding = named(
   Type.Object({
     appId: Type.String(),
     boundAt: moment,
-    unboundAt: nullable(Type.String({ description: 'when the binding ended; null while the binding lasts' })),
+    unboundAt: nullable(Type.String({ description: 'when the binding ended; null if it is current' })),
     unboundBy: nullable(Type.String()),
     reason: nullable(Type.String()),
   }),
@@ -64,19 +64,19 @@ export type Binding = Static<typeof Binding>
 export const getDeviceHistory = operation({
   id: 'getDeviceHistory',
   group: 'devices',
-  summary: 'Answers who held a serial number and when, newest first; an application sees its own bindings only.',
+  summary: 'Returns the ownership history of a serial number, newest first. Applications see only their own bindings.',
   method: 'GET',
   path: '/api/device/entrance/guard/history',
   callers: ['application', 'operator'],
   query: Type.Object({ appId: anyAppId, deviceNo }),
-  data: Type.Object({ list: Type.Array(Binding, { description: 'the newest 1000 bindings' }) }),
+  data: Type.Object({ list: Type.Array(Binding, { description: 'the latest 1000 bindings' }) }),
   refusals: ['applicationNotFound', 'deviceNotFound'],
 })
 
 export const forceUnbindDevice = operation({
   id: 'forceUnbindDevice',
   group: 'deviceOwnership',
-  summary: 'Frees a serial number of any application.',
+  summary: 'Force-unbinds a device of any application and frees its serial number.',
   method: 'POST',
   path: '/api/platform/v1/device/forceUnbind',
   asksProof: true,
@@ -90,7 +90,7 @@ export const forceUnbindDevice = operation({
 export const transferDevice = operation({
   id: 'transferDevice',
   group: 'deviceOwnership',
-  summary: 'In one transaction, moves a device with all of its data to another application, which must be online.',
+  summary: 'Transfers a device with all its data to another application, which must be online, in one transaction.',
   method: 'POST',
   path: '/api/platform/v1/device/transfer',
   asksProof: true,
@@ -105,7 +105,7 @@ export const transferDevices = operation({
   id: 'transferDevices',
   group: 'deviceOwnership',
   summary:
-    'Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others.',
+    'Transfers up to 1000 devices to another application. Returns one result per device, in order. A refused one doesn’t affect the others.',
   method: 'POST',
   path: '/api/platform/v1/device/transferBatch',
   asksProof: true,

@@ -254,8 +254,9 @@ export const changeOwnersRoutine = routine(
       `continue when v_row.target is null;
     select * into v_presence from device_presence where ${isRowSql};
     if found then
-      insert into device_presence (app_id, device_no, reported_at, seen_at)
-      values (v_row.target, v_row.device_no, v_presence.reported_at, v_presence.seen_at);
+      insert into device_presence (app_id, device_no, reported_at, seen_at, offline_since, faulty_since)
+      values (v_row.target, v_row.device_no, v_presence.reported_at, v_presence.seen_at, v_presence.offline_since,
+        v_presence.faulty_since);
     end if;
     select * into v_device from device where ${isRowSql} and bound_at = v_row.bound_at;
     insert into device (app_id, bound_at, ${copiedColumns.join(', ')})

@@ -34,7 +34,7 @@ export const PlacementBatchRow = named(
   'PlacementBatchRow',
   Type.Object({
     deviceNo,
-    siteId: described(ofSite, 'The id of the site at which the device stands.'),
+    siteId: described(ofSite, 'The ID of the device’s site.'),
     laneType: LaneType,
     laneName: optional(freeText(lengths.name)),
   }),
@@ -51,7 +51,7 @@ export const PlacementRecord = named(
   Type.Object({
     deviceNo: Type.String(),
     appId: Type.String(),
-    siteId: Type.Integer({ description: 'The id of the site at which the device stands.' }),
+    siteId: Type.Integer({ description: 'The ID of the device’s site.' }),
     siteName: Type.String({ description: 'The site’s name; after the end, the name at that time.' }),
     laneType: Type.Integer({ [shownKey]: LaneType }),
     laneName: nullable(Type.String()),
@@ -59,7 +59,7 @@ export const PlacementRecord = named(
     placedBy: Type.String(),
     removedTime: nullable(moment),
     removedBy: nullable(Type.String()),
-    reason: nullable(Type.String({ description: 'Why the placement ended; null if no reason was given.' })),
+    reason: nullable(Type.String({ description: 'Why the placement ended; null without a reason.' })),
   }),
 )
 export type PlacementRecord = Static<typeof PlacementRecord>
@@ -85,7 +85,7 @@ export const savePlacement = operation({
   id: 'savePlacement',
   group: 'placements',
   summary:
-    'Places a device at a site, in a lane. A device stands at one site at most: placing it at another site moves it there. Repeating a placement changes nothing.',
+    'Adds a device to a site and sets its lane. A device can be at one site only: if it is at another site, it moves. Repeating the request changes nothing.',
   method: 'POST',
   path: `${folder}/save`,
   callers,
@@ -100,7 +100,7 @@ export const savePlacements = operation({
   id: 'savePlacements',
   group: 'placements',
   summary:
-    'Places up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others.',
+    'Adds up to 1000 devices to sites. Returns one result per row, in order. A refused row doesn’t affect the others.',
   method: 'POST',
   path: `${folder}/saveBatch`,
   callers,
@@ -117,7 +117,7 @@ export const savePlacements = operation({
 export const removePlacement = operation({
   id: 'removePlacement',
   group: 'placements',
-  summary: 'Ends the placement of a device, and answers the placement as it ended.',
+  summary: 'Removes a device from its site and returns the ended placement.',
   method: 'POST',
   path: `${folder}/remove`,
   callers,
@@ -131,7 +131,7 @@ export const removePlacements = operation({
   id: 'removePlacements',
   group: 'placements',
   summary:
-    'Ends the placements of up to 1000 devices. Answers one outcome for each serial number, in order; a refusal does not stop the others.',
+    'Removes up to 1000 devices from their sites. Returns one result per serial number, in order. A refused one doesn’t affect the others.',
   method: 'POST',
   path: `${folder}/removeBatch`,
   callers,
@@ -145,7 +145,7 @@ export const removePlacements = operation({
 export const getPlacement = operation({
   id: 'getPlacement',
   group: 'placements',
-  summary: 'Answers at which site a device stands.',
+  summary: 'Returns the current placement of a device.',
   method: 'GET',
   path: `${folder}/detail`,
   callers,
@@ -158,7 +158,7 @@ export const getPlacement = operation({
 export const pagePlacements = operation({
   id: 'pagePlacements',
   group: 'placements',
-  summary: 'Pages through the current placements, newest first, each with the present state of its device.',
+  summary: 'Lists current placements, newest first, each with the current state of its device.',
   method: 'GET',
   path: `${folder}/page`,
   callers,
@@ -166,7 +166,7 @@ export const pagePlacements = operation({
     appId: ownAppId,
     ...pageQuery,
     siteId: optional(ofSite),
-    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, regardless of upper and lower case' }),
+    deviceNo: optional({ ...deviceNo, description: 'part of the serial number, not case-sensitive' }),
     deviceNos: optional(deviceNos),
     laneType: optional(LaneType),
     status: optional(DeviceStatus),
@@ -183,15 +183,15 @@ export const pagePlacements = operation({
 export const pagePlacementHistory = operation({
   id: 'pagePlacementHistory',
   group: 'placements',
-  summary: 'Pages through the placements of one device or at one site, ended and current ones, newest first.',
+  summary: 'Lists current and past placements of one device or one site, newest first.',
   method: 'GET',
   path: `${folder}/history`,
   callers,
   query: Type.Object({
     appId: ownAppId,
     ...pageQuery,
-    deviceNo: optional(described(deviceNo, 'The device; instead of `siteId`.')),
-    siteId: optional(described(ofSite, 'The site; instead of `deviceNo`.')),
+    deviceNo: optional(described(deviceNo, 'The device; send either this or `siteId`.')),
+    siteId: optional(described(ofSite, 'The site; send either this or `deviceNo`.')),
   }),
   data: pageOf(PlacementRecord),
   refusals: ['applicationNotFound'],
@@ -199,10 +199,10 @@ export const pagePlacementHistory = operation({
 
 const manySites = Type.String({
   ...listOfIds(limits.sitesSummarized),
-  description: `The ids of 1 to ${limits.sitesSummarized} sites, with commas between them.`,
+  description: `1 to ${limits.sitesSummarized} site IDs, separated by commas.`,
   examples: ['1'],
   [reasonKey]: {
-    en: `must be the ids of 1 to ${limits.sitesSummarized} sites, with commas between them`,
+    en: `must be 1 to ${limits.sitesSummarized} site IDs, separated by commas`,
     zh: `必须是 1 至 ${limits.sitesSummarized} 个站点 id，以逗号分隔`,
   },
 })
@@ -211,15 +211,15 @@ const SiteSummary = named(
   'PlacementSummary',
   Type.Object({
     siteId: Type.Integer({ description: 'The id of the site.' }),
-    devices: Type.Integer({ description: 'How many devices stand at the site.' }),
-    online: Type.Integer({ description: 'How many of them are online.' }),
-    offline: Type.Integer({ description: 'How many of them are offline.' }),
-    fault: Type.Integer({ description: 'How many of them report a fault.' }),
+    devices: Type.Integer({ description: 'Number of devices at the site.' }),
+    online: Type.Integer({ description: 'Number of devices that are online.' }),
+    offline: Type.Integer({ description: 'Number of devices that are offline.' }),
+    fault: Type.Integer({ description: 'Number of faulty devices.' }),
     open: Type.Integer({ description: 'How many of them are open (`runStatus` 1).' }),
     closed: Type.Integer({ description: 'How many of them are closed (`runStatus` 0).' }),
     stopped: Type.Integer({ description: 'How many of them are stopped (`runStatus` 2).' }),
-    entrances: Type.Integer({ description: 'How many of them stand in an entrance, or in a lane for both.' }),
-    exits: Type.Integer({ description: 'How many of them stand in an exit, or in a lane for both.' }),
+    entrances: Type.Integer({ description: 'Number of devices in an entrance lane, or a lane for both.' }),
+    exits: Type.Integer({ description: 'Number of devices in an exit lane, or a lane for both.' }),
     entrancesOnline: Type.Integer({ description: 'How many of the entrances are online.' }),
     exitsOnline: Type.Integer({ description: 'How many of the exits are online.' }),
   }),
@@ -229,7 +229,7 @@ export type SiteSummary = Static<typeof SiteSummary>
 export const summarizePlacements = operation({
   id: 'summarizePlacements',
   group: 'placements',
-  summary: 'Counts the devices of up to 100 sites by their state and lane, in the order of the ids.',
+  summary: 'Returns device counts of up to 100 sites by state and lane, in the order of the IDs.',
   method: 'GET',
   path: `${folder}/summary`,
   callers,
@@ -254,14 +254,14 @@ export const suggestPlacements = operation({
   id: 'suggestPlacements',
   group: 'placements',
   summary:
-    'Suggests the devices near a site that stand at no site, or the sites near a device; the nearest 100, nearest first. A site without coordinates is suggested by its district. The operation places nothing.',
+    'Suggests up to 100 devices without a site near a site, or sites near a device, nearest first. Sites without coordinates are matched by district. Changes nothing.',
   method: 'GET',
   path: `${folder}/suggest`,
   callers,
   query: Type.Object({
     appId: ownAppId,
-    siteId: optional(described(ofSite, 'The site; instead of `deviceNo`.')),
-    deviceNo: optional(described(deviceNo, 'The device; instead of `siteId`.')),
+    siteId: optional(described(ofSite, 'The site; send either this or `deviceNo`.')),
+    deviceNo: optional(described(deviceNo, 'The device; send either this or `siteId`.')),
     meters: optional(integer(1, limits.suggestMeters)),
   }),
   data: Type.Object({ list: Type.Array(Suggestion) }),

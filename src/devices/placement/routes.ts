@@ -122,7 +122,7 @@ export function placementRoutes(parts: Parts): Handler[] {
 function requireOneOf(query: { deviceNo?: string | null; siteId?: number | '' | null }): void {
   if ((given(query.deviceNo) === null) !== (given(query.siteId) === null)) return
   const reason = {
-    en: 'is not given as it must be: give exactly one of deviceNo and siteId',
+    en: 'is required: send either deviceNo or siteId, not both',
     zh: '必须且只能给出 deviceNo 与 siteId 之一',
   }
   throw invalidRequest(['deviceNo', 'siteId'].map((field) => ({ field, reason })))

@@ -36,7 +36,7 @@ export const StateReport = named(
     deviceNo,
     reportTime: optional({
       ...instantText,
-      description: `When the device was in this state: RFC 3339, at most ${clockAllowanceSeconds} seconds ahead. A report older than the newest known one changes nothing; a report without this time counts as the newest.`,
+      description: `When the device was in this state: RFC 3339, at most ${clockAllowanceSeconds} seconds in the future. A report older than the latest one changes nothing. A report without this time counts as the latest.`,
     }),
     status: optional(DeviceStatus),
     onlineStatus: optional(OnlineStatus),
@@ -78,7 +78,7 @@ const DeviceStates = named(
   'DeviceStates',
   Type.Object({
     list: Type.Array(DeviceStateRecord, {
-      description: 'The states in the order of `deviceNos`, without those of devices that are not the caller’s.',
+      description: 'The states, in the order of `deviceNos`, without devices that the caller doesn’t own.',
     }),
   }),
 )
@@ -89,7 +89,7 @@ export const StateChangeRecord = named(
   Type.Object({
     ...DeviceStateRecord.properties,
     before: Type.Partial(Type.Object(stateMembers), {
-      description: 'The members that changed, with the values before the change.',
+      description: 'The fields that changed, with their previous values.',
     }),
   }),
 )
@@ -101,7 +101,7 @@ export const reportDeviceState = operation({
   id: 'reportDeviceState',
   group: 'devices',
   summary:
-    'Reports the given members of a device’s state; null clears the remark, the version and the battery’s members. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline.',
+    'Reports a device’s state. Only the fields that you send change; null clears the status note, the version and the battery fields. Any report, even an empty one, sets the device online, unless it says that the device is offline.',
   method: 'POST',
   path,
   callers,
@@ -115,7 +115,7 @@ export const reportDeviceStates = operation({
   id: 'reportDeviceStates',
   group: 'devices',
   summary:
-    'Reports the states of up to 1000 devices. Answers one outcome for each report, in order; a refused report does not stop the others.',
+    'Reports the states of up to 1000 devices. Returns one result per report, in order. A refused report doesn’t affect the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/stateBatch',
   callers,
@@ -132,8 +132,7 @@ export const reportDeviceStates = operation({
 export const getDeviceState = operation({
   id: 'getDeviceState',
   group: 'devices',
-  summary:
-    'Answers the state that a device reported, and when it reported last; with `deviceNos` instead of `deviceNo`, the states of up to 100 devices.',
+  summary: 'Returns the state and last report time of a device, or of up to 100 devices with `deviceNos`.',
   method: 'GET',
   path,
   callers,

@@ -37,8 +37,8 @@ export function startPresence({ config, sql, log }: Parts): { stop(): void } {
   const times = presenceTimes(config.presenceSeconds)
   const { refreshMs, silenceMs, tickMs } = times
   const outage = new OutageLog(log, {
-    failing: 'the search for silent devices failed: it will be retried',
-    succeeding: 'the search for silent devices succeeds again',
+    failing: 'search for devices without reports failed; will retry',
+    succeeding: 'search for devices without reports works again',
   })
   let isStopped = false
 

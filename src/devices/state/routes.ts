@@ -83,9 +83,9 @@ function namedIn(query: Static<NonNullable<typeof getDeviceState.query>>): Named
   if (deviceNo === null && deviceNos !== null) return { deviceNo, deviceNos: deviceNos.split(',') }
   const reason =
     deviceNo === null
-      ? { en: 'is required: give deviceNo or deviceNos', zh: '为必填：deviceNo 与 deviceNos 二者之一' }
+      ? { en: 'is required: send deviceNo or deviceNos', zh: '为必填：deviceNo 与 deviceNos 二者之一' }
       : {
-          en: 'must not be given together: give either deviceNo or deviceNos',
+          en: 'can’t be combined: send either deviceNo or deviceNos',
           zh: 'deviceNo 与 deviceNos 不得同时给出',
         }
   throw invalidRequest(['deviceNo', 'deviceNos'].map((field) => ({ field, reason })))

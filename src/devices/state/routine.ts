@@ -210,13 +210,18 @@ ${findBindingsVariablesSql}
     present as (
       -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry
       -- changes.
-      insert into device_presence (app_id, device_no, reported_at, seen_at)
+      insert into device_presence (app_id, device_no, reported_at, seen_at, offline_since, faulty_since)
       select v_app, r.device_no, greatest(r.newest, r.time),
-        case when r.new_online_status = 2 then null when r.seen_at > v_old then '-infinity' else v_now end
+        case when r.new_online_status = 2 then null when r.seen_at > v_old then '-infinity' else v_now end,
+        case when r.new_online_status = 2 then v_now end, case when r.new_status <> 1 then v_now end
       from report r where r.n = r.last and coalesce(r.counted, r.online_status_by) is not null
       on conflict (app_id, device_no) do update
       set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
-        seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end)
+        seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end,
+        offline_since = case when excluded.offline_since is not null
+          then coalesce(device_presence.offline_since, excluded.offline_since) end,
+        faulty_since = case when excluded.faulty_since is not null
+          then coalesce(device_presence.faulty_since, excluded.faulty_since) end)
     select ${deviceColumns.map((column) => (column in stateTypes ? `r.new_${column}` : `r.${column}`)).join(', ')},
       r.n, ${isChangedSql} from report r;
   end loop;`,

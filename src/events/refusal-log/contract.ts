@@ -22,23 +22,22 @@ export const RefusalRecord = named(
   'RefusedWrite',
   Type.Object({
     time: moment,
-    requestId: Type.String({ description: 'the `X-Request-Id` of the answer' }),
+    requestId: Type.String({ description: 'the `X-Request-Id` of the response' }),
     appId: nullable(
       Type.String({
-        description: 'null for an operator’s write that names no application; only operators see such refusals',
+        description: 'null for an operator’s request without an application; only operators see these',
       }),
     ),
     operation: Type.String({ description: 'The id of the operation that was called.' }),
-    code: Type.Integer({ description: 'The refusal’s code.' }),
-    name: textOneOf(names, 'the name of the refusal’s code'),
+    code: Type.Integer({ description: 'The error code.' }),
+    name: textOneOf(names, 'the name of the error code'),
     errors: nullable(FieldFaults.properties.errors),
     subject: nullable(
       Type.String({
-        description:
-          'the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created',
+        description: 'the subject: a serial number, the ID of a site or rule, or the name of a record to be created',
       }),
     ),
-    actor: Type.String({ description: 'who called: application:…, operator:… or operatorKey:…' }),
+    actor: Type.String({ description: 'the caller: application:…, operator:… or operatorKey:…' }),
   }),
 )
 export type RefusalRecord = Static<typeof RefusalRecord>
@@ -47,7 +46,7 @@ export const pageRefusals = operation({
   id: 'pageRefusals',
   group: 'refusals',
   summary:
-    'Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first, unless `sort` says otherwise. The newest 1000 refusals of each application are kept, at most 300 a minute.',
+    'Lists refused write requests, including refused batch rows, newest first. Without `sort`, they are grouped by `appId`. The 1000 newest of each application are kept, up to 300 per minute.',
   method: 'GET',
   path: '/api/event/v1/refusal/page',
   callers: ['application', 'operator'],
@@ -56,11 +55,11 @@ export const pageRefusals = operation({
     ...pageQuery,
     ...sortedBy(['time']),
     ...timeRange,
-    code: optional(described(integer(1, 99_999), 'The code of a refusal.')),
+    code: optional(described(integer(1, 99_999), 'The error code.')),
     operation: optional(text(64, 'the id of an operation')),
-    deviceNo: optional(freeText(64, 'a part of the serial number, regardless of upper and lower case')),
+    deviceNo: optional(freeText(64, 'part of the serial number, not case-sensitive')),
     subject: optional(freeText(64, 'a whole serial number, the id of a site or a rule, or a new site’s name')),
-    requestId: optional(text(128, 'the `X-Request-Id` of an answer')),
+    requestId: optional(text(128, 'the `X-Request-Id` of a response')),
   }),
   data: pageOf(RefusalRecord),
   refusals: ['applicationNotFound'],

@@ -71,7 +71,7 @@ export class RefusalRecorder {
         // A batch waits for a database that is unavailable; one that the database refuses would be refused again.
         if (databaseRefusal(error) !== undefined)
           this.waiting = [...batch, ...this.waiting].slice(0, limits.refusalsWaiting)
-        else this.log.warn({ err: error }, 'refusals could not be stored: these entries of the refusal log are lost')
+        else this.log.warn({ err: error }, 'refused requests couldn’t be stored; these log entries are lost')
         return
       }
     }

@@ -33,7 +33,7 @@ const role = named(
   'Role',
   textOneOf(
     everyRole,
-    'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only.',
+    'admin: everything; operator: everything except accounts and keys; viewer: read-only; developer: own applications only.',
   ),
 )
 /** The roles that a key may have: not developer, because a key cannot be a member of an application. */
@@ -43,7 +43,7 @@ export const keyRoles = ['admin', 'operator', 'viewer'] as const
 const visibleName = Type.String({
   pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,${lengths.name}}$`,
   [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.name, pattern: '^[^\\s]+( [^\\s]+)*$' },
-  description: 'A name for people to read: visible characters, with at most single spaces between them.',
+  description: 'Display name: visible characters, with single spaces only.',
   [reasonKey]: {
     en: 'must be a string of 1 to 64 visible characters, with single spaces between them only',
     zh: '必须是 1 至 64 个可见字符的字符串，仅字符之间可有单个空格',
@@ -60,7 +60,7 @@ const password = named(
   Type.String({
     pattern: String.raw`^[^\p{Cs}]{${passwordLengths.min},${passwordLengths.max}}$`,
     [shownKey]: { type: 'string', minLength: passwordLengths.min, maxLength: passwordLengths.max },
-    description: '12 to 256 characters, and no common password; the service keeps only its argon2id hash',
+    description: '12 to 256 characters, not a common password; only its argon2id hash is stored',
     [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
   }),
 )
@@ -79,15 +79,15 @@ export const OperatorRecord = named(
     name: Type.String(),
     role: Type.String({ [shownKey]: role }),
     status: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 active, 2 disabled.' }),
-    isSetUp: Type.Boolean({ description: 'whether the person can sign in: false until the set-up link is used' }),
+    isSetUp: Type.Boolean({ description: 'whether the person can sign in: false until the setup link is used' }),
     appIds: Type.Array(Type.String({ [shownKey]: appId }), {
       description: 'the applications of a developer; empty for the other roles',
     }),
     createTime: moment,
     signInTime: nullable(moment),
-    source: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 made here, 2 made by single sign-on.' }),
+    source: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 local, 2 created by single sign-on.' }),
     isLinked: Type.Boolean({ description: 'whether the person can sign in by single sign-on' }),
-    hasSecondFactor: Type.Boolean({ description: 'whether the account has a passkey or a code generator' }),
+    hasSecondFactor: Type.Boolean({ description: 'whether the account has a passkey or an authenticator app' }),
   }),
 )
 export type OperatorRecord = Static<typeof OperatorRecord>
@@ -101,15 +101,14 @@ const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, se
 const handOverTo = optional(
   described(
     integer(1),
-    'Who takes over the keys and saved views of an account that ends: another, active account, and no developer if there are keys.',
+    'The account that gets the keys and saved views: another active account, which can’t be a developer if there are keys.',
   ),
 )
 
 export const createOperator = operation({
   id: 'createOperator',
   group: 'operators',
-  summary:
-    'Creates an account. If no password is given, the answer holds a one-time link with which the person sets a password.',
+  summary: 'Creates an account. Without a password, the response has a one-time setup link.',
   method: 'POST',
   path: `${folder}/create`,
   ...adminOnly,
@@ -125,7 +124,7 @@ export const updateOperator = operation({
   id: 'updateOperator',
   group: 'operators',
   summary:
-    'Changes the given members of an account; the changes apply to its sessions within 1 second. The last active admin must stay an active admin. With `handOverTo` a disabled account gives up its keys and saved views in the same step; a view whose name is taken on its list gets “(2)”.',
+    'Updates the fields that you send of an account. Changes apply to its sessions within 1 second. The last active admin must stay an active admin. When you disable an account, `handOverTo` reassigns its keys and saved views; a view whose name is taken gets “(2)”.',
   method: 'POST',
   path: `${folder}/update`,
   ...adminOnly,
@@ -149,7 +148,7 @@ export const deleteOperator = operation({
   id: 'deleteOperator',
   group: 'operators',
   summary:
-    'Removes an account and ends its sessions. What the account did stays in the events. Its keys and saved views go with it, or to the account of `handOverTo`.',
+    'Deletes an account and ends its sessions. The audit log keeps its actions. Its keys and saved views are deleted too, or reassigned to `handOverTo`.',
   method: 'POST',
   path: `${folder}/delete`,
   ...adminOnly,
@@ -164,7 +163,7 @@ export const resetOperator = operation({
   id: 'resetOperator',
   group: 'operators',
   summary:
-    'Creates a new one-time link by which the person sets a password; the old password and sessions end immediately.',
+    'Resets an account: creates a new one-time setup link. The old password stops working and all sessions end immediately.',
   method: 'POST',
   path: `${folder}/reset`,
   ...adminOnly,
@@ -179,7 +178,7 @@ export const setUpOperator = operation({
   id: 'setUpOperator',
   group: 'operators',
   summary:
-    'Sets the password of the account that a one-time link was made for, and signs the person in. An account that has a second factor needs `code` too.',
+    'Sets the password with a one-time setup link and signs the person in. Accounts with a second factor also need `code`.',
   method: 'POST',
   path: `${folder}/setUp`,
   callers: [],
@@ -198,7 +197,7 @@ export const setUpOperator = operation({
 export const changePassword = operation({
   id: 'changePassword',
   group: 'operators',
-  summary: 'Changes one’s own password; one’s other sessions end.',
+  summary: 'Changes your own password and ends your other sessions.',
   method: 'POST',
   path: `${folder}/changePassword`,
   callers: ['operator'],
@@ -212,7 +211,7 @@ export const changePassword = operation({
 export const getOperator = operation({
   id: 'getOperator',
   group: 'operators',
-  summary: 'Answers one account.',
+  summary: 'Returns one account.',
   method: 'GET',
   path: `${folder}/detail`,
   ...adminOnly,
@@ -225,7 +224,7 @@ export const getOperator = operation({
 export const pageOperators = operation({
   id: 'pageOperators',
   group: 'operators',
-  summary: 'Pages through the accounts, newest first.',
+  summary: 'Lists accounts, newest first.',
   method: 'GET',
   path: `${folder}/page`,
   ...adminOnly,
@@ -245,15 +244,14 @@ export const OperatorKeyRecord = named(
   Type.Object({
     id: Type.Integer(),
     name: Type.String(),
-    role: Type.String({ description: 'the key’s present role, which never exceeds its owner’s' }),
+    role: Type.String({ description: 'the key’s current role, never higher than its owner’s' }),
     status: Type.Integer({
       [shownKey]: oneOf(1, 2),
-      description: '1: the key works. 2: it does not, because it has expired, or its owner is disabled or a developer.',
+      description: '1 active. 2 inactive: expired, or the owner is disabled or a developer.',
     }),
     operatorId: nullable(
       Type.Integer({
-        description:
-          'the account that owns the key; null if the key was made with the operator key of the service’s settings',
+        description: 'the account that owns the key; null if it was created with the operator key from the settings',
       }),
     ),
     operatorName: nullable(Type.String({ description: 'The name of the account that owns the key.' })),
@@ -278,14 +276,14 @@ export const createOperatorKey = operation({
   id: 'createOperatorKey',
   group: 'operatorKeys',
   summary:
-    'Creates a key for a program, and shows it once. The key belongs to the account that creates it, and is deleted with that account.',
+    'Creates an operator key and returns it once. The key belongs to the account that creates it and is deleted with that account.',
   method: 'POST',
   path: `${keyFolder}/create`,
   ...adminOnly,
   asksProof: true,
   body: Type.Object({ name: newName, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
   data: extended(OperatorKeyRecord, {
-    operatorKey: shownOnce('shown once: the service keeps only its SHA-256, so the answer to a retry has null'),
+    operatorKey: shownOnce('shown only once: the service stores only its SHA-256, so the response to a retry has null'),
   }),
   refusals: ['operatorNameTaken'],
   idempotent: true,
@@ -309,12 +307,12 @@ export const handOverOperatorKey = operation({
   id: 'handOverOperatorKey',
   group: 'operatorKeys',
   summary:
-    'Gives a key to another account, even if its present owner is disabled. The key keeps working, within the new owner’s role.',
+    'Reassigns a key to another account, even if the current owner is disabled. The key keeps working, limited to the new owner’s role.',
   method: 'POST',
   path: `${keyFolder}/handOver`,
   ...adminOnly,
   asksProof: true,
-  body: Type.Object({ id: integer(), operatorId: described(integer(), 'The account that is to own the key.') }),
+  body: Type.Object({ id: integer(), operatorId: described(integer(), 'The new owner.') }),
   data: OperatorKeyRecord,
   refusals: ['operatorKeyNotFound', 'operatorNotFound'],
   idempotent: true,
@@ -325,7 +323,7 @@ const KeyPage = pageOf(OperatorKeyRecord)
 export const pageOperatorKeys = operation({
   id: 'pageOperatorKeys',
   group: 'operatorKeys',
-  summary: 'Pages through the keys, newest first.',
+  summary: 'Lists operator keys, newest first.',
   method: 'GET',
   path: `${keyFolder}/page`,
   ...adminOnly,
@@ -337,8 +335,7 @@ export const pageOperatorKeys = operation({
 export const pageOwnOperatorKeys = operation({
   id: 'pageOwnOperatorKeys',
   group: 'operatorKeys',
-  summary:
-    'Pages through the keys of one’s own account, newest first: those that it made or that were handed over to it.',
+  summary: 'Lists your own operator keys, newest first, including reassigned ones.',
   method: 'GET',
   path: '/api/platform/v1/ownOperatorKey/page',
   callers: ['operator'],

@@ -329,7 +329,7 @@ const activeGivesNothing: FieldFault = {
 const developersOwnNone: FieldFault = {
   field: 'handOverTo',
   reason: {
-    en: 'is a developer, and keys of developers do not work: choose another account',
+    en: 'is a developer; developers can’t own keys, so choose another account',
     zh: '是 developer，其密钥无法使用：请选择其他账号',
   },
 }
@@ -355,7 +355,7 @@ export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
 /** Throws 10001 for memberships of an account that is not a developer's. */
 function membershipsOf(role: string, appIds: string[] | null): string[] {
   if (role === 'developer' || appIds === null || appIds.length === 0) return appIds ?? []
-  const reason = { en: 'is for developers only', zh: '仅适用于 developer 角色' }
+  const reason = { en: 'is only for developers', zh: '仅适用于 developer 角色' }
   throw invalidRequest([{ field: 'appIds', reason }])
 }
 

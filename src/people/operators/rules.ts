@@ -31,7 +31,7 @@ const reservedNames = new Set(
 )
 
 const reserved: Reason = { en: 'is reserved by the service', zh: '为系统保留名称' }
-const hasMark: Reason = { en: 'must not hold # or :', zh: '不能包含 # 或 :' }
+const hasMark: Reason = { en: 'must not contain # or :', zh: '不能包含 # 或 :' }
 const mixed: Reason = {
   en: 'must not mix letters that look alike, such as Latin and Cyrillic',
   zh: '不能混用外形相似的字母，例如拉丁字母与西里尔字母',
@@ -46,7 +46,7 @@ const tooShort: Reason = {
   en: `must be ${passwordLengths.min} to ${passwordLengths.max} characters`,
   zh: `必须是 ${passwordLengths.min} 至 ${passwordLengths.max} 个字符`,
 }
-const isName: Reason = { en: 'must not consist of little more than the account’s name', zh: '不能只是账号名称' }
+const isName: Reason = { en: 'must not be based on the account’s name', zh: '不能只是账号名称' }
 const isOld: Reason = { en: 'must differ from the current password', zh: '不能与当前密码相同' }
 
 /** Folds a text for comparison: lower case, and compatibility variants of a character as one (NFKC). */

@@ -270,7 +270,7 @@ export async function requireHeir(tx: Statements, id: number, heirId: number): P
     select id, name, role, status from operator where id in ${tx([id, heirId])} order by id for no key update`
   const heir = rows.find((row) => row.id === heirId && row.id !== id && row.status === 1)
   if (heir !== undefined) return heir
-  const reason = { en: 'must be the id of another, active account', zh: '必须是另一个启用中账号的编号' }
+  const reason = { en: 'must be the ID of another active account', zh: '必须是另一个启用中账号的编号' }
   throw invalidRequest([{ field: 'handOverTo', reason }])
 }
 

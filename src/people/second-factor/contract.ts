@@ -29,18 +29,18 @@ export const SecondFactors = named(
     totp: nullable(
       Type.Object(
         { createTime: moment, lastUseTime: nullable(moment) },
-        { description: 'The code generator; null for none.' },
+        { description: 'The authenticator app; null if there is none.' },
       ),
     ),
     passkeys: Type.Array(Passkey, { description: 'The passkeys, oldest first.' }),
-    recoveryCodesLeft: Type.Integer({ description: 'how many recovery codes have not been used' }),
+    recoveryCodesLeft: Type.Integer({ description: 'number of unused recovery codes' }),
   }),
 )
 export type SecondFactors = Static<typeof SecondFactors>
 
 const recoveryCodes = nullable(
   Type.Array(Type.String({ examples: ['mfzw-ezdc-onqt-2ylb'] }), {
-    description: 'Ten recovery codes, each of which works once; shown once, with the first factor. Null otherwise.',
+    description: 'Ten recovery codes. Each works once. Shown only once, with the first factor; null otherwise.',
     [onceKey]: true,
   }),
 )
@@ -49,7 +49,7 @@ const FactorsWithCodes = named('SecondFactorsWithCodes', Type.Object({ ...Second
 export const getSecondFactors = operation({
   id: 'getSecondFactors',
   group: 'secondFactors',
-  summary: 'Answers the second factors of one’s own account.',
+  summary: 'Returns your own second factors.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ownFactors,
@@ -63,7 +63,7 @@ export const startTotp = operation({
   id: 'startTotp',
   group: 'secondFactors',
   summary:
-    'Makes the secret of a code generator (RFC 6238: SHA-1, 6 digits, 30 s), for an app that shows codes. The generator is set up only when one of its codes is saved, within 10 minutes.',
+    'Starts authenticator app setup: creates a secret (RFC 6238: SHA-1, 6 digits, 30 s). To finish, save one of its codes within 10 minutes.',
   method: 'POST',
   path: `${folder}/startTotp`,
   ...changesFactors,
@@ -74,7 +74,7 @@ export const startTotp = operation({
       examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
     }),
     otpauthUrl: Type.String({
-      description: 'The same for a QR code.',
+      description: 'The secret as a URL for a QR code.',
       examples: ['otpauth://totp/Forecourt:Wang%20Fang?issuer=Forecourt&secret=JBSWY3DPEHPK3PXP'],
     }),
   }),
@@ -84,7 +84,7 @@ export const startTotp = operation({
 export const saveTotp = operation({
   id: 'saveTotp',
   group: 'secondFactors',
-  summary: 'Sets up the new code generator by one of its codes, in place of an earlier generator.',
+  summary: 'Finishes authenticator app setup with one of its codes. Replaces an earlier app.',
   method: 'POST',
   path: `${folder}/saveTotp`,
   ...changesFactors,
@@ -97,7 +97,7 @@ export const saveTotp = operation({
 export const deleteTotp = operation({
   id: 'deleteTotp',
   group: 'secondFactors',
-  summary: 'Removes one’s code generator. With the last factor, the recovery codes are removed too.',
+  summary: 'Removes your authenticator app. Removing the last factor also deletes the recovery codes.',
   method: 'POST',
   path: `${folder}/deleteTotp`,
   ...changesFactors,
@@ -109,7 +109,7 @@ export const deleteTotp = operation({
 export const startPasskey = operation({
   id: 'startPasskey',
   group: 'secondFactors',
-  summary: 'Begins a new passkey (WebAuthn): the options for the browser. An account has at most 20.',
+  summary: 'Starts adding a passkey (WebAuthn): returns the options for the browser. An account can have up to 20.',
   method: 'POST',
   path: `${folder}/startPasskey`,
   ...changesFactors,
@@ -121,7 +121,7 @@ export const startPasskey = operation({
 export const savePasskey = operation({
   id: 'savePasskey',
   group: 'secondFactors',
-  summary: 'Adds the passkey that the browser made.',
+  summary: 'Adds the passkey that the browser created.',
   method: 'POST',
   path: `${folder}/savePasskey`,
   ...changesFactors,
@@ -133,7 +133,7 @@ export const savePasskey = operation({
 export const deletePasskey = operation({
   id: 'deletePasskey',
   group: 'secondFactors',
-  summary: 'Removes one of one’s passkeys. With the last factor, the recovery codes are removed too.',
+  summary: 'Removes one of your passkeys. Removing the last factor also deletes the recovery codes.',
   method: 'POST',
   path: `${folder}/deletePasskey`,
   ...changesFactors,
@@ -145,7 +145,7 @@ export const deletePasskey = operation({
 export const renewRecoveryCodes = operation({
   id: 'renewRecoveryCodes',
   group: 'secondFactors',
-  summary: 'Makes ten new recovery codes in place of all others, and shows them once.',
+  summary: 'Generates ten new recovery codes, which replace all earlier ones, and returns them once.',
   method: 'POST',
   path: `${folder}/renewRecoveryCodes`,
   ...changesFactors,
@@ -157,7 +157,8 @@ export const renewRecoveryCodes = operation({
 export const resetSecondFactors = operation({
   id: 'resetSecondFactors',
   group: 'secondFactors',
-  summary: 'Removes all second factors of another account, ends its sessions and forgets its browsers.',
+  summary:
+    'Resets the second factor of another account: deletes all its factors, ends its sessions and clears its known browsers.',
   method: 'POST',
   path: `${folder}/reset`,
   callers: ['operator'],

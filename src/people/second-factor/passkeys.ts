@@ -42,7 +42,7 @@ function requireParty({ publicUrl }: PasskeyParts): RelyingParty {
   const party = relyingPartyOf(publicUrl)
   if (party !== undefined) return party
   const reason = {
-    en: 'must name the service by https and a name, not an IP address, for passkeys',
+    en: 'must be an https URL with a host name, not an IP address, to use passkeys',
     zh: '使用通行密钥时必须为 https 且带域名（不能是 IP 地址）的服务地址',
   }
   throw invalidRequest([{ field: 'FORECOURT_PUBLIC_URL', reason }])
@@ -92,7 +92,7 @@ export async function beginPasskey(
 export function requireRoom(passkeys: number): void {
   if (passkeys < limits.passkeysOfOne) return
   const reason = {
-    en: `must be at most ${limits.passkeysOfOne}: delete one first`,
+    en: `is limited to ${limits.passkeysOfOne}; remove one first`,
     zh: `最多 ${limits.passkeysOfOne} 个：请先删除一个`,
   }
   throw invalidRequest([{ field: 'passkeys', reason }])

@@ -32,9 +32,9 @@ export const triedPassword = Type.String({
 })
 
 /** A code of a code generator, or a recovery code. */
-export const factorCode = described(text(64), 'Six digits of the code generator, or a recovery code.')
+export const factorCode = described(text(64), 'A 6-digit code from the authenticator app, or a recovery code.')
 
-const ticket = Object.assign(text(4096, 'The ticket of the options; it works once, for 5 minutes.'), {
+const ticket = Object.assign(text(4096, 'The ticket from the options. Works once, for 5 minutes.'), {
   examples: ['MWU0YWZk'],
 })
 
@@ -78,7 +78,7 @@ export const SessionRecord = named(
     role: Type.String(),
     appIds: nullable(
       Type.Array(Type.String({ [shownKey]: appId }), {
-        description: 'the applications of a developer; null for callers that may act for every application',
+        description: 'the applications of a developer; null for callers with access to all applications',
       }),
     ),
     userAgent: nullable(Type.String()),
@@ -93,12 +93,11 @@ export const SessionRecord = named(
       }),
     ),
     isLimited: Type.Boolean({
-      description: 'whether the session lacks a second factor, which must be set up or shown before anything else',
+      description: 'whether the session must set up or confirm a second factor before anything else',
     }),
     confirmedUntil: nullable({
       ...moment,
-      description:
-        'until when the last proof is valid for operations that need one; null for a bearer key, which needs none',
+      description: 'until when the last identity confirmation is valid; null for a bearer key, which needs none',
     }),
   }),
 )
@@ -109,10 +108,10 @@ export const OwnSession = extended(SessionRecord, {
   source: nullable(
     Type.Integer({
       [shownKey]: oneOf(1, 2),
-      description: 'The account: 1 made here, 2 made by single sign-on; null for a key.',
+      description: 'The account: 1 local, 2 created by single sign-on; null for a key.',
     }),
   ),
-  isLinked: Type.Boolean({ description: 'whether the person can come by single sign-on' }),
+  isLinked: Type.Boolean({ description: 'whether the person can sign in with single sign-on' }),
   hasPassword: Type.Boolean({ description: 'whether the person has a password to change' }),
 })
 export type OwnSession = Static<typeof OwnSession>
@@ -121,7 +120,7 @@ export const createSession = operation({
   id: 'createSession',
   group: 'sessions',
   summary:
-    'Signs in, by name and password, and `code` where the account has a second factor; by a passkey; or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account.',
+    'Signs in with name and password (and `code` if the account has a second factor), with a passkey, or with an operator key. The session is a cookie that scripts can’t read. The browser’s previous session ends. If the account has more than 20 sessions, the oldest ends.',
   method: 'POST',
   path: `${folder}/create`,
   callers: [],
@@ -148,7 +147,7 @@ export const startPasskeySession = operation({
   id: 'startPasskeySession',
   group: 'sessions',
   summary:
-    'Begins a sign-in by passkey: answers the options for the browser, which do not show whether an account exists.',
+    'Starts signing in with a passkey: returns the options for the browser. They don’t reveal whether an account exists.',
   method: 'POST',
   path: `${folder}/startPasskey`,
   callers: [],
@@ -160,7 +159,7 @@ export const startPasskeySession = operation({
 export const getSession = operation({
   id: 'getSession',
   group: 'sessions',
-  summary: 'Answers who the caller is.',
+  summary: 'Returns the current session’s user.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ofEveryone,
@@ -173,7 +172,7 @@ export const confirmSession = operation({
   id: 'confirmSession',
   group: 'sessions',
   summary:
-    'Records in the session that its person has proved again who they are, which operations on people, secrets and ownership require. The proof is the password, with `code` if the account has a code generator; a passkey; or, in a session by an operator key, that key.',
+    'Confirms the user’s identity again, which operations on accounts, secrets and ownership require. Send the password (and `code` if the account has an authenticator app), a passkey, or, in a session started with an operator key, that key.',
   method: 'POST',
   path: `${folder}/confirm`,
   ...ofEveryone,
@@ -191,7 +190,7 @@ export const confirmSession = operation({
 export const getSettings = operation({
   id: 'getSettings',
   group: 'sessions',
-  summary: 'Answers the settings of the service that a console needs.',
+  summary: 'Returns the service settings that the console needs.',
   method: 'GET',
   path: `${folder}/settings`,
   ...ofEveryone,
@@ -199,7 +198,7 @@ export const getSettings = operation({
   data: Type.Object({
     timeZone: Type.String(),
     mapTileUrl: nullable(
-      Type.String({ description: 'the address of the map’s tiles, with {z}, {x} and {y}; null for none' }),
+      Type.String({ description: 'the URL of the map tiles, with {z}, {x} and {y}; null if not set' }),
     ),
     inventoryPolicy: Type.String({ [shownKey]: textOneOf(['open', 'required']) }),
     presenceSeconds: Type.Integer(),
@@ -212,7 +211,7 @@ export const getSettings = operation({
 export const pageSessions = operation({
   id: 'pageSessions',
   group: 'sessions',
-  summary: 'Pages through one’s own sessions, newest first; an admin sees everyone’s.',
+  summary: 'Lists your own sessions, newest first. Admins see all sessions.',
   method: 'GET',
   path: `${folder}/page`,
   ...ofEveryone,
@@ -227,7 +226,7 @@ export const pageSessions = operation({
 export const deleteSession = operation({
   id: 'deleteSession',
   group: 'sessions',
-  summary: 'Ends a session: one’s own, or, for an admin, any.',
+  summary: 'Ends one of your own sessions. Admins can end any session.',
   method: 'POST',
   path: `${folder}/delete`,
   ...ofEveryone,
@@ -237,7 +236,7 @@ export const deleteSession = operation({
     ended: Type.Boolean(),
     signOutUrl: nullable(
       Type.String({
-        description: 'For one’s own session by single sign-on: the address at which to sign out at the provider too.',
+        description: 'For your own single sign-on session: the URL for signing out at the identity provider.',
       }),
     ),
   }),

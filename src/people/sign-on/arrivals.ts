@@ -198,9 +198,9 @@ export class Arrivals {
     const { operatorId } = await requireSession(tx, sessionId, this.parts)
     const account = await store.findLinked(tx, who)
     if (account === undefined || account.id !== operatorId)
-      throw new SignOnFault('the person who signed in again is not the one of the session')
+      throw new SignOnFault('a different person signed in than the one in the session')
     if (who.authTime === undefined || who.authTime < startedAt - anewSeconds) {
-      throw new SignOnFault('the person has not signed in anew (auth_time)')
+      throw new SignOnFault('the person didn’t sign in again (auth_time)')
     }
     if (extent === 'checked') return { cookies: [] }
     if (rules.asksFactorAfterSignOn && (await requireAccount(tx, operatorId)).hasFactor) {

@@ -12,17 +12,17 @@ const folder = '/api/platform/v1/signOn'
 export const getSignOn = operation({
   id: 'getSignOn',
   group: 'signOn',
-  summary: 'Answers what a sign-in page offers.',
+  summary: 'Returns the available sign-in methods.',
   method: 'GET',
   path: `${folder}/detail`,
   callers: [],
   query: Type.Object({}),
   data: Type.Object({
-    enabled: Type.Boolean({ description: 'whether there is single sign-on' }),
+    enabled: Type.Boolean({ description: 'whether single sign-on is available' }),
     name: Type.String({ description: 'The text on its button.', examples: ['Single sign-on'] }),
     passwords: Type.String({
       [shownKey]: textOneOf(['everyone', 'admins']),
-      description: 'Who signs in by password.',
+      description: 'Who can sign in with a password.',
     }),
     passkeys: Type.Boolean({ description: 'whether passkeys work at this address' }),
   }),
@@ -55,7 +55,7 @@ export const startSignOn = operation({
   id: 'startSignOn',
   group: 'signOn',
   summary:
-    'Begins a sign-on: answers the address to which the browser must go, and a cookie for its return. `link` and `confirm` need a session, for `link` with a recent proof of the person; `setUp` needs the token of a set-up link.',
+    'Starts single sign-on: returns the URL for the browser and sets a cookie for the way back. `link` and `confirm` need a session, `link` also a recent identity confirmation. `setUp` needs the token of a setup link.',
   method: 'POST',
   path: `${folder}/start`,
   callers: [],
@@ -68,7 +68,7 @@ export const startSignOn = operation({
   }),
   data: Type.Object({
     authorizationUrl: Type.String({
-      description: 'The address at the provider.',
+      description: 'The URL at the identity provider.',
       examples: ['https://login.example.com/authorize?client_id=forecourt'],
     }),
   }),
@@ -89,7 +89,7 @@ export const finishSignOn = operation({
   id: 'finishSignOn',
   group: 'signOn',
   summary:
-    'Where the provider sends the browser back to. Always 303, to the console: to the page that was asked for, or with the code of a refusal. A link or a confirmation is carried out if the cookie of the session that began it comes with the request; otherwise the account page completes it.',
+    'Where the identity provider redirects the browser. Always responds with 303 to the console: to the requested page, or with an error code. A link or a confirmation is carried out if the cookie of the session that began it comes with the request; otherwise the account page completes it.',
   method: 'GET',
   path: `${folder}/callback`,
   callers: [],
@@ -134,13 +134,14 @@ const OAuthError = Type.Object({
 export const logOutByProvider = operation({
   id: 'logOutByProvider',
   group: 'signOn',
-  summary: 'Ends sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0). The body is a form.',
+  summary:
+    'Ends sessions that ended at the identity provider (OpenID Connect Back-Channel Logout 1.0). The body is a form.',
   method: 'POST',
   path: `${folder}/backchannelLogout`,
   callers: [],
   answerTimeoutMs,
   takesForm: true,
-  example: { logout_token: 'a JWT of the provider' },
+  example: { logout_token: 'a JWT from the identity provider' },
   body: Type.Object({
     logout_token: Type.Optional(
       Type.Unknown({ [shownKey]: Type.String(), description: 'The logout token of the provider; required.' }),
@@ -154,7 +155,7 @@ export const logOutByProvider = operation({
 export const unlinkSignOn = operation({
   id: 'unlinkSignOn',
   group: 'signOn',
-  summary: 'Removes the link to the provider from one’s own account or, for an admin, from any account.',
+  summary: 'Unlinks your own account from the identity provider. Admins can unlink any account.',
   method: 'POST',
   path: `${folder}/unlink`,
   callers: ['operator'],

@@ -65,7 +65,7 @@ const completingPage = '/console/account?signOn=complete'
 
 const refusedLine: LineKind = {
   level: 'warn',
-  line: 'a sign-on was refused',
+  line: 'single sign-on refused',
   rest: 'more sign-ons were refused in this minute',
 }
 
@@ -115,7 +115,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
   function openFlow(source: Callback, query: URLSearchParams) {
     const text = cookies.find(source, 'signOn')
     const ticket = text === undefined ? undefined : openTicket<SealedFlow>(secrets, ticketPurpose, text)
-    if (ticket === undefined) throw new SignOnFault('the callback carries no cookie of a sign-on in progress')
+    if (ticket === undefined) throw new SignOnFault('the callback has no cookie of a sign-in in progress')
     if (query.getAll('state').join() !== ticket.content.state)
       throw new SignOnFault('the state in the callback is not the one that was sent')
     return ticket
@@ -215,7 +215,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
       lines.note(refusedLine, () => ({ requestId, reason: error.message.slice(0, 500) }))
       return error instanceof SignOnFault ? 'signOnFailed' : 'signOnUnavailable'
     }
-    log.error({ requestId, err: error }, 'a sign-on failed')
+    log.error({ requestId, err: error }, 'single sign-on failed')
     return databaseRefusal(error)?.refusal ?? 'internalFault'
   }
 
@@ -330,7 +330,7 @@ const isOfCaller = (error: unknown) =>
 const needsSession = (purpose: contract.Purpose): purpose is 'link' | 'confirm' =>
   purpose === 'link' || purpose === 'confirm'
 
-const secondTime = 'the callback came a second time'
+const secondTime = 'the callback was repeated'
 
 function requireSame(arrival: Arrival, sessionId: number): void {
   if (arrival.sessionId !== sessionId)

@@ -39,16 +39,16 @@ export type ViewedPage = (typeof viewedPages)[number]
 
 const folder = '/api/platform/v1/view'
 const ownViews = { group: 'views', callers: ['operator'], roles: everyRole } as const
-const viewedPage = textOneOf([...viewedPages], 'The list of the console that it is a view of.')
+const viewedPage = textOneOf([...viewedPages], 'The console list that the view belongs to.')
 
 export const ViewRecord = named(
   'View',
   Type.Object({
     id: Type.Integer(),
     page: viewedPage,
-    name: Type.String({ description: 'The name that its owner gave the view.' }),
+    name: Type.String({ description: 'The name of the view.' }),
     query: nullable(Type.String({ description: 'Filters, order and page size, as in the address of the list.' })),
-    columns: nullable(Type.String({ description: 'The chosen columns, in the list’s own format.' })),
+    columns: nullable(Type.String({ description: 'The selected columns, in the list’s format.' })),
     createTime: moment,
   }),
 )
@@ -57,16 +57,16 @@ export type ViewRecord = Static<typeof ViewRecord>
 export const saveView = operation({
   id: 'saveView',
   summary:
-    'Saves a view of one of the console’s lists in one’s own account. It replaces the view of that list with the same name; with an `id`, it changes that view, including its name. An account has at most 50 views.',
+    'Saves a view of a console list in your own account. Replaces a view of that list with the same name; with an `id`, updates that view, including its name. An account can have up to 50 views.',
   method: 'POST',
   path: `${folder}/save`,
   ...ownViews,
   body: Type.Object({
-    id: optional(described(integer(1), 'The view to change; without it the name decides.')),
+    id: optional(described(integer(1), 'The view to update; without it, the name decides.')),
     page: viewedPage,
     name,
     query: optional(freeText(lengths.url, 'Filters, order and page size, as in the address of the list.')),
-    columns: optional(freeText(1024, 'The chosen columns, in the list’s own format.')),
+    columns: optional(freeText(1024, 'The selected columns, in the list’s format.')),
   }),
   data: ViewRecord,
   refusals: ['viewNotFound', 'viewNameTaken'],
@@ -74,13 +74,13 @@ export const saveView = operation({
 
 export const pageViews = operation({
   id: 'pageViews',
-  summary: 'Pages through the views of one’s own account, newest first; admins page through those of any account.',
+  summary: 'Lists your own saved views, newest first. Admins can list those of any account.',
   method: 'GET',
   path: `${folder}/page`,
   ...ownViews,
   query: Type.Object({
     page: optional(viewedPage),
-    operatorId: optional(described(integer(), 'The account; without it one’s own.')),
+    operatorId: optional(described(integer(), 'The account; default: your own.')),
     ...pageQuery,
   }),
   data: pageOf(ViewRecord),
@@ -89,7 +89,7 @@ export const pageViews = operation({
 
 export const deleteView = operation({
   id: 'deleteView',
-  summary: 'Deletes a view of one’s own account.',
+  summary: 'Deletes one of your own saved views.',
   method: 'POST',
   path: `${folder}/delete`,
   ...ownViews,

@@ -44,7 +44,7 @@ async function insertView(tx: Statements, operatorId: number, { page, name, quer
     select count(*)::int as count from saved_view where operator_id = ${operatorId}`
   if (kept.count >= limits.viewsOfOne) {
     const reason = {
-      en: `an account has at most ${limits.viewsOfOne} views: delete one first`,
+      en: `an account can have up to ${limits.viewsOfOne} views; delete one first`,
       zh: `每个账号最多 ${limits.viewsOfOne} 个视图：请先删除一个`,
     }
     throw invalidRequest([{ field: 'name', reason }])
@@ -70,7 +70,7 @@ export async function handOverViews(
   if (left.length === 0) return []
   if (rows.length > limits.viewsOfOne) {
     const reason = {
-      en: `the account would have ${rows.length} views, and may have ${limits.viewsOfOne}: choose another account`,
+      en: `the account would have ${rows.length} views, but the limit is ${limits.viewsOfOne}; choose another account`,
       zh: `该账号将有 ${rows.length} 个视图，超过上限 ${limits.viewsOfOne} 个：请选择其他账号`,
     }
     throw invalidRequest([{ field: 'handOverTo', reason }])

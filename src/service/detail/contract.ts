@@ -26,7 +26,7 @@ const SettingInForce = named(
     value: nullable(
       Type.String({ description: 'the value, as it would be set; null if there is none, and for a secret' }),
     ),
-    isSecret: Type.Boolean({ description: 'whether its value is hidden from everybody' }),
+    isSecret: Type.Boolean({ description: 'whether its value is secret and never shown' }),
     isSet: Type.Boolean({ description: 'whether it differs from the default' }),
   }),
 )
@@ -36,8 +36,7 @@ export type SettingInForce = Static<typeof SettingInForce>
 export const getServiceDetail = operation({
   id: 'getServiceDetail',
   group: 'service',
-  summary:
-    'Answers the service’s runtime, database and disk, the sizes of its tables, and a forecast for a year; some seconds old.',
+  summary: 'Returns runtime, database, disk and table sizes, and a 12-month forecast. A few seconds old.',
   method: 'GET',
   path: '/api/platform/v1/service/detail',
   callers: ['operator'],
@@ -47,9 +46,9 @@ export const getServiceDetail = operation({
     version: Type.String({ description: 'the service’s version', examples: ['1.0.0'] }),
     runtime: Type.String({ description: 'the runtime and its version, such as Bun 1.4.5', examples: ['Node 24.0.0'] }),
     databaseVersion: Type.String({ description: 'the version of PostgreSQL', examples: ['18.0'] }),
-    isEmbedded: Type.Boolean({ description: 'whether the database is the service’s own' }),
+    isEmbedded: Type.Boolean({ description: 'whether the database is embedded' }),
     isDistributed: Type.Boolean({ description: 'whether the database is spread over the nodes of a Citus cluster' }),
-    startTime: described(moment, 'When the process that answers started.'),
+    startTime: described(moment, 'When the responding process started.'),
     findings: Type.Array(FindingRecord, { description: 'faults first' }),
     databaseBytes: nullable(bytes('the size of the database, over all nodes; null while a node is away')),
     bytesPerDay: nullable(
@@ -66,11 +65,11 @@ export const getServiceDetail = operation({
             description: 'when the disk is full; null if the disk is large enough for the year',
           }),
         },
-        { description: 'if the database grows as in the last week; null while the growth is not known' },
+        { description: 'based on growth over the last week; null while the growth is unknown' },
       ),
     ),
     settings: nullable(
-      Type.Array(SettingInForce, { description: 'the settings in force, without secrets; null for all but admins' }),
+      Type.Array(SettingInForce, { description: 'the current settings, without secrets; null for non-admins' }),
     ),
   }),
   refusals: [],

@@ -19,17 +19,16 @@ const Counts = named(
     applicationsOffline: count,
     applicationsFrozen: count,
     callbacksWaiting: Type.Integer({
-      description: 'how many deliveries wait for another attempt, counted up to 100000',
+      description: 'number of pending deliveries, counted up to 100000',
     }),
-    callbacksDead: Type.Integer({ description: 'how many deliveries are dead, without tests, counted up to 100000' }),
+    callbacksDead: Type.Integer({ description: 'number of failed deliveries, without tests, counted up to 100000' }),
     callbacksHeld: Type.Integer({
-      description: 'how many applications have a callback that pauses after failures in a row',
+      description: 'number of applications whose endpoint is paused after repeated failures',
     }),
     eventsWaiting: Type.Integer({
-      description:
-        'how many events wait for the first attempt of their callback; at most 100000 are counted for callbacks that pause, and at most 100000 for the others',
+      description: 'number of queued events, counted up to 100000 for paused endpoints and up to 100000 for the others',
     }),
-    callbacksStopped: Type.Integer({ description: 'how many applications have a callback that answered 410' }),
+    callbacksStopped: Type.Integer({ description: 'number of applications whose endpoint is disabled (410)' }),
   }),
 )
 export type Counts = Static<typeof Counts>
@@ -45,9 +44,9 @@ const Trouble = named(
     isCallbackStopped: Type.Boolean(),
     callbackFailingSince: Type.Union([moment, Type.Null()], {
       description:
-        'since when every attempt to reach the application’s callback has failed; null after fewer than 3 failures in a row, and while the callback is stopped',
+        'since when all attempts have failed; null after fewer than 3 failures in a row, and while the endpoint is disabled',
     }),
-    callbackFailingReason: Type.Union([Type.String(), Type.Null()], { description: 'why the newest attempt failed' }),
+    callbackFailingReason: Type.Union([Type.String(), Type.Null()], { description: 'why the latest attempt failed' }),
   }),
 )
 export type Trouble = Static<typeof Trouble>
@@ -56,19 +55,19 @@ export const getOverview = operation({
   id: 'getOverview',
   group: 'overview',
   summary:
-    'Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. If the count is older, the request waits for a new one, for 3 seconds at most.',
+    'Returns an overview of the platform at `countTime`: a few seconds ago, or up to a minute on large platforms. If the counts are older, the request waits up to 3 seconds for new ones.',
   method: 'GET',
   path: '/api/platform/v1/overview/detail',
   callers: ['operator'],
   query: Type.Object({}),
   data: Type.Object({
-    counts: Type.Union([Counts, Type.Null()], { description: 'null while everything is counted for the first time' }),
+    counts: Type.Union([Counts, Type.Null()], { description: 'null until the first count is complete' }),
     callbacks: callbacksSwitch,
     countTime: Type.Union([moment, Type.Null()]),
     troubles: Type.Array(Trouble, { description: 'the ten applications with the most problems' }),
     attention: Type.Array(FindingRecord, {
       description:
-        'what needs attention, faults first: at most ten of each kind, and for applications those in `troubles`',
+        'what needs attention, failures first: up to ten of each kind, and for applications those in `troubles`',
     }),
     minutes: Type.Array(
       Type.Object({
@@ -79,14 +78,14 @@ export const getOverview = operation({
       }),
       {
         description:
-          'the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. The refusals are those that the refusal log keeps',
+          'counts per minute of the last 24 hours, oldest first, without empty minutes; refused requests as far as they are stored',
       },
     ),
     online: Type.Array(Type.Object({ time: moment, devicesOnline: count }), {
       description: 'how many devices were online in the last 24 hours, oldest first, one count each five minutes',
     }),
     events: Type.Array(AuditRecord, {
-      description: 'the newest entries of the audit trail without changes of device state',
+      description: 'the latest audit log entries, without changes of device state',
     }),
   }),
   refusals: [],

@@ -23,10 +23,7 @@ export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { sto
       await addToMinute(sql, creates, counted.siteCreates - written.siteCreates)
       written = counted
     } catch (error) {
-      log.debug(
-        { err: error },
-        'the count of this minute’s creates could not be stored: it is added to the next minute’s write',
-      )
+      log.debug({ err: error }, 'this minute’s create count couldn’t be stored; it is added to the next minute')
     }
   }
   const rounds = startRounds(write, everyMs)

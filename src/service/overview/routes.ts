@@ -53,7 +53,7 @@ export function overviewRoutes({ sql: counter, log, config, surroundings, showMo
       }
     }
     counting ??= run()
-      .catch((error) => log.warn({ err: error }, 'the overview could not be counted: the next request tries again'))
+      .catch((error) => log.warn({ err: error }, 'overview counts failed; the next request retries'))
       .finally(() => {
         counting = undefined
         tookMs = performance.now() - beganAt

@@ -10,7 +10,7 @@ export type FoundKind = (typeof foundKinds)[number]
 export const Found = named(
   'Found',
   Type.Object({
-    kind: textOneOf([...foundKinds], 'What was found; `operator` is an account, `request` a write that was refused.'),
+    kind: textOneOf([...foundKinds], 'The kind of record; `operator` is an account, `request` a refused request.'),
     id: Type.String({
       description: 'The serial number, the `X-Request-Id`, or the id of the record.',
       examples: ['FC-GATE-0001'],
@@ -27,7 +27,7 @@ export const search = operation({
   id: 'search',
   group: 'overview',
   summary:
-    'Finds devices by serial number; sites, applications, billing rules and accounts by a part of the name; an application by the beginning of its id; and a refused write by its request id. At most 8 records of each kind are returned. Upper and lower case are treated alike, except in a request id. The beginning of a serial number is searched in all rows (for a developer, only the whole serial number is); parts of names and other parts of serial numbers only in the first 30,000 rows, while the page operations search all rows. A developer finds only records of their own applications; only admins find accounts.',
+    'Searches devices by serial number; sites, applications, billing rules and accounts by part of the name; applications by the start of their ID; and refused requests by request ID. Returns up to 8 records of each kind. Not case-sensitive, except for request IDs. All rows are searched by the start of a serial number (for developers, by the whole serial number); other parts of serial numbers and names only in the first 30,000 rows. To search all rows, use the list operations. Developers find only records of their own applications; only admins find accounts.',
   method: 'GET',
   path: '/api/platform/v1/search',
   callers: ['operator'],
@@ -35,7 +35,7 @@ export const search = operation({
   query: Type.Object({ text: text(128, 'What to look for.') }),
   data: Type.Object({
     list: Type.Array(Found, {
-      description: 'The records that were found, in the order of their kinds; within a kind, exact matches first.',
+      description: 'The results by kind; within a kind, exact matches first.',
     }),
   }),
   refusals: [],

@@ -27,10 +27,7 @@ const folder = '/api/charging/v1/priceChange'
 
 export const priceChangeStatus = { waiting: 1, inForce: 2, cancelled: 3 } as const
 
-const PriceChangeStatus = named(
-  'PriceChangeStatus',
-  described(oneOf(1, 2, 3), '1 waiting, 2 in force or has been, 3 cancelled.'),
-)
+const PriceChangeStatus = named('PriceChangeStatus', described(oneOf(1, 2, 3), '1 scheduled, 2 applied, 3 cancelled.'))
 
 /** The fields of a site that a price change can set; null takes the rule away. */
 const givenRules = {
@@ -42,8 +39,7 @@ const givenRules = {
 const GivenRules = named(
   'GivenRules',
   Type.Object(givenRules, {
-    description:
-      'At least one of the three. A field that is left out stays as each site has it, and null takes the rule away.',
+    description: 'At least one of the three. Omitted fields stay unchanged at each site; null removes the rule.',
   }),
 )
 export type GivenRules = Static<typeof GivenRules>
@@ -59,15 +55,15 @@ export const ChosenSites = named(
           description: 'The ids of the sites.',
         }),
       ),
-      all: optional(Type.Boolean({ description: 'true: every site of the application.' })),
+      all: optional(Type.Boolean({ description: 'true: all sites of the application.' })),
       provinceCode: optional(divisionCode),
       cityCode: optional(divisionCode),
       districtCode: optional(divisionCode),
-      billingRuleId: optional(described(integer(), 'The sites that name this billing rule.')),
+      billingRuleId: optional(described(integer(), 'Sites that use this billing rule.')),
     },
     {
       description:
-        '`ids`, or `all`, or any of the others, all of which must fit; a member that is no filter is refused beside these. The sites are those that fit when the change is scheduled: 10000 at most.',
+        '`ids`, or `all`, or any of the other filters, all of which must match. Unknown fields are refused. The set of sites is fixed when the change is scheduled: up to 10000.',
     },
   ),
 )
@@ -84,7 +80,9 @@ const members = {
     description: 'The instant of `effectiveTime` in RFC 3339.',
     examples: ['2028-10-31T16:00:00.000Z'],
   }),
-  billingRuleId: nullable(Type.Integer({ description: 'the rule that gets new terms; null for other rules at sites' })),
+  billingRuleId: nullable(
+    Type.Integer({ description: 'the rule that gets new pricing; null for a change of rules at sites' }),
+  ),
   periods: nullable(Type.Array(Period)),
   freeMinutes: nullable(Type.Integer()),
   unitMinutes: nullable(Type.Integer()),
@@ -94,10 +92,10 @@ const members = {
   siteCount: nullable(
     Type.Integer({
       description:
-        'how many sites get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled',
+        'number of sites that get other rules, without sites deleted since; of a cancelled one, its number when it was cancelled',
     }),
   ),
-  skippedCount: nullable(Type.Integer({ description: 'of an undo: how many sites are not put back' })),
+  skippedCount: nullable(Type.Integer({ description: 'for an undo: number of sites that aren’t restored' })),
   reason: nullable(Type.String()),
   undoOf: nullable(Type.Integer({ description: 'the price change that this one undoes' })),
   createTime: moment,
@@ -125,7 +123,7 @@ export const schedulePriceChange = operation({
   ...ofOne,
   id: 'schedulePriceChange',
   summary:
-    'Schedules new terms of a billing rule (`billingRuleId` and the rule’s whole terms), or other rules at sites (`sites` and `rules`), from a moment on. Which terms are in force follows from the time alone.',
+    'Schedules a price change: new pricing for a billing rule (`billingRuleId` and its complete pricing), or other billing rules for sites (`sites` and `rules`). It takes effect exactly at `effectiveTime`.',
   method: 'POST',
   path: `${folder}/schedule`,
   example: { billingRuleId: 1, periods: [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.9' }] },
@@ -133,13 +131,13 @@ export const schedulePriceChange = operation({
     appId: ownAppId,
     effectiveTime: described(
       momentText,
-      `When it takes effect: in whole seconds, later than now and at most ${limits.priceChangeDays} days ahead. ${momentWords}`,
+      `When it takes effect: in whole seconds, in the future, at most ${limits.priceChangeDays} days ahead. ${momentWords}`,
     ),
     reason: optional(freeText(lengths.reason)),
     dryRun: optional(
-      Type.Boolean({ description: 'true: answers what would be scheduled, with `id` null, and writes nothing.' }),
+      Type.Boolean({ description: 'true: returns what would be scheduled, with `id` null, without writing anything.' }),
     ),
-    billingRuleId: optional(described(integer(1), 'The rule that gets new terms.')),
+    billingRuleId: optional(described(integer(1), 'The billing rule that gets new pricing.')),
     ...termsOfAnyType,
     sites: optional(ChosenSites),
     rules: optional(GivenRules),
@@ -159,7 +157,7 @@ const withReason = Type.Object({ appId: ownAppId, id, reason: reasonText })
 export const cancelPriceChange = operation({
   ...ofOne,
   id: 'cancelPriceChange',
-  summary: 'Cancels a price change that waits: it never takes effect. Refused once its moment has come.',
+  summary: 'Cancels a scheduled price change. Refused once it has taken effect.',
   method: 'POST',
   path: `${folder}/cancel`,
   body: withReason,
@@ -172,7 +170,7 @@ export const undoPriceChange = operation({
   ...ofOne,
   id: 'undoPriceChange',
   summary:
-    'Undoes a price change that is in force, at once, by another price change (`undoOf`). It restores the former terms of the rule, if its present terms are those of the price change; or the former rules of each site that still has the rules of the price change.',
+    'Undoes an applied price change immediately, as a new price change (`undoOf`). Restores the rule’s previous pricing if the rule still has the pricing of this change, or the previous rules of each site that still has the rules of this change.',
   method: 'POST',
   path: `${folder}/undo`,
   body: withReason,
@@ -184,7 +182,7 @@ export const undoPriceChange = operation({
 export const getPriceChange = operation({
   ...ofOne,
   id: 'getPriceChange',
-  summary: 'Answers one price change.',
+  summary: 'Returns one price change.',
   method: 'GET',
   path: `${folder}/detail`,
   query: Type.Object({ appId: anyAppId, id }),
@@ -196,7 +194,7 @@ export const pagePriceChanges = operation({
   ...ofOne,
   id: 'pagePriceChanges',
   summary:
-    'Pages through an application’s price changes, latest `effectiveTime` first; those of several applications are sorted by `appId` first.',
+    'Lists price changes, latest `effectiveTime` first. Price changes of several applications are grouped by `appId`.',
   method: 'GET',
   path: `${folder}/page`,
   query: Type.Object({
@@ -204,14 +202,14 @@ export const pagePriceChanges = operation({
     ...pageQuery,
     status: optional(PriceChangeStatus),
     billingRuleId: optional(
-      described(integer(), 'Only changes of this rule’s terms, or that give this rule to sites.'),
+      described(integer(), 'Only changes of this rule’s pricing, or that assign this rule to sites.'),
     ),
     siteId: optional(described(integer(), 'Only changes of the rules of this site; a cancelled one is in none.')),
-    undoOf: optional(ids('Only undos of these price changes: 1 to 100 ids, with commas between them.')),
-    timeFrom: described(timeRange.timeFrom, 'Only changes that take effect at this moment or later.'),
+    undoOf: optional(ids('Only undos of these price changes: 1 to 100 IDs, separated by commas.')),
+    timeFrom: described(timeRange.timeFrom, 'Only changes that take effect at or after this time.'),
     timeTo: described(
       timeRange.timeTo,
-      'Only changes that take effect at this moment or earlier, including all of its second.',
+      'Only changes that take effect at or before this time (the whole second included).',
     ),
   }),
   data: pageOf(PriceChangeRecord),

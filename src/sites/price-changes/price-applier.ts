@@ -50,8 +50,8 @@ export class PriceApplier {
   constructor(parts: Parts) {
     this.parts = parts
     this.outage = new OutageLog(parts.log, {
-      failing: 'price changes that took effect could not be written: it will be retried',
-      succeeding: 'writing price changes succeeds again',
+      failing: 'applied price changes couldn’t be written; will retry',
+      succeeding: 'writing price changes works again',
     })
   }
 

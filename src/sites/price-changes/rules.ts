@@ -113,24 +113,24 @@ function statusOf({ appliedAt, cancelledAt, effectiveAt }: PriceChange, now: Dat
 }
 
 const either: Reason = {
-  en: 'exactly one of billingRuleId and sites must be given',
+  en: 'send either billingRuleId or sites, not both',
   zh: 'billingRuleId 与 sites 必须且只能给出一个',
 }
 const belongsToSites: Reason = {
-  en: 'belongs to sites, not to billingRuleId',
+  en: 'can be used only with sites, not with billingRuleId',
   zh: '与 sites 一起使用，不与 billingRuleId 一起使用',
 }
 const belongsToRule: Reason = {
-  en: 'belongs to billingRuleId, not to sites',
+  en: 'can be used only with billingRuleId, not with sites',
   zh: '与 billingRuleId 一起使用，不与 sites 一起使用',
 }
 const oneForm: Reason = {
-  en: 'must hold ids, or all, or at least one filter, and only one of these three',
+  en: 'must have exactly one of: ids, all, or filters',
   zh: '必须给出 ids、all 或至少一个筛选条件，三者只能取其一',
 }
 const notChoosing: Reason = { en: 'is not a filter of sites', zh: '不是站点的筛选条件' }
 const atLeastOneRule: Reason = {
-  en: 'must hold at least one of fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId',
+  en: 'must have at least one of fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId',
   zh: '必须至少包含 fastChargeBillRuleId、rushingBillRuleId、placeholderBillRuleId 之一',
 }
 
@@ -187,7 +187,7 @@ export function readRules(rules: GivenRules): { given: GivenRules; byField: Rule
 
 const wholeSeconds: Reason = { en: 'must be in whole seconds', zh: '必须精确到整秒' }
 const skipped: Reason = {
-  en: 'does not exist: the clocks of the service’s time zone skip this moment',
+  en: 'doesn’t exist in the service’s time zone (daylight saving)',
   zh: '在服务时区中，时钟会跳过该时刻',
 }
 
@@ -204,7 +204,7 @@ const dayMs = 86_400_000
 /** The fault of a moment that is not in the future by the database's clock, or too far in it. */
 export function aheadFault(effectiveAt: Date, now: Date): FieldFault[] {
   const field = 'effectiveTime'
-  if (effectiveAt <= now) return [{ field, reason: { en: 'must be later than now', zh: '必须晚于当前时间' } }]
+  if (effectiveAt <= now) return [{ field, reason: { en: 'must be in the future', zh: '必须晚于当前时间' } }]
   if (effectiveAt.getTime() - now.getTime() <= limits.priceChangeDays * dayMs) return []
   const days = limits.priceChangeDays
   return [{ field, reason: { en: `must be at most ${days} days ahead`, zh: `不得晚于 ${days} 天之后` } }]

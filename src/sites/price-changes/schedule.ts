@@ -93,7 +93,7 @@ async function readNewTerms(
   throw invalidRequest(faults)
 }
 
-const noneFits: Reason = { en: 'matches none of the application’s sites', zh: '没有符合条件的站点' }
+const noneFits: Reason = { en: 'doesn’t match any site of the application', zh: '没有符合条件的站点' }
 const tooMany: Reason = {
   en: `matches more than ${limits.priceChangeSites} sites`,
   zh: `符合条件的站点超过 ${limits.priceChangeSites} 个`,
@@ -155,11 +155,11 @@ async function requireFittingRules(tx: Statements, appId: string, byField: Rules
 }
 
 const sameMoment: Reason = {
-  en: 'is already the moment of another waiting price change of the same rule or sites',
+  en: 'is already the effective time of another price change for the same rule or sites',
   zh: '与另一项等待中的价格变更相同，且更改的内容重叠',
 }
 const tooManyWait = (most: number, of: Reason): Reason => ({
-  en: `cannot be scheduled: ${most} price changes of ${of.en} are waiting already`,
+  en: `can’t be scheduled: ${most} price changes of ${of.en} are already scheduled`,
   zh: `${of.zh}已有 ${most} 项价格变更在等待`,
 })
 

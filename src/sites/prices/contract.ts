@@ -19,7 +19,7 @@ const instant = (description: string) =>
 const PriceInForce = named(
   'PriceInForce',
   Type.Object({
-    billingRuleId: Type.Integer({ description: 'The rule that the site names at that time.' }),
+    billingRuleId: Type.Integer({ description: 'The rule that the site uses at that time.' }),
     ruleName: Type.String({ description: 'The rule’s present name; for a deleted rule, its last name.' }),
     periods: nullable(Type.Array(Period)),
     period: nullable(described(Period, 'The period of `periods` that covers that time of day.')),
@@ -27,16 +27,16 @@ const PriceInForce = named(
     unitMinutes: nullable(Type.Integer()),
     unitPrice: nullable(Type.String()),
     dailyCap: nullable(Type.String()),
-    sinceTime: described(moment, 'Since when these terms hold at this site.'),
+    sinceTime: described(moment, 'Since when this pricing is in effect at this site.'),
     sinceAt: instant('The instant of `sinceTime` in RFC 3339.'),
     untilTime: nullable(
-      described(moment, 'Until when these terms hold at this site; null if no price change is waiting.'),
+      described(moment, 'Until when this pricing is in effect at this site; null if no price change is scheduled.'),
     ),
     untilAt: nullable(instant('The instant of `untilTime` in RFC 3339.')),
     priceChangeId: nullable(
       Type.Integer({
         description:
-          'the price change that brought these terms; null if they came with the site or rule, or by an update',
+          'the price change that set this pricing; null if it was set with the site or rule, or by an update',
       }),
     ),
   }),
@@ -47,23 +47,23 @@ export const getSitePrices = operation({
   id: 'getSitePrices',
   group: 'sites',
   summary:
-    'Answers the billing rule and its terms for each kind of use of a site, as they were, are or will be in force at a moment, exact to the second. For a moment in the future, waiting price changes are included.',
+    'Returns the billing rules and pricing in effect at a site at a given time, exact to the second: fast charging, slow charging and occupancy. For a future time, scheduled price changes are included.',
   method: 'GET',
   path: '/api/charging/v1/siteManageThird/prices',
   callers: ['application', 'operator'],
   query: Type.Object({
     appId: ownAppId,
     id: integer(1),
-    time: optional(described(momentText, `The moment; now by default. ${momentWords}`)),
+    time: optional(described(momentText, `The time; default: now. ${momentWords}`)),
   }),
   data: named(
     'SitePrices',
     Type.Object({
       siteId: Type.Integer({ description: 'The site.' }),
       appId: Type.String(),
-      time: described(moment, 'The moment at which these rules are in force.'),
+      time: described(moment, 'The time at which these rules are in effect.'),
       at: instant('The instant of `time` in RFC 3339.'),
-      fast: nullable(described(PriceInForce, 'Fast charging; null for no rule.')),
+      fast: nullable(described(PriceInForce, 'Fast charging; null without a rule.')),
       slow: nullable(described(PriceInForce, 'Slow charging; null for no rule.')),
       occupancy: nullable(described(PriceInForce, 'Occupancy; null for no rule.')),
     }),

@@ -1,5 +1,20 @@
 /** Bodies and answers: the form of each comment is that of `../limits.ts`. */
 export const requestLimits = {
+  /**
+   * Streams. The open streams of events of a process; protects memory. Beyond it: 429 10007. Tested by:
+   * bench/streams.ts.
+   */
+  streams: 5_000,
+  /**
+   * Streams. Those of one application or operator key, over all processes of a machine; others need some too. Beyond it:
+   * 429 10007. Tested by: test/conformance/event-stream.test.ts.
+   */
+  streamsOfOne: 20,
+  /**
+   * Streams. Those of one session, over all processes of a machine. Beyond it: 429 10007. Tested by:
+   * test/conformance/event-stream.test.ts.
+   */
+  streamsOfSession: 4,
   /** Bytes. The body of a request; protects memory. Beyond it: 413 10001. Tested by: test/conformance/edge.test.ts. */
   bodyBytes: 64 * 1024,
   /**

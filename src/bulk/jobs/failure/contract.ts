@@ -8,12 +8,11 @@ export const JobFailure = named(
     kind: textOneOf(['accessLost', 'rowsRefused', 'attemptsFailed', 'rowsLost'], 'Why the job failed.'),
     place: nullable(
       Type.String({
-        description:
-          'The line of the file, the serial number or the site at which it stopped; null before its first row.',
+        description: 'Where it stopped: line of the file, serial number or site; null before the first row.',
       }),
     ),
-    code: nullable(Type.Integer({ description: 'For accessLost: the code with which its sender would be refused.' })),
-    count: nullable(Type.Integer({ description: 'How many rows were refused or lost, or how many attempts failed.' })),
+    code: nullable(Type.Integer({ description: 'For accessLost: the error code that the caller would get now.' })),
+    count: nullable(Type.Integer({ description: 'Number of refused or lost rows, or of failed attempts.' })),
     cause: nullable(Type.String({ description: 'For attemptsFailed: the last error’s name and code.' })),
   }),
 )

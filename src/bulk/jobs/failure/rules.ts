@@ -26,14 +26,14 @@ export function accessLost(job: FailedJob, loss: RefusalName): ToldFailure {
   const { code, en } = refusals[loss]
   return {
     failure: { ...nothing, kind: 'accessLost', place: job.place, code },
-    words: `The ${job.noun} stopped${at(job)}, because its sender has lost access (${code} ${loss}: ${en}). Rows before it are done.`,
+    words: `The ${job.noun} stopped${at(job)} because the person or program that started it lost access (${code} ${loss}: ${en}). Rows before that point are done.`,
   }
 }
 
 /** Too many rows were refused to keep their outcomes. */
 export function rowsRefused(job: FailedJob): ToldFailure {
   const count = limits.importRefusedRows
-  const todo = job.noun === 'import' ? ': correct the file and send it again' : ''
+  const todo = job.noun === 'import' ? '. Correct the file and upload it again' : ''
   return {
     failure: { ...nothing, kind: 'rowsRefused', place: job.place, count },
     words: `The ${job.noun} stopped${at(job)}, because ${count} of its rows were refused${todo}.`,
@@ -47,13 +47,13 @@ export function attemptsFailed(job: FailedJob, error: unknown): ToldFailure {
   const count = limits.importFailures
   return {
     failure: { ...nothing, kind: 'attemptsFailed', place: job.place, count, cause },
-    words: `The ${job.noun} stopped after ${count} failed attempts${at(job)} (${cause}). See the service log, ${job.noun}Id ${job.id}.`,
+    words: `The ${job.noun} stopped${at(job)} after ${count} failed attempts (${cause}). For details, search the service log for ${job.noun}Id ${job.id}.`,
   }
 }
 
 export function rowsLost(count: number): ToldFailure {
   return {
     failure: { ...nothing, kind: 'rowsLost', count },
-    words: `The service has lost ${count} rows of the file: send it again.`,
+    words: `${count} rows of the file were lost. Upload the file again.`,
   }
 }

@@ -1,0 +1,202 @@
+import type { EventRecord } from '../contract.ts'
+import { eventBlock, heartbeatBlocks, openingBlocks } from './blocks.ts'
+import type { Entry, Feed } from './feed.ts'
+
+/** Which events a stream sends; null does not narrow. */
+export interface StreamFilter {
+  types: ReadonlySet<string> | null
+  /** The serial number or id that the events are about. */
+  subject: string | null
+}
+
+export interface StreamParts {
+  feed: Feed
+  filter: StreamFilter
+  position: number
+  /** Reads the first events that pass the filter, after an id and up to another: at most `behindRows`. */
+  readBehind(afterId: number, throughId: number): Promise<EventRecord[]>
+  /** Called for each piece with the number of its events. */
+  onSent(events: number): void
+  /** Called once, when the stream is over. */
+  onClose(): void
+}
+
+/** How many events a reader that is behind gets from the log at once. */
+export const behindRows = 40
+/** Blocks are sent together up to this size, so that a slow reader holds no more of the process. */
+const pieceBytes = 32 * 1024
+const heartbeatMs = 15_000
+/** How long a reader that is behind waits after its read of the log has failed. */
+const readAgainMs = 500
+
+type Step = IteratorResult<Uint8Array, undefined>
+
+/**
+ * One reader's events, pulled by its connection: nothing is kept for a reader that takes nothing. It gets new events from
+ * its feed, and from the log while it is behind what the feed keeps.
+ */
+export class EventStream implements AsyncIterableIterator<Uint8Array> {
+  /** The id up to which events were passed to the connection or left out. */
+  position: number
+  /** Closes the connection of a reader that takes nothing. */
+  readonly cut = new AbortController()
+  private readonly parts: StreamParts
+  private lastAt = performance.now()
+  private hasBegun = false
+  private isReading = false
+  private isOver = false
+  /** The last piece, once the stream is to end. */
+  private lastPiece: Uint8Array | undefined
+  /** Passes the next piece to the connection; undefined while the connection still sends the piece before. */
+  private pass: ((step: Step) => void) | undefined
+  private timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(parts: StreamParts) {
+    this.parts = parts
+    this.position = parts.position
+    parts.feed.streams.add(this)
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  /** The connection has sent everything, and asks for more. */
+  next(): Promise<Step> {
+    if (this.lastPiece !== undefined && this.lastPiece.byteLength === 0) this.close()
+    if (this.isOver) return Promise.resolve({ value: undefined, done: true })
+    return new Promise((resolve) => {
+      this.pass = resolve
+      this.offer()
+    })
+  }
+
+  return(): Promise<Step> {
+    this.close()
+    return Promise.resolve({ value: undefined, done: true })
+  }
+
+  /** Passes on what there is, if the connection waits for it. */
+  offer(): void {
+    if (this.pass === undefined) return
+    const { lastPiece } = this
+    if (lastPiece !== undefined) {
+      this.lastPiece = new Uint8Array()
+      this.give(lastPiece)
+    } else if (!this.hasBegun) {
+      this.hasBegun = true
+      this.give(openingBlocks(this.position))
+    } else if (this.position < this.parts.feed.start) void this.readBehind()
+    else {
+      const piece = this.takeFromFeed()
+      if (piece !== undefined) this.give(piece)
+    }
+  }
+
+  /** Shows proxies and the reader, after a time without a block, that the stream lives, and how far it is. */
+  beat(now: number): void {
+    if (this.pass !== undefined && now - this.lastAt >= heartbeatMs) this.give(heartbeatBlocks(this.position))
+  }
+
+  /** Ends the stream with a last piece; without it, if the reader has not taken it by then. */
+  end(lastPiece: Uint8Array, withinMs: number): void {
+    if (this.isOver || this.lastPiece !== undefined) return
+    this.lastPiece = lastPiece
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => this.cut.abort(), withinMs)
+    this.offer()
+  }
+
+  close(): void {
+    if (this.isOver) return
+    this.isOver = true
+    clearTimeout(this.timer)
+    this.parts.feed.streams.delete(this)
+    this.pass?.({ value: undefined, done: true })
+    this.pass = undefined
+    this.parts.onClose()
+  }
+
+  private give(piece: Uint8Array): void {
+    const { pass } = this
+    this.pass = undefined
+    this.lastAt = performance.now()
+    pass?.({ value: piece, done: false })
+  }
+
+  private takeFromFeed(): Uint8Array | undefined {
+    const { feed } = this.parts
+    // A position may be ahead of the log: it waits.
+    if (this.position >= feed.head) return undefined
+    const { entries } = feed
+    const piece = new Piece()
+    for (let index = feed.indexAfter(this.position); index < entries.length; index++) {
+      const entry = entries[index] as Entry
+      if (this.isWanted(entry) && !piece.add(entry.block)) return this.count(piece)
+      this.position = entry.id
+    }
+    this.position = feed.head
+    return this.count(piece)
+  }
+
+  private isWanted({ type, subject }: Entry): boolean {
+    const { filter } = this.parts
+    return (filter.types === null || filter.types.has(type)) && (filter.subject === null || filter.subject === subject)
+  }
+
+  private async readBehind(): Promise<void> {
+    if (this.isReading) return
+    this.isReading = true
+    const through = this.parts.feed.head
+    try {
+      const events = await this.parts.readBehind(this.position, through)
+      this.isReading = false
+      // The stream may have ended meanwhile.
+      if (this.pass !== undefined && this.lastPiece === undefined) this.takeFromLog(events, through)
+      else this.offer()
+    } catch {
+      // Whoever has lost access is told so by the watch; a database that is away comes back.
+      this.isReading = false
+      if (this.isOver || this.lastPiece !== undefined) return
+      clearTimeout(this.timer)
+      this.timer = setTimeout(() => this.offer(), readAgainMs * (1 + Math.random()))
+    }
+  }
+
+  private takeFromLog(events: readonly EventRecord[], through: number): void {
+    const piece = new Piece()
+    for (const event of events) {
+      if (!piece.add(eventBlock(event))) break
+      this.position = event.id
+    }
+    if (events.length < behindRows && piece.count === events.length) this.position = Math.max(this.position, through)
+    const bytes = this.count(piece)
+    if (bytes === undefined) this.offer()
+    else this.give(bytes)
+  }
+
+  private count(piece: Piece): Uint8Array | undefined {
+    if (piece.count > 0) this.parts.onSent(piece.count)
+    return piece.bytes
+  }
+}
+
+/** Blocks that are sent together. A single one is not copied: all readers share it. */
+class Piece {
+  count = 0
+  private readonly blocks: Uint8Array[] = []
+  private size = 0
+
+  /** Returns false if the block must wait for the next piece. */
+  add(block: Uint8Array): boolean {
+    if (this.count > 0 && this.size + block.byteLength > pieceBytes) return false
+    this.blocks.push(block)
+    this.size += block.byteLength
+    this.count++
+    return true
+  }
+
+  get bytes(): Uint8Array | undefined {
+    return this.count > 1 ? Buffer.concat(this.blocks) : this.blocks[0]
+  }
+}

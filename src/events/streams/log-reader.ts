@@ -1,0 +1,136 @@
+import type { Logger } from 'pino'
+import { onEvents } from '../../database/commits.ts'
+import type { Sql } from '../../database/open.ts'
+import { Rests } from '../../runtime/rests.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { eventsAfter, lastEventIds } from '../store.ts'
+import { Feed } from './feed.ts'
+
+/** How often the log is searched for events of other processes. */
+const lookMs = 800
+/** The pause between two reads: what is committed meanwhile is read together. */
+const gatherMs = 40
+const failedMs = 500
+const pageRows = 200
+/** A rest that only a new feed ends. */
+const idleMs = 3_600_000
+
+interface ReaderParts {
+  sql: Sql
+  log: Logger
+  showMoment: ShowMoment
+}
+
+/** Reads the log for all streams of this process: once for each application that has any. */
+export class LogReader {
+  private readonly parts: ReaderParts
+  private readonly feeds = new Map<string, Feed>()
+  /** The feeds of applications that have new events, and up to which id the log is known to be complete. */
+  private readonly behind = new Map<Feed, number>()
+  private readonly rests = new Rests()
+  private readonly unlisten: () => void
+  private lookedAt = 0
+  private isStopped = false
+  private isFailing = false
+
+  constructor(parts: ReaderParts) {
+    this.parts = parts
+    this.unlisten = onEvents((appIds) => {
+      if (this.feeds.size === 0) return
+      for (const appId of appIds) {
+        const feed = this.feeds.get(appId)
+        if (feed !== undefined) this.note(feed, 0)
+      }
+    })
+    void this.run()
+  }
+
+  /** The application's feed, until `close`. */
+  async open(appId: string): Promise<Feed> {
+    const head = this.feeds.has(appId) ? 0 : await this.newestId(appId)
+    // Another stream may have opened it meanwhile.
+    const feed = this.feeds.get(appId) ?? new Feed(appId, head)
+    feed.users++
+    this.feeds.set(appId, feed)
+    this.rests.wake()
+    return feed
+  }
+
+  /** The id of the application's newest event, or one between it and the next. */
+  async newestId(appId: string): Promise<number> {
+    return (await lastEventIds(this.parts.sql, [appId])).get(appId) ?? 0
+  }
+
+  /** Forgets the feed when nobody uses it any longer. */
+  close(feed: Feed): void {
+    if (--feed.users > 0) return
+    this.feeds.delete(feed.appId)
+    this.behind.delete(feed)
+  }
+
+  stop(): void {
+    this.isStopped = true
+    this.unlisten()
+    this.rests.stop()
+  }
+
+  private note(feed: Feed, through: number): void {
+    if (feed.users === 0) return
+    this.behind.set(feed, Math.max(through, this.behind.get(feed) ?? 0))
+    this.rests.wake()
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopped) {
+      const restMs = this.feeds.size === 0 ? idleMs : this.lookedAt + lookMs - performance.now()
+      if (this.behind.size === 0 && restMs > 0) await this.rests.rest(restMs)
+      const isRead = await this.round().then(
+        () => true,
+        (error: unknown) => this.noteFailure(error),
+      )
+      if (isRead) this.isFailing = false
+      await this.rests.rest(isRead ? gatherMs : failedMs, false)
+    }
+  }
+
+  private async round(): Promise<void> {
+    if (this.feeds.size > 0 && performance.now() - this.lookedAt >= lookMs) await this.look()
+    await Promise.all([...this.behind].map(([feed, through]) => this.read(feed, through)))
+  }
+
+  private noteFailure(error: unknown): false {
+    if (!this.isFailing && !this.isStopped) this.parts.log.warn({ err: error }, 'streams wait: events cannot be read')
+    this.isFailing = true
+    return false
+  }
+
+  /** Finds what other processes have written. */
+  private async look(): Promise<void> {
+    this.lookedAt = performance.now()
+    const before = [...this.feeds.values()].map((feed) => [feed, feed.head] as const)
+    const last = await lastEventIds(
+      this.parts.sql,
+      before.map(([{ appId }]) => appId),
+    )
+    for (const [feed, head] of before) {
+      const id = last.get(feed.appId) ?? 0
+      if (id > feed.head) this.note(feed, id)
+      else if (id < head) feed.restartAt(id)
+      feed.trim(this.lookedAt)
+    }
+  }
+
+  private async read(feed: Feed, through: number): Promise<void> {
+    const { sql, showMoment } = this.parts
+    this.behind.delete(feed)
+    try {
+      const events = await eventsAfter(sql, feed.appId, feed.head, pageRows, showMoment)
+      const isAll = events.length < pageRows
+      feed.add(events, isAll ? through : 0, performance.now())
+      if (!isAll) this.note(feed, through)
+    } catch (error) {
+      this.note(feed, through)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import type { Caller } from '../../callers/caller.ts'
+import type { Peers } from '../../runtime/peer-processes.ts'
+import { limits } from '../../vocabulary/limits.ts'
+import { type Reason, Refusal, tooManyRequests, unavailable } from '../../vocabulary/refusals.ts'
+import { closedBlock, farewellBlocks } from './blocks.ts'
+import { EventStream, type StreamParts } from './event-stream.ts'
+import type { Feed } from './feed.ts'
+import type { LogReader } from './log-reader.ts'
+
+/** How often streams without a block are looked for. */
+const beatMs = 500
+/** How long a reader that has lost its access may take to read why. */
+const lastWordsMs = 3_500
+/** The same when the process stops. */
+const farewellMs = 800
+
+interface OpenStream extends Omit<StreamParts, 'feed' | 'position' | 'onSent' | 'onClose'> {
+  caller: Caller
+  appId: string
+  /** Null: behind the newest event. */
+  position: number | null
+  language: keyof Reason
+  /** Aborted when the client has gone. */
+  signal: AbortSignal
+  watchAccess(onLoss: (refusal: Refusal) => void): () => void
+}
+
+/** The streams of a process: their places, their heartbeats and their end. */
+export class Streams {
+  /** Events that were passed to connections, since the start. */
+  sent = 0
+  /** Places that are taken. */
+  private taken = 0
+  private readonly open = new Map<EventStream, keyof Reason>()
+  private readonly reader: LogReader
+  private readonly peers: Peers
+  private timer: ReturnType<typeof setInterval> | undefined
+  private isStopping = false
+
+  constructor(reader: LogReader, peers: Peers) {
+    this.reader = reader
+    this.peers = peers
+  }
+
+  get count(): number {
+    return this.open.size
+  }
+
+  /** Opens a stream, which has its places until it is closed. Throws 10007 and 50003. */
+  async start(asked: OpenStream): Promise<EventStream> {
+    if (this.isStopping) throw unavailable()
+    const free = await this.takePlace(asked.caller)
+    let feed: Feed | undefined
+    try {
+      feed = await this.reader.open(asked.appId)
+      const position = asked.position ?? (await this.reader.newestId(asked.appId))
+      if (this.isStopping || asked.signal.aborted) throw unavailable()
+      return this.opened({ ...asked, feed, position }, free)
+    } catch (error) {
+      if (feed !== undefined) this.reader.close(feed)
+      free()
+      throw error
+    }
+  }
+
+  private opened(asked: OpenStream & { feed: Feed; position: number }, free: () => void): EventStream {
+    const { feed, language, signal } = asked
+    const stream = new EventStream({
+      ...asked,
+      onSent: (events) => {
+        this.sent += events
+      },
+      onClose: () => {
+        endWatch()
+        this.open.delete(stream)
+        this.reader.close(feed)
+        free()
+        if (this.open.size === 0) this.rest()
+      },
+    })
+    const endWatch = asked.watchAccess((refusal) => stream.end(closedBlock(refusal, language), lastWordsMs))
+    signal.addEventListener('abort', () => stream.close(), { once: true })
+    this.open.set(stream, language)
+    this.timer ??= setInterval(() => this.beat(), beatMs)
+    return stream
+  }
+
+  /** Ends all streams: the process stops. */
+  stop(): void {
+    this.isStopping = true
+    const refusal = new Refusal('unavailable')
+    for (const [stream, language] of this.open) stream.end(farewellBlocks(refusal, language), farewellMs)
+  }
+
+  private beat(): void {
+    const now = performance.now()
+    for (const stream of this.open.keys()) stream.beat(now)
+  }
+
+  private rest(): void {
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+
+  /** Takes a place of the process, and one of the caller over all processes. Returns the function that gives them back. */
+  private async takePlace(caller: Caller): Promise<() => void> {
+    if (this.taken >= limits.streams) throw tooManyRequests()
+    this.taken++
+    const { owner, most } = ownerOf(caller)
+    const key = `streams ${owner}`
+    const isFree = await this.peers.claim(key, most).catch(() => false)
+    if (!isFree) {
+      this.taken--
+      throw tooManyRequests()
+    }
+    return () => {
+      this.taken--
+      this.peers.release(key)
+    }
+  }
+}
+
+/** Whose streams are counted together: an application's, an operator key's, or those of one session. */
+function ownerOf(caller: Caller): { owner: string; most: number } {
+  if (caller.kind === 'application') return { owner: `application ${caller.appId}`, most: limits.streamsOfOne }
+  const { sessionId, operatorKeyId } = caller
+  if (sessionId !== null) return { owner: `session ${sessionId}`, most: limits.streamsOfSession }
+  return { owner: `key ${operatorKeyId ?? 'of the settings'}`, most: limits.streamsOfOne }
+}

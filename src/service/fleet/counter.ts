@@ -1,0 +1,42 @@
+import type { Logger } from 'pino'
+import type { Sql } from '../../database/open.ts'
+import { OutageLog } from '../../database/outage-log.ts'
+import { transaction } from '../../database/transaction.ts'
+import { startRounds } from '../../runtime/actor.ts'
+import type { KnownFleet } from './gauges.ts'
+import { countFleet, readFleet } from './store.ts'
+
+/** How soon a process learns of a count that another one made. */
+const lookEveryMs = 2_000
+
+/** Keeps what this process knows of the fleet fresh, and counts the fleet when no process has lately. */
+export function startFleetCounter(sql: Sql, log: Logger, fleet: KnownFleet): { stop(): void } {
+  const outage = new OutageLog(log, {
+    failing: 'the fleet could not be counted: its metrics stay as they are until it can',
+    succeeding: 'the fleet is counted again',
+  })
+  async function read(): Promise<void> {
+    const news = await readFleet(sql, fleet.round)
+    if (news !== undefined) fleet.take(news)
+  }
+  async function look(): Promise<void> {
+    try {
+      await read()
+      if (fleet.isOld) {
+        await transaction(sql, countFleet)
+        await read()
+      }
+      outage.succeeded()
+    } catch (error) {
+      outage.failed(error)
+    }
+  }
+  // What was known before the start is shown at the first scrape.
+  const first = look()
+  const rounds = startRounds(() => first.then(look), lookEveryMs)
+  return {
+    stop() {
+      void rounds.stop()
+    },
+  }
+}

@@ -1,0 +1,375 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { revokeToken } from '../../src/applications/tokens/contract.ts'
+import { pageEvents, streamEvents } from '../../src/events/contract.ts'
+import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
+import { deleteSession } from '../../src/people/sessions/contract.ts'
+import { saveSites } from '../../src/sites/contract.ts'
+import { EventReader } from '../event-reader.ts'
+import { newApplication, newToken, siteBody, type TestApplication } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, saveSiteOf } from './support.ts'
+
+const open = new Set<EventReader>()
+afterEach(() => {
+  for (const reader of open) reader.close()
+  open.clear()
+})
+
+async function read(
+  { token }: { token?: string },
+  query: Record<string, string | number> = {},
+  headers: Record<string, string> = {},
+): Promise<EventReader> {
+  const reader = await EventReader.open(client.url, { ...(token !== undefined && { token }), query, headers })
+  open.add(reader)
+  return reader
+}
+
+async function feed({ token }: { token: string }, query: Record<string, string | number> = {}) {
+  return expectSuccess(await client.call(pageEvents, { pageSize: 100, ...query }, { token })).list
+}
+
+const refused = (application: { token?: string }, query: object = {}, headers: Record<string, string> = {}) =>
+  client.call(streamEvents, query, { ...(application.token && { token: application.token }), headers })
+
+/** What a stream sent, as the feed lists it. */
+const sent = (reader: EventReader) => reader.events.map(({ data }) => JSON.parse(data ?? ''))
+
+describe('the form of a stream', () => {
+  test('begins with retry and the position; then one block an event, as the feed lists it', async () => {
+    const application = await newApplication(client)
+    expectSuccess(await saveSiteOf(application, { siteName: 'a\u2028b 充电站 "q"' }))
+    const reader = await read(application, { afterId: 0 })
+    const { status, headers } = reader.response
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    expect(headers.get('cache-control')).toBe('no-store, no-transform')
+    expect(headers.get('x-accel-buffering')).toBe('no')
+    await reader.untilEvents(2)
+    const [retry, position, ...events] = reader.blocks
+    expect(Object.keys(retry ?? {}).sort()).toEqual(['at', 'retry'])
+    expect(Number(retry?.retry)).toBeWithin(1_000, 15_001)
+    expect(Object.keys(position ?? {}).sort()).toEqual(['at', 'id'])
+    expect(position?.id).toBe('0')
+    const listed = await feed(application)
+    expect(sent(reader)).toEqual(listed)
+    for (const [index, { id, event, data }] of events.entries()) {
+      expect([id, event, data]).toEqual([`${listed[index]?.id}`, listed[index]?.type, JSON.stringify(listed[index])])
+    }
+  })
+
+  test('is never compressed, and names the application’s rate', async () => {
+    const reader = await read(await newApplication(client), {}, { 'accept-encoding': 'gzip, br' })
+    expect(reader.response.headers.get('content-encoding')).toBeNull()
+    expect(reader.response.headers.get('vary')).toBeNull()
+    expect(reader.response.headers.get('x-request-id')).toBeTruthy()
+  })
+
+  test('has another retry for each stream', async () => {
+    const application = await newApplication(client)
+    const readers = await Promise.all(Array.from({ length: 12 }, () => read(application)))
+    await Promise.all(readers.map((reader) => reader.until(() => reader.blocks.length >= 2)))
+    expect(new Set(readers.map(({ blocks }) => blocks[0]?.retry)).size).toBeGreaterThan(8)
+  })
+
+  test('sends a comment and the position after 15 s without a block, also past what filters leave out', async () => {
+    const application = await newApplication(client)
+    const reader = await read(application, { type: 'site.*' })
+    expectSuccess(await createDeviceOf(application))
+    const newest = (await feed(application, { order: 'desc' }))[0]?.id
+    await reader.until(() => reader.blocks.length >= 4, 18_000)
+    const [, first, comment, position] = reader.blocks
+    expect(Object.keys(comment ?? {}).sort()).toEqual(['at', 'comment'])
+    expect(Object.keys(position ?? {}).sort()).toEqual(['at', 'id'])
+    expect(position?.id).toBe(`${newest}`)
+    expect((position?.at ?? 0) - (first?.at ?? 0)).toBeWithin(14_500, 17_500)
+  }, 30_000)
+})
+
+describe('the position', () => {
+  test('is behind the newest event by default', async () => {
+    const application = await newApplication(client)
+    expectSuccess(await saveSiteOf(application))
+    const reader = await read(application)
+    const site = expectSuccess(await saveSiteOf(application))
+    await reader.untilEvents(1)
+    expect(sent(reader).map(({ data }) => data.id)).toEqual([site.id])
+  })
+
+  test('is that of Last-Event-ID, else of afterId; an empty Last-Event-ID is none', async () => {
+    const application = await newApplication(client)
+    for (let count = 0; count < 3; count++) expectSuccess(await saveSiteOf(application))
+    const ids = (await feed(application)).map(({ id }) => id)
+    const [, second = 0, third = 0] = ids
+    const cases = [
+      [{ afterId: second }, {}, second],
+      [{ afterId: 0 }, { 'last-event-id': `${third}` }, third],
+      [{ afterId: second }, { 'last-event-id': '' }, second],
+      // It need not be the id of an event.
+      [{ afterId: second + 1 }, {}, second + 1],
+    ] as const
+    for (const [query, headers, position] of cases) {
+      const reader = await read(application, query, headers)
+      const expected = ids.filter((id) => id > position)
+      await reader.untilEvents(expected.length)
+      expect([reader.blocks[1]?.id, reader.ids]).toEqual([`${position}`, expected])
+    }
+  })
+
+  test('ahead of the log waits for ids above it', async () => {
+    const application = await newApplication(client)
+    // Ids are microseconds, unless many events come at once.
+    const ahead = (Date.now() + 2_000) * 1000
+    const reader = await read(application, { afterId: ahead })
+    const isAbove = (id: number) => id > ahead
+    while (!(await feed(application)).some(({ id }) => isAbove(id))) {
+      expectSuccess(await saveSiteOf(application))
+      await Bun.sleep(400)
+    }
+    await reader.untilEvents(1)
+    expect(reader.blocks[1]?.id).toBe(String(ahead))
+    expect(reader.ids).toEqual((await feed(application)).map(({ id }) => id).filter(isAbove))
+  })
+
+  test.each(['x', '-1', '1.5', '1e3', '9007199254740992', '1 2', '07'])('is refused as %p', async (id) => {
+    const application = await newApplication(client)
+    expectFaults(await refused(application, {}, { 'last-event-id': id }), ['Last-Event-ID'])
+    expectFaults(await refused(application, { afterId: id }), ['afterId'])
+    expectFaults(await refused(application, { afterId: id, deviceno: 'x' }, { 'last-event-id': id }), [
+      'Last-Event-ID',
+      'afterId',
+      'deviceno',
+    ])
+  })
+})
+
+test('filters are those of the feed', async () => {
+  const application = await newApplication(client)
+  const site = expectSuccess(await saveSiteOf(application))
+  const device = expectSuccess(await createDeviceOf(application))
+  expectSuccess(await createDeviceOf(application))
+  const queries = [
+    { type: 'device.*' },
+    { type: 'site.created,thirdPartyConfig.saved' },
+    { deviceNo: device.deviceNo },
+    { siteId: site.id },
+    { siteId: site.id, type: 'site.updated' },
+    { siteId: site.id, deviceNo: device.deviceNo },
+  ]
+  const readers = await Promise.all(
+    // Half of them from the log, half as the events come.
+    queries.flatMap((query) => [read(application, { ...query, afterId: 0 }), read(application, query)]),
+  )
+  const before = (await feed(application)).length
+  expectSuccess(await saveSiteOf(application))
+  expectSuccess(await createDeviceOf(application))
+  const newest = (await feed(application, { order: 'desc' }))[0]?.id ?? 0
+  const marker = await read(application, { afterId: newest - 1 })
+  await marker.untilEvents(1)
+  await Bun.sleep(500)
+  const all = await feed(application)
+  for (const [index, query] of queries.entries()) {
+    const expected = (await feed(application, query)).map(({ id }) => id)
+    const fresh = all.slice(before).map(({ id }) => id)
+    expect(readers[index * 2]?.ids).toEqual(expected)
+    expect(readers[index * 2 + 1]?.ids).toEqual(expected.filter((id) => fresh.includes(id)))
+  }
+})
+
+test('ids ascend, and readers that come again miss nothing, while several write', async () => {
+  const application = await newApplication(client)
+  const got: number[] = []
+  let isWriting = true
+  const follow = async () => {
+    let last = '0'
+    while (isWriting || last !== `${(await feed(application, { order: 'desc' }))[0]?.id}`) {
+      const reader = await read(application, {}, { 'last-event-id': last })
+      await reader.until(() => reader.events.length >= 7, 300).catch(() => {})
+      reader.close()
+      got.push(...reader.ids)
+      last = `${reader.ids.at(-1) ?? last}`
+    }
+  }
+  const write = async () => {
+    for (let count = 0; count < 15; count++) {
+      const written = await (count % 2 ? saveSiteOf(application) : createDeviceOf(application))
+      expect(written.code).toBe(0)
+    }
+  }
+  const following = follow()
+  await Promise.all([write(), write(), write(), write()])
+  isWriting = false
+  await following
+  expect(got).toEqual((await feed(application)).map(({ id }) => id))
+})
+
+test('a query that is misspelt, another method and a foreign application are refused', async () => {
+  const [application, other] = [await newApplication(client), await newApplication(client)]
+  expectFaults(await refused(application, { afterid: 1 }), ['afterid'])
+  expectFaults(await refused(application, { type: 'site.made' }), ['type'])
+  expectFaults(await refused({ token: client.operatorKey }), ['appId'])
+  expectRefusal(await refused(application, { appId: other.appId }), 'notPermitted')
+  expectRefusal(await refused({}), 'tokenInvalid')
+  // There is no token in the query.
+  expectRefusal(await refused({}, { access_token: application.token }), 'tokenInvalid')
+  const { path } = streamEvents
+  for (const method of ['POST', 'OPTIONS', 'DELETE']) {
+    const answer = await client.send<unknown>(path, { method, headers: { authorization: `Bearer ${other.token}` } })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  }
+})
+
+describe('limits', () => {
+  const status = async (caller: { token?: string }, query: Record<string, string> = {}, headers = {}) =>
+    (await read(caller, query, headers)).response.status
+
+  test('an application has 20 streams, also over several tokens; operators’ are not among them', async () => {
+    const application = await newApplication(client)
+    const second = { token: await newToken(client, application.appId, application.appSecret) }
+    const opened = Array.from({ length: 20 }, (_, index) => status(index % 2 ? second : application))
+    expect(new Set(await Promise.all(opened))).toEqual(new Set([200]))
+    const beyond = await refused(application)
+    expectRefusal(beyond, 'tooManyRequests')
+    expect(beyond.headers.get('retry-after')).toMatch(/^\d+$/)
+    const head = await fetch(`${client.url}${streamEvents.path}`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${application.token}` },
+    })
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    expect(await status({ token: client.operatorKey }, { appId: application.appId })).toBe(200)
+    const [one] = open
+    one?.close()
+    await expect(becomesOpen(application)).resolves.toBe(200)
+  })
+
+  async function becomesOpen(application: TestApplication): Promise<number> {
+    for (let tries = 0; tries < 50; tries++) {
+      const reader = await read(application)
+      if (reader.response.status === 200) return 200
+      await Bun.sleep(50)
+    }
+    return 429
+  }
+
+  test('a session has 4 streams, an operator key 20', async () => {
+    const { appId } = await newApplication(client)
+    const session = await signIn(client, await newPerson(client, 'viewer'))
+    for (let count = 0; count < 4; count++) expect(await status({}, { appId }, session)).toBe(200)
+    expectRefusal(await refused({}, { appId }, session), 'tooManyRequests')
+    const key = expectSuccess(await client.operate(createOperatorKey, { name: `streams-${appId}`, role: 'viewer' }))
+    const token = key.operatorKey as string
+    for (let count = 0; count < 20; count++) expect(await status({ token }, { appId })).toBe(200)
+    expectRefusal(await refused({ token }, { appId }), 'tooManyRequests')
+  })
+
+  test('opening one counts as a request, its events do not', async () => {
+    const application = await newApplication(client, { rateLimitPerSecond: 5 })
+    const results = await Promise.all(Array.from({ length: 8 }, () => status(application)))
+    expect(results.filter((each) => each === 200).length).toBeWithin(4, 7)
+    const reader = [...open].find(({ response }) => response.status === 200)
+    await Bun.sleep(1_000)
+    const { appId: _, ...site } = siteBody(application.appId)
+    const sites = Array(50).fill(site)
+    expectSuccess(await client.operate(saveSites, { appId: application.appId, sites }))
+    await reader?.untilEvents(50)
+    const requests = await Promise.all(Array.from({ length: 4 }, () => client.call(pageEvents, {}, application)))
+    expect(requests.map(({ code }) => code)).toEqual([0, 0, 0, 0])
+  })
+})
+
+describe('a stream ends within a second when its caller', () => {
+  async function ends(reader: EventReader, code: number, cause: () => Promise<unknown>): Promise<void> {
+    await reader.until(() => reader.blocks.length >= 2)
+    await cause()
+    const from = performance.now()
+    await Promise.race([reader.ended, Bun.sleep(5_000)])
+    expect(reader.closed?.code).toBe(code)
+    expect(performance.now() - from).toBeLessThan(1_000)
+    const last = reader.blocks.at(-1)
+    expect([last?.event, last?.id]).toEqual(['closed', undefined])
+  }
+
+  test('has its token revoked, or its secret rotated', async () => {
+    const application = await newApplication(client)
+    const { appId, appSecret, token } = application
+    await ends(await read(application), 10002, () =>
+      client.call(revokeToken, { token, client_id: appId, client_secret: appSecret }),
+    )
+    const again = { token: await newToken(client, appId, appSecret) }
+    const reader = await read(again, {}, { 'accept-language': 'zh-CN' })
+    await ends(reader, 10002, () => client.operate(rotateApplicationSecret, { appId }))
+    expect(reader.closed?.msg).toMatch(/\p{Script=Han}/u)
+  })
+
+  test('has a token that expires', async () => {
+    const reader = await read(await newApplication(client, { tokenLifetimeSeconds: 1 }))
+    await expect(Promise.race([reader.ended, Bun.sleep(2_500)])).resolves.toBeUndefined()
+    expect([reader.isOver, reader.closed?.code]).toEqual([true, 10002])
+  })
+
+  test('is an application that is frozen; an operator’s goes on', async () => {
+    const application = await newApplication(client)
+    const { appId } = application
+    const operators = await read({ token: client.operatorKey }, { appId })
+    await ends(await read(application), 10005, () => client.operate(freezeApplication, { appId, reason: 'test' }))
+    expectSuccess(await client.operate(unfreezeApplication, { appId }))
+    await operators.untilEvents(2)
+    expect(operators.events.map(({ event }) => event)).toEqual(['application.frozen', 'application.unfrozen'])
+  })
+
+  test('is a session that ends, a key that is deleted or an account that is disabled', async () => {
+    const { appId } = await newApplication(client)
+    const person = await newPerson(client, 'operator')
+    const first = await signIn(client, person)
+    await ends(await read({}, { appId }, first), 10002, () =>
+      client.call(deleteSession, {}, { headers: { ...first, origin: client.url } }),
+    )
+    const second = await signIn(client, person)
+    await ends(await read({}, { appId }, second), 10002, () =>
+      client.operate(updateOperator, { id: person.id, status: 2 }),
+    )
+    const key = expectSuccess(await client.operate(createOperatorKey, { name: `ends-${appId}`, role: 'viewer' }))
+    await ends(await read({ token: key.operatorKey as string }, { appId }), 10002, () =>
+      client.operate(deleteOperatorKey, { id: key.id }),
+    )
+  })
+
+  test('is a developer who is no member of the application any longer', async () => {
+    const { appId } = await newApplication(client)
+    const person = await newPerson(client, 'developer', [appId])
+    await ends(await read({}, { appId }, await signIn(client, person)), 10003, () =>
+      client.operate(updateOperator, { id: person.id, appIds: [] }),
+    )
+  })
+})
+
+test('events that this process writes are sent within 200 ms', async () => {
+  const application = await newApplication(client)
+  const reader = await read(application)
+  await reader.until(() => reader.blocks.length >= 2)
+  const tookMs: number[] = []
+  for (let count = 1; count <= 20; count++) {
+    expectSuccess(await saveSiteOf(application))
+    const at = performance.now()
+    await reader.untilEvents(count)
+    tookMs.push(performance.now() - at)
+  }
+  // With several processes another one may have written it.
+  const withinMs = process.env.FORECOURT_TEST_WORKERS === undefined ? 200 : 1_200
+  expect(tookMs.sort((a, b) => a - b)[18]).toBeLessThan(withinMs)
+})
+
+test('metrics count streams and their events', async () => {
+  const metrics = async () => {
+    const { text } = await client.send('/metrics', { headers: { authorization: `Bearer ${client.operatorKey}` } })
+    const metric = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
+    return { streams: metric('forecourt_streams'), events: metric('forecourt_stream_events_total') }
+  }
+  const application = await newApplication(client)
+  const before = await metrics()
+  const reader = await read(application, { afterId: 0 })
+  await reader.untilEvents(1)
+  const after = await metrics()
+  expect(after.streams).toBeGreaterThanOrEqual(1)
+  expect(after.events).toBeGreaterThanOrEqual(before.events + 1)
+})

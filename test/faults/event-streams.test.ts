@@ -1,0 +1,341 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { freezeApplication } from '../../src/applications/contract.ts'
+import { findProcess, signal } from '../../src/embedded/processes.ts'
+import { pageEvents, streamEvents } from '../../src/events/contract.ts'
+import { saveSite, saveSites } from '../../src/sites/contract.ts'
+import { EventReader } from '../event-reader.ts'
+import { Client, despiteLoad, newApplication, type Service, siteBody, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
+import {
+  atScale,
+  becomes,
+  becomesTrue,
+  distribution,
+  isLong,
+  load,
+  type OwnDatabase,
+  sleep,
+  tell,
+  Workplace,
+} from './support.ts'
+
+const place = new Workplace()
+const open = new Set<EventReader>()
+afterEach(() => {
+  for (const reader of open) reader.close()
+  open.clear()
+})
+afterAll(() => place.clear(), 60_000)
+
+/** Opens a stream; again, while an overloaded service refuses it with 50003. */
+async function read(client: Client, { token }: TestApplication): Promise<EventReader> {
+  for (let tries = 1; ; tries++) {
+    const reader = await EventReader.open(client.url, { token })
+    open.add(reader)
+    if (reader.response.status !== 503 || tries === 30) return reader
+    await sleep(500)
+  }
+}
+
+async function listed(client: Client, { token }: TestApplication): Promise<number[]> {
+  const ids: number[] = []
+  for (;;) {
+    const { list } = (await client.call(pageEvents, { afterId: ids.at(-1) ?? 0, pageSize: 100 }, { token })).data
+    ids.push(...list.map(({ id }) => id))
+    if (list.length < 100) return ids
+  }
+}
+
+const change = (client: Client, { appId, token }: TestApplication) => client.call(saveSite, siteBody(appId), { token })
+
+/** Writes this many hundreds of events of 4 kB. */
+async function changeMany(client: Client, { appId, token }: TestApplication, hundreds: number): Promise<void> {
+  const { appId: _, ...site } = siteBody(appId, { ipcIds: '电'.repeat(1024) })
+  const sites = Array(100).fill(site)
+  for (let count = 0; count < hundreds; count++) {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const saved = await despiteLoad(() => client.call(saveSites, { appId, sites }, { token, headers }))
+    expect(saved.code).toBe(0)
+  }
+}
+
+/** Follows the events as a program does that is told only where the service is: over any number of connections. */
+class Follower {
+  isOver = false
+  readonly done: Promise<void>
+  private readonly taken: number[] = []
+  private reader: EventReader | undefined
+
+  constructor(urlOf: () => string, { token }: TestApplication, mostPauseMs = 300) {
+    this.done = (async () => {
+      while (!this.isOver) {
+        const headers = { 'last-event-id': String(this.ids.at(-1) ?? 0) }
+        const reader = await EventReader.open(urlOf(), { token, headers }).catch(() => undefined)
+        if (reader !== undefined) {
+          this.reader = reader
+          while (!reader.isOver && !this.isOver) await reader.until(() => false, 100).catch(() => {})
+          reader.close()
+          await reader.ended.catch(() => {})
+          this.reader = undefined
+          this.taken.push(...reader.ids)
+        }
+        await sleep(Math.random() * mostPauseMs)
+      }
+    })()
+  }
+
+  get ids(): number[] {
+    return [...this.taken, ...(this.reader?.ids ?? [])]
+  }
+}
+
+describe('one process', () => {
+  let database: OwnDatabase
+  let service: Service
+  let client: Client
+  const start = () => place.startService({ env: { DATABASE_URL: database.url() } })
+  beforeAll(async () => {
+    database = await place.findDatabase()
+    service = await start()
+    client = new Client(service)
+  }, 120_000)
+
+  test('readers that come again receive exactly what the feed lists, over stops and kills', async () => {
+    const application = await newApplication(client)
+    let { url } = service
+    const followers = Array.from({ length: 4 }, () => new Follower(() => url, application))
+    for (const name of atScale(['SIGTERM', 'SIGKILL'], ['SIGTERM', 'SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGKILL'])) {
+      const writing = load(() => change(client, application).catch(() => {}), { loops: 4, pauseMs: 5 })
+      await sleep(500)
+      await service.kill(name as NodeJS.Signals)
+      await writing.stop()
+      service = await start()
+      url = service.url
+      client = new Client(service)
+    }
+    await changeMany(client, application, 1)
+    const ids = await listed(client, application)
+    for (const follower of followers) {
+      await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
+      follower.isOver = true
+      await follower.done
+      expect(follower.ids).toEqual(ids)
+    }
+  }, 120_000)
+
+  test('a stop ends every stream within a second, with a time to come again that spreads the readers', async () => {
+    const applications = await Promise.all(Array.from({ length: 10 }, () => newApplication(client)))
+    const readers = await Promise.all(
+      applications.flatMap((application) => Array.from({ length: 20 }, () => read(client, application))),
+    )
+    await Promise.all(readers.map((reader) => reader.until(() => reader.blocks.length >= 2)))
+    const stoppedAt = performance.now()
+    const stopping = service.stop()
+    await Promise.all(readers.map(({ ended }) => ended))
+    expect(performance.now() - stoppedAt).toBeLessThan(1_000)
+    expect(await stopping).toBe(0)
+    const lasts = readers.map(({ blocks }) => blocks.slice(-2))
+    for (const [retry, closed] of lasts) {
+      expect([Number(retry?.retry) >= 1_000, closed?.event, closed?.id]).toEqual([true, 'closed', undefined])
+      expect(JSON.parse(closed?.data ?? '').code).toBe(50003)
+    }
+    // Of 5,000 readers at most 600 open a stream in any second; of 200, 24. Half as many more are allowed to chance.
+    for (const retries of [
+      lasts.map(([retry]) => Number(retry?.retry)),
+      readers.map(({ blocks }) => Number(blocks[0]?.retry)),
+    ]) {
+      const most = Math.max(...retries.map((from) => retries.filter((at) => at >= from && at < from + 1_000).length))
+      expect(most).toBeLessThan(200 * (600 / 5_000) * 1.5)
+      expect(Math.min(...retries)).toBeWithin(1_000, 2_500)
+      expect(Math.max(...retries)).toBeWithin(13_500, 15_001)
+    }
+    service = await start()
+    client = new Client(service)
+  }, 60_000)
+
+  describe('a reader that takes nothing', () => {
+    const stalledReaders = atScale(3, 18)
+    let application: TestApplication
+    let sockets: Socket[] = []
+    let before = 0
+    afterAll(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+
+    /** Opens a stream from the beginning, whose connection is not read. */
+    async function stall(): Promise<Socket> {
+      const { hostname, port } = new URL(client.url)
+      const socket = connect({ host: hostname, port: Number(port) })
+      await once(socket, 'connect')
+      socket.pause()
+      const authorization = `authorization: Bearer ${application.token}`
+      socket.write(`GET ${streamEvents.path}?afterId=0 HTTP/1.1\r\nhost: x\r\n${authorization}\r\n\r\n`)
+      return socket
+    }
+
+    const memory = () =>
+      Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) * 1024
+
+    /** Waits until the connections take no more: they hold some megabytes. */
+    async function isStalled(): Promise<boolean> {
+      let last = -1
+      return becomesTrue(async () => {
+        const sent = await metricOf(client, 'forecourt_stream_events_total')
+        const isSame = sent === last
+        last = sent
+        await sleep(400)
+        return isSame && sent > 0
+      }, 30_000)
+    }
+
+    test('delays nobody, and holds little of the process', async () => {
+      application = await newApplication(client)
+      await changeMany(client, application, 18)
+      before = memory()
+      sockets = await Promise.all(Array.from({ length: stalledReaders }, stall))
+      const reader = await read(client, application)
+      expect(await isStalled()).toBe(true)
+      const sent = await metricOf(client, 'forecourt_stream_events_total')
+      expect(sent).toBeLessThan(stalledReaders * 1_800)
+      await changeMany(client, application, 2)
+      await reader.untilEvents(200, 10_000)
+      expect(reader.ids).toEqual((await listed(client, application)).slice(-200))
+      // Nothing was prepared for the others, each of whom still has megabytes to take.
+      expect(await metricOf(client, 'forecourt_stream_events_total')).toBe(sent + 200)
+      const more = (memory() - before) / 1024 / 1024
+      tell(`${stalledReaders} stalled readers: ${more.toFixed(1)} MiB more`)
+      // The service’s own memory moves by tens of megabytes: only many readers show.
+      if (isLong) expect(more).toBeLessThan(stalledReaders * 3.5)
+    })
+
+    longTest('is disconnected after 60 s', async () => {
+      const reader = await read(client, application)
+      await stall()
+      const from = performance.now()
+      expect(await becomes(1, () => streamsOf(client), 90_000)).toBe(1)
+      expect(performance.now() - from).toBeWithin(59_000, 75_000)
+      expect(reader.isOver).toBe(false)
+      reader.close()
+      sockets = await Promise.all(Array.from({ length: stalledReaders }, stall))
+      expect(await isStalled()).toBe(true)
+    })
+
+    test('ends within 5 s after its access, without the last block', async () => {
+      expect(await becomes(stalledReaders, () => streamsOf(client), 5_000)).toBe(stalledReaders)
+      await client.operate(freezeApplication, { appId: application.appId, reason: 'test' })
+      expect(await becomes(0, () => streamsOf(client), 5_000)).toBe(0)
+      for (const socket of sockets.slice(0, 3)) {
+        let last = ''
+        socket.on('data', (piece) => {
+          last = `${last}${piece}`.slice(-2_000)
+        })
+        socket.on('error', () => {})
+        socket.resume()
+        if (!socket.closed) await once(socket, 'close')
+        expect(last.includes('event: closed')).toBe(false)
+      }
+    }, 30_000)
+  })
+})
+
+/** A metric over all processes of a service. */
+async function metricOf(client: Client, name: string): Promise<number> {
+  const { text } = await client.send('/metrics', { headers: { authorization: `Bearer ${client.operatorKey}` } })
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
+}
+
+const streamsOf = (client: Client) => metricOf(client, 'forecourt_streams')
+
+describe('three processes', () => {
+  let service: Service
+  let client: Client
+  beforeAll(async () => {
+    service = await place.startService({ env: { FORECOURT_WORKERS: '3' } })
+    client = new Client(service)
+  }, 120_000)
+
+  const workerPids = () =>
+    place
+      .services()
+      .map(({ pid }) => pid)
+      .filter((pid) => {
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+        return new RegExp(`^PPid:\\s+${service.process.pid}$`, 'm').test(status) && command.includes('worker.')
+      })
+
+  function kill(pid: number): void {
+    const process = findProcess(pid)
+    if (process !== undefined) signal(process, 'SIGKILL')
+  }
+
+  test('share the limits, and one that is killed gives its streams back', async () => {
+    const application = await newApplication(client)
+    const opened = await Promise.all(Array.from({ length: 40 }, () => read(client, application)))
+    const statuses = opened.map(({ response }) => response.status)
+    expect([statuses.filter((each) => each === 200).length, new Set(statuses)]).toEqual([20, new Set([200, 429])])
+    const victims = workerPids().slice(0, 2)
+    for (const victim of victims) kill(victim)
+    const isGone = (pid: number) => !workerPids().includes(pid)
+    expect(await becomesTrue(() => victims.every(isGone) && workerPids().length === 3, 20_000)).toBe(true)
+    const lost = () => opened.filter(({ isOver, response }) => response.status === 200 && isOver).length
+    // Of 20 connections some are theirs.
+    expect(await becomesTrue(() => lost() > 0, 5_000)).toBe(true)
+    await sleep(200)
+    const count = lost()
+    tell(`${count} of 20 streams were those of two killed processes`)
+    const again = await Promise.all(Array.from({ length: 20 }, () => read(client, application)))
+    expect(again.filter(({ response }) => response.status === 200).length).toBe(count)
+  }, 60_000)
+
+  test('send what each of them writes, in the same order, within 1.2 s', async () => {
+    const application = await newApplication(client)
+    const readers = await Promise.all(Array.from({ length: 9 }, () => read(client, application)))
+    await Promise.all(readers.map((reader) => reader.until(() => reader.blocks.length >= 2)))
+    const writtenAt = new Map<number, number>()
+    for (let count = 0; count < 40; count++) {
+      const { id } = (await change(client, application)).data
+      writtenAt.set(id, performance.now())
+      await sleep(50)
+    }
+    await Promise.all(readers.map((reader) => reader.untilEvents(40)))
+    const all = await listed(client, application)
+    const tookMs: number[] = []
+    for (const reader of readers) {
+      expect(reader.ids).toEqual(all.slice(-40))
+      for (const { data, at } of reader.events) tookMs.push(at - (writtenAt.get(JSON.parse(data ?? '').data.id) ?? 0))
+    }
+    tell(`from the response to the write until the event arrived: ${distribution(tookMs)}`)
+    expect(tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length * 0.95)]).toBeLessThan(1_200)
+  }, 60_000)
+
+  test('readers over all of them miss nothing while processes are killed', async () => {
+    const application = await newApplication(client)
+    const followers = Array.from({ length: 6 }, () => new Follower(() => client.url, application))
+    const writing = load(() => change(client, application).catch(() => {}), { loops: 3, pauseMs: 10 })
+    for (let kills = 0; kills < atScale(2, 8); kills++) {
+      await sleep(1_000)
+      kill(workerPids()[0] ?? 0)
+    }
+    await sleep(1_000)
+    await writing.stop()
+    // On a busy machine the last process may end before another serves.
+    const answers = () =>
+      listed(client, application).then(
+        () => true,
+        () => false,
+      )
+    expect(await becomesTrue(answers)).toBe(true)
+    const ids = await listed(client, application)
+    for (const follower of followers) {
+      await becomesTrue(() => follower.ids.at(-1) === ids.at(-1), 20_000)
+      await sleep(100)
+      follower.isOver = true
+      await follower.done
+      expect(follower.ids).toEqual(ids)
+    }
+  }, 120_000)
+})
