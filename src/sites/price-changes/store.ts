@@ -348,17 +348,22 @@ export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter, sh
     billingRuleId === null
       ? sql``
       : sql`and (billing_rule_id = ${billingRuleId} or ${billingRuleId}::bigint = any(given_rule_ids))`,
-    siteId === null
-      ? sql``
-      : sql`and id in (select change_id from site_rule where ${ofApplications(sql, appIds)} and site_id = ${siteId})`,
     // An undo is younger than what it undoes.
     undoOf === null ? sql`` : sql`and undo_of in ${sql(undoOf)} and id > ${Math.min(...undoOf)}`,
     effective.from === null ? sql`` : sql`and effective_at >= ${effective.from}`,
     effective.before === null ? sql`` : sql`and effective_at < ${effective.before}`,
   ]
+  // A site has few price changes. `limit 1` keeps the planner, which may know nothing of them, from reading all others.
+  const source =
+    siteId === null
+      ? sql`price_change`
+      : sql`(
+        select distinct app_id as of_app, change_id from site_rule
+        where ${ofApplications(sql, appIds)} and site_id = ${siteId}) as own cross join lateral (
+        select * from price_change where app_id = own.of_app and id = own.change_id limit 1) as price_change`
   const rows = sql`
-    select ${sql.unsafe(columnsSql)} from price_change where ${ofApplications(sql, appIds)} ${conditions}`
+    select ${sql.unsafe(columnsSql)} from ${source} where ${ofApplications(sql, appIds)} ${conditions}`
   const isAcross = appIds?.length !== 1
-  const source = { operation: pagePriceChanges.id, rows, key: byMoment, newestFirst: true, isAcross }
-  return readPage(sql, source, filter, (row) => showPriceChange(toChange(row), now, showMoment))
+  const page = { operation: pagePriceChanges.id, rows, key: byMoment, newestFirst: true, isAcross }
+  return readPage(sql, page, filter, (row) => showPriceChange(toChange(row), now, showMoment))
 }
