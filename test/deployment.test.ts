@@ -227,7 +227,7 @@ interface Manifest {
   resources?: string[]
 }
 interface Compose {
-  services: Record<string, { secrets: string[] }>
+  services: Record<string, { secrets?: string[]; profiles?: string[] }>
   secrets: Record<string, unknown>
 }
 
@@ -242,7 +242,10 @@ test('every manifest, and compose.yaml, is YAML that names what is there', () =>
   const resources = objects.find(({ kind }) => kind === 'Kustomization')?.resources ?? ['none']
   expect(resources.filter((name) => !existsSync(join(kubernetes, name)))).toEqual([])
   const compose = Bun.YAML.parse(readFileSync(join(deploy, 'compose.yaml'), 'utf8')) as Compose
-  expect(Object.keys(compose.services)).toEqual(['forecourt', 'backup', 'postgres'])
+  const ofProfile = (profile?: string) =>
+    Object.keys(compose.services).filter((name) => compose.services[name]?.profiles?.[0] === profile)
+  expect(ofProfile()).toEqual(['forecourt', 'backup', 'postgres'])
+  expect(ofProfile('monitoring')).toEqual(['prometheus', 'alertmanager', 'grafana'])
   for (const service of Object.values(compose.services)) {
     expect(Object.keys(service)).toEqual(expect.arrayContaining(['logging', 'mem_limit', 'pids_limit']))
     for (const name of service.secrets) expect(Object.keys(compose.secrets)).toContain(name)

@@ -97,7 +97,7 @@ describe('people', () => {
     })
 
     await chooseAct(page, `${person.name}-x`, 'Reset')
-    const confirm = page.getByRole('dialog', { name: `Reset ${person.name}-x?` })
+    const confirm = page.getByRole('dialog', { name: `Reset the password of ${person.name}-x?` })
     await confirm.getByRole('button', { name: 'Reset' }).click()
     const secret = page.getByRole('dialog', { name: `Setup link for ${person.name}-x` })
     await secret.getByText(`${client.url}/console/set-up#`).waitFor()
