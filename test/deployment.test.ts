@@ -33,7 +33,8 @@ const run = (program: string, ...args: string[]) => {
 test('they, and the pages that tell of them, name this version', () => {
   const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'))
   const files = readdirSync(deploy, { recursive: true, encoding: 'utf8' }).map((name) => join('deploy', name))
-  const texts = [...files.filter((name) => /file$|\.\w+$/.test(name)), 'README.md', 'docs/deployment.md']
+  const pages = ['README.md', 'docs/deployment.md', 'docs/zh/deployment.md']
+  const texts = [...files.filter((name) => /file$|\.\w+$/.test(name)), ...pages]
   const named = texts.flatMap((name) => {
     const text = readFileSync(join(projectFolder, name), 'utf8')
     return [...text.matchAll(/(?:\bforecourt[-:]|newTag: |image\.version=")(\d+\.\d+\.\d+)/g)].map(([, number]) => [
