@@ -249,7 +249,7 @@ test('every manifest, and compose.yaml, is YAML that names what is there', () =>
   expect(ofProfile('monitoring')).toEqual(['prometheus', 'alertmanager', 'grafana'])
   for (const service of Object.values(compose.services)) {
     expect(Object.keys(service)).toEqual(expect.arrayContaining(['logging', 'mem_limit', 'pids_limit']))
-    for (const name of service.secrets) expect(Object.keys(compose.secrets)).toContain(name)
+    for (const name of service.secrets ?? []) expect(Object.keys(compose.secrets)).toContain(name)
   }
 })
 

@@ -108,7 +108,7 @@ describe('prices from a date on', () => {
     const dialog = page.getByRole('dialog', { name: 'Schedule a change of billing rules' })
     await hand.press('Next Monday', dialog)
     await hand.find(dialog.getByRole('combobox', { name: 'Fast charging rule' }), 'Monday')
-    await hand.press('Count', dialog)
+    await hand.press('Count matches', dialog)
     await dialog.getByText('2 sites get other rules.').waitFor()
     await expectSound(visited, 'Sites')
     await picture(page, 'other-rules')
