@@ -55,7 +55,7 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service that is
     expect(days).toBeWithin(30, 365)
     expect((await fetch(service.url + path, { method: 'POST' })).status).toBe(405)
     const other = await target()
-    expect((await other.send(path)).status).toBe(404)
+    expect((await other.send(path, {})).status).toBe(404)
   })
 
   test('tells of a misspelt setting in one line at the start, with the nearest name', () => {
