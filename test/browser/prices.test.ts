@@ -186,7 +186,7 @@ describe('prices from a date on', () => {
       expect(undo).toMatchObject({ undoOf: change?.id, status: 2 })
       await leadTo(page, `/console/billing-rules/${app.appId}/${id}/prices`)
       await page.getByRole('button', { name: '下周一' }).waitFor()
-      await expectFramed(visited, '定时调价…：Line')
+      await expectFramed(visited, '定时调价：Line')
       await picture(page, 'prices-new-phone')
       await leadTo(page, `/console/price-changes?appId=${app.appId}`)
       await page.getByText(`撤销调价 ${change?.id}`).waitFor()

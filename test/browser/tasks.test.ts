@@ -122,7 +122,7 @@ describe('the day’s tasks', () => {
     await hand.go('Refused requests')
     await hand.type(page.getByLabel('Serial number'), deviceNo.slice(3).toLowerCase())
     await page.getByText('2 total').waitFor()
-    await page.getByText('The application is offline, so it can’t create devices.').waitFor()
+    await page.getByText('The application is offline, so it cannot create devices.').waitFor()
     await page.getByText('it looks like latitude,longitude').waitFor()
     hand.done('read why a device was refused')
     await expectSound(visited, 'Refused requests')
