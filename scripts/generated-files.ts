@@ -133,7 +133,7 @@ More about several workers, the database and its rights, secrets and proxies: \`
 所有配置都来自服务的环境变量。配置有误时启动失败，并用一句话说明原因。有第二个名称的配置可改为写在文件中，由第二个名称指定该文件，密钥就不会
 出现在环境变量里。
 
-多进程、数据库及其权限、密钥和代理的更多说明，见安装包内的 \`docs/settings.md\`（英文）。
+多进程、数据库及其权限、密钥和代理的更多说明，见安装包内的 \`docs/zh/settings.md\`。
 `,
     columns: ['配置', '默认值', '含义'],
     none: '无',

@@ -8,7 +8,7 @@ import { install } from '../test/installed.ts'
 import { driverPedigree } from './driver-patch.ts'
 
 // Makes the parts of a release in release/: the tarballs of service and SDK, the bill of materials and their digests.
-// `npm run release` refuses what CONTRIBUTING.md forbids for a release.
+// `npm run release` refuses what docs/recipes/release.md forbids for a release.
 
 interface Component {
   'bom-ref': string

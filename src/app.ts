@@ -348,7 +348,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const fleetCounter = startFleetCounter(background, log, fleet)
   const presence = startPresence({ sql: background, log, config })
   return {
-    handler: withConsole(handler, config.mapTileUrl),
+    handler: withConsole(handler, config),
     startRegions: () => regions.start(),
     async startPrices() {
       await applier.catchUp()
@@ -364,7 +364,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       upkeep.stop()
       await Promise.all([recorder.stop(), refusalRecorder.stop(), keyUsage.stop()])
       presence.stop()
-      fleetCounter.stop()
+      await fleetCounter.stop()
       reader.stop()
       regions.stop()
       deadlines.stop()

@@ -4,6 +4,7 @@ import { readDatabaseUrl } from './database/url.ts'
 import { nearestOf } from './runtime/nearest.ts'
 import {
   integer,
+  notContact,
   notIssuer,
   notTiles,
   oneOf,
@@ -154,6 +155,11 @@ export const settings = {
   mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
     en: 'URL of the console’s map tiles, with `{z}`, `{x}` and `{y}`. Without it, the map has a plain background.',
     zh: '控制台地图的瓦片地址，含 `{z}`、`{x}` 和 `{y}`；未设置时为素色底图。',
+  }),
+  /** The `Contact` of security.txt; without one, there is no such file. */
+  securityContact: setting('FORECOURT_SECURITY_CONTACT', optional(notContact), {
+    en: 'Where to report a vulnerability of this installation: a `mailto:`, `https:` or `tel:` address, shown in `/.well-known/security.txt`. Without it, that page is 404.',
+    zh: '本系统安全漏洞的报告地址：`mailto:`、`https:` 或 `tel:`，见 `/.well-known/security.txt`；未设置时该页面为 404。',
   }),
   inventoryPolicy: setting('FORECOURT_INVENTORY_POLICY', oneOf('open', 'required'), {
     en: '`required`: only devices whose serial numbers are in the inventory can be created.',

@@ -33,7 +33,8 @@ const run = (program: string, ...args: string[]) => {
 test('they, and the pages that tell of them, name this version', () => {
   const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'))
   const files = readdirSync(deploy, { recursive: true, encoding: 'utf8' }).map((name) => join('deploy', name))
-  const texts = [...files.filter((name) => /file$|\.\w+$/.test(name)), 'README.md', 'docs/deployment.md']
+  const pages = ['README.md', 'docs/deployment.md', 'docs/zh/deployment.md']
+  const texts = [...files.filter((name) => /file$|\.\w+$/.test(name)), ...pages]
   const named = texts.flatMap((name) => {
     const text = readFileSync(join(projectFolder, name), 'utf8')
     return [...text.matchAll(/(?:\bforecourt[-:]|newTag: |image\.version=")(\d+\.\d+\.\d+)/g)].map(([, number]) => [
@@ -227,7 +228,7 @@ interface Manifest {
   resources?: string[]
 }
 interface Compose {
-  services: Record<string, { secrets: string[] }>
+  services: Record<string, { secrets?: string[]; profiles?: string[] }>
   secrets: Record<string, unknown>
 }
 
@@ -242,10 +243,13 @@ test('every manifest, and compose.yaml, is YAML that names what is there', () =>
   const resources = objects.find(({ kind }) => kind === 'Kustomization')?.resources ?? ['none']
   expect(resources.filter((name) => !existsSync(join(kubernetes, name)))).toEqual([])
   const compose = Bun.YAML.parse(readFileSync(join(deploy, 'compose.yaml'), 'utf8')) as Compose
-  expect(Object.keys(compose.services)).toEqual(['forecourt', 'backup', 'postgres'])
+  const ofProfile = (profile?: string) =>
+    Object.keys(compose.services).filter((name) => compose.services[name]?.profiles?.[0] === profile)
+  expect(ofProfile()).toEqual(['forecourt', 'backup', 'postgres'])
+  expect(ofProfile('monitoring')).toEqual(['prometheus', 'alertmanager', 'grafana'])
   for (const service of Object.values(compose.services)) {
     expect(Object.keys(service)).toEqual(expect.arrayContaining(['logging', 'mem_limit', 'pids_limit']))
-    for (const name of service.secrets) expect(Object.keys(compose.secrets)).toContain(name)
+    for (const name of service.secrets ?? []) expect(Object.keys(compose.secrets)).toContain(name)
   }
 })
 

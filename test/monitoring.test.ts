@@ -6,13 +6,13 @@ import { getMetrics } from '../src/service/contract.ts'
 import { diskBounds } from '../src/service/disk.ts'
 import { projectFolder, target } from './harness.ts'
 
-// The Prometheus rules and Grafana dashboards name only metrics that exist, and the guide describes every metric.
+// The Prometheus rules and Grafana dashboards name only metrics that exist, and both pages describe every metric.
 
 const client = await target()
 const deploy = (path: string) => join(projectFolder, 'deploy', path)
 const read = (path: string) => readFileSync(path, 'utf8')
 const alerts = ['alerts', 'fleet-alerts'].map((name) => read(deploy(`prometheus/${name}.yaml`))).join('\n')
-const guide = read(join(projectFolder, 'docs/monitoring.md'))
+const guides = ['docs/monitoring.md', 'docs/zh/monitoring.md']
 
 const metrics = async () => (await client.operate(getMetrics, {})).text
 /** The names of the metrics in a text, without the suffixes that a histogram adds. */
@@ -33,8 +33,9 @@ test('every metric of the alerts and of the dashboard is one that the service sh
   for (const name of namesIn(`${expressions} ${queries.join(' ')}`)) expect(all).toContain(name)
 })
 
-test('the guide tells every metric, every alert, and nothing else', async () => {
-  const table = guide.slice(guide.indexOf('## Metrics'), guide.indexOf('## Alerts'))
+test.each(guides)('%s tells every metric, every alert, and nothing else', async (path) => {
+  const guide = read(join(projectFolder, path))
+  const [, table = ''] = guide.split(/^## /m)
   expect(namesIn(table.replaceAll(/^(?!\| `).*$/gm, ''))).toEqual((await shown()).sort())
   const told = [...guide.matchAll(/^\| (Forecourt\w+) \|/gm)].map(([, name = '']) => name)
   expect(told).toEqual(alertNames)

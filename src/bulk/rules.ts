@@ -90,7 +90,7 @@ export function leftOutColumns(rows: RowKind, list: string | null): ReadonlySet<
 export function columnFaults(rows: RowKind, columns: readonly string[], leftOut: ReadonlySet<string>): FieldFault[] {
   const known = new Set([...Object.keys(propertiesOf(rows)), ...ignoredColumns(rows.kind, rows.mode)])
   const unknown = { en: 'isn’t a column of this import', zh: '不是此类导入的列' }
-  const twice = { en: 'is given twice', zh: '重复给出' }
+  const twice = { en: 'appears twice', zh: '重复给出' }
   const faults = new Map<string, Reason>()
   const found = new Set<string>()
   for (const [index, column] of columns.entries()) {

@@ -40,17 +40,34 @@ function inOwnLanguage(request: HttpRequest, guide = ''): Record<string, string>
   return { location: `/docs/${preferredLanguage(request.header('accept-language'))}${guide}`, vary: 'accept-language' }
 }
 
+interface PageSettings {
+  mapTileUrl: string | undefined
+  securityContact: string | undefined
+  publicUrl: string | undefined
+}
+
 /**
  * Serves the pages of the console, the guides and the API reference, and passes all other requests to the API. The
  * files are read now: a change on the disk, by an upgrade for example, takes effect at the next start.
  */
-export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): HttpHandler {
+export function withConsole(api: HttpHandler, { mapTileUrl, securityContact, publicUrl }: PageSettings): HttpHandler {
   const files = readFiles(securityHeaders(mapTileUrl))
+  const contact = securityContact && (() => securityText(securityContact, publicUrl))
   return (request) => {
-    const page = pageOf(request, files)
+    const page = contact && request.path === securityPath ? contact : pageOf(request, files)
     if (page === undefined || headFault(request) !== undefined) return api(request)
     return answered(request, isRead(request) ? page() : readOnly(request))
   }
+}
+
+const securityPath = '/.well-known/security.txt'
+
+/** How to report a vulnerability of this installation (RFC 9116). It holds for half a year from each request. */
+function securityText(contact: string, publicUrl: string | undefined): HttpAnswer {
+  const expires = new Date(Date.now() + 183 * 86_400_000).toISOString()
+  const canonical = publicUrl === undefined ? [] : [`Canonical: ${new URL(securityPath, publicUrl).href}`]
+  const lines = [`Contact: ${contact}`, `Expires: ${expires}`, 'Preferred-Languages: en, zh', ...canonical, '']
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: lines.join('\n') }
 }
 
 /** The answer to the path of a page or file; undefined for a path of the API. */

@@ -243,7 +243,7 @@ function membersOf(value: unknown): number {
 }
 
 const notJson: Reason = { en: 'is not valid JSON', zh: '不是有效的 JSON' }
-const twice: Reason = { en: 'has an object with a duplicate key', zh: '对象中有重复的成员名' }
+const twice: Reason = { en: 'has an object that names a key twice', zh: '对象中有重复的成员名' }
 const tooDeep: Reason = {
   en: `is nested deeper than ${limits.jsonDepth} levels`,
   zh: `嵌套超过 ${limits.jsonDepth} 层`,

@@ -154,6 +154,12 @@ export function notTiles(url: string): string | undefined {
   return holdsAll ? undefined : 'must be an http or https URL with {z}, {x} and {y}'
 }
 
+/** The value of a `Contact` line of security.txt (RFC 9116). */
+export function notContact(uri: string): string | undefined {
+  const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[\d-]+)$/.test(uri)
+  return isContact ? undefined : 'must be a mailto:, https: or tel: address'
+}
+
 /** Addresses and networks (10.0.0.0/8), separated by commas or spaces. */
 export function readProxies(text: string | undefined): Network[] | undefined {
   if (text === undefined) return undefined

@@ -54,7 +54,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await page.goto(`${client.url}/console/deliveries?appId=${appId}&status=3`)
   await page.getByRole('button', { name: /^All 1 matching/ }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('stopped: 3. They have no delivery, so no state').waitFor()
+  await dialog.getByText('in this range: 3. They have no delivery status').waitFor()
   // The form says what it sends, by the state that is chosen.
   await dialog.getByText('Replays the events in this time range').waitFor()
   expect(await dialog.getByText('all events in this time range').count()).toBe(0)
@@ -62,7 +62,7 @@ browserTest('events of a stopped callback are told on its page and in the list, 
   await dialog.getByRole('button', { name: 'Cancel' }).click()
 
   await page.getByRole('button', { name: 'Replay missed events' }).click()
-  await dialog.getByText('stopped: 3. They’re replayed too.').waitFor()
+  await dialog.getByText('in this range: 3. They’re replayed too.').waitFor()
   await picture(page, 'deliveries-missed-range')
   const before = receiver.at(app.path).length
   await dialog.getByRole('button', { name: 'Replay' }).click()

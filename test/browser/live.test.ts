@@ -54,10 +54,19 @@ browserTest('rows change in place, and new ones wait behind a button or join at 
   await page.evaluate(() => scrollTo(0, 200))
   const place = await page.evaluate(() => scrollY)
   await page.evaluate(() => {
-    const shifts: number[] = []
+    const shifts: string[] = []
     Object.assign(globalThis, { shifts })
+    interface Shift {
+      hadRecentInput: boolean
+      sources: { node: Node | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly }[]
+    }
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as unknown as { value: number }[]) shifts.push(entry.value)
+      for (const { hadRecentInput, sources } of list.getEntries() as unknown as Shift[]) {
+        if (hadRecentInput) continue
+        const rect = ({ x, y, width, height }: DOMRectReadOnly) => [x, y, width, height].join(' ')
+        for (const { node, previousRect, currentRect } of sources)
+          shifts.push(`${node?.nodeName} ${node?.textContent}: ${rect(previousRect)} → ${rect(currentRect)}`)
+      }
     }).observe({ type: 'layout-shift' })
   })
   const before = await names(page)
@@ -77,7 +86,7 @@ browserTest('rows change in place, and new ones wait behind a button or join at 
   expect(await names(page)).toEqual(before)
   expect([await chosen.isChecked(), await page.evaluate(() => scrollY)]).toEqual([true, place])
   expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('checkbox')
-  expect(await page.evaluate(() => (globalThis as unknown as { shifts: number[] }).shifts)).toEqual([])
+  expect(await page.evaluate(() => (globalThis as unknown as { shifts: string[] }).shifts)).toEqual([])
 
   await button.click()
   await page.getByRole('row', { name: /New 2/ }).waitFor()

@@ -120,7 +120,7 @@ describe('the inventory', () => {
     expect(await inventoryOf(prefix)).toEqual([])
     await text.fill(`序列号\n${prefix}-1\n${prefix}-2`)
     await dialog.getByRole('button', { name: 'Add (2)' }).click()
-    await page.getByText('2 added, 0 changed.').waitFor()
+    await page.getByText('2 added, 0 updated.').waitFor()
     await page.getByRole('row', { name: new RegExp(`${prefix}-2`) }).waitFor()
     expect(await inventoryOf(prefix)).toHaveLength(2)
     await page.getByRole('button', { name: `Delete ${prefix}-1` }).click()

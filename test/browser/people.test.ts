@@ -97,7 +97,7 @@ describe('people', () => {
     })
 
     await chooseAct(page, `${person.name}-x`, 'Reset')
-    const confirm = page.getByRole('dialog', { name: `Reset ${person.name}-x?` })
+    const confirm = page.getByRole('dialog', { name: `Reset the password of ${person.name}-x?` })
     await confirm.getByRole('button', { name: 'Reset' }).click()
     const secret = page.getByRole('dialog', { name: `Setup link for ${person.name}-x` })
     await secret.getByText(`${client.url}/console/set-up#`).waitFor()
@@ -177,7 +177,7 @@ describe('people', () => {
     const disable = async () => {
       await page.getByRole('button', { name: `Edit ${leaver.name}` }).click()
       await form.getByText('Disabled', { exact: true }).click()
-      await form.getByText('Keys that this account holds: 1.', { exact: false }).waitFor()
+      await form.getByText('This account owns 1 key.', { exact: false }).waitFor()
       await form.getByText('Keys that you don’t reassign stop working').waitFor()
     }
     const chooseHeir = async () => {
@@ -188,7 +188,7 @@ describe('people', () => {
     await find(page, leaver.name)
     await disable()
     await form.getByRole('listitem').getByText(given).waitFor()
-    await form.getByText('Saved views that this account holds: 1.').waitFor()
+    await form.getByText('This account owns 1 saved view.').waitFor()
     await form.getByRole('listitem').filter({ hasText: view.name }).getByText('Devices').waitFor()
     await form.getByText('Views that you don’t reassign stay with the account.').waitFor()
     await expectSoundInBothShades(visited, 'Accounts and keys', 'people-disabling')

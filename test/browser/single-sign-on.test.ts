@@ -239,7 +239,7 @@ describe('in the long run', () => {
         const { page } = visited
         await page.getByText('or use your password (admins only)').waitFor()
         const login = newSerial('duty')
-        await page.getByRole('button', { name: 'Single sign-on (SSO)' }).click()
+        await page.getByRole('button', { name: 'Single sign-on' }).click()
         await enterAtProvider(page, login)
         await page.getByRole('button', { name: 'Set up authenticator app' }).click()
         const dialog = page.getByRole('dialog', { name: 'Set up authenticator app' })
@@ -251,7 +251,7 @@ describe('in the long run', () => {
 
         await page.context().clearCookies()
         await page.goto(`${toStrict.url}/console/sites`)
-        await page.getByRole('button', { name: 'Single sign-on (SSO)' }).click()
+        await page.getByRole('button', { name: 'Single sign-on' }).click()
         await enterAtProvider(page, login)
         await page.getByText('Confirm your second factor').waitFor()
         await expectSoundInBothShades(visited, 'Your account', 'show-factor')

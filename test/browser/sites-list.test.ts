@@ -91,7 +91,7 @@ describe('list of sites', () => {
     await newTown(app)
     const visited = await visit(listOf(app.appId, '&view=map'), { role: 'viewer' })
     const { page } = visited
-    await page.getByText('6 on the map. 1 without coordinates.').waitFor()
+    await page.getByText('6 sites on the map. 1 site without coordinates.').waitFor()
     // All sites are in one city, so the map names the district.
     await page.locator('.map-name').getByText('东湖区').waitFor()
     await expectSoundInBothShades(visited, 'Sites', 'sites-map')
@@ -104,7 +104,7 @@ describe('list of sites', () => {
     await menu.getByRole('link', { name: 'Sites' }).click()
     await page.getByRole('region', { name: 'Map of sites' }).waitFor()
     await leadTo(page, listOf(app.appId))
-    await page.getByText('6 on the map. 1 without coordinates.').waitFor()
+    await page.getByText('6 sites on the map. 1 site without coordinates.').waitFor()
     // The two sites have equal coordinates, so no zoom separates them.
     await page.locator('.map-group').getByText('2', { exact: true }).click()
     await page.getByText('2 sites here').waitFor()
@@ -182,7 +182,7 @@ describe('list of sites', () => {
       if (request.url().includes('pageSize=100')) asked++
     })
     await page.getByText('Table and map').click()
-    await page.getByText('Showing the 1,000 sites are on the map.', { exact: false }).waitFor()
+    await page.getByText('Showing the 1,000 newest sites.', { exact: false }).waitFor()
     expect(asked).toBe(10)
     expect(visited.faults).toEqual([])
   })

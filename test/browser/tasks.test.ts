@@ -103,7 +103,7 @@ describe('the day’s tasks', () => {
     await hand.find(page.getByRole('combobox', { name: 'Province, city, district' }), '嘉峪关市')
     await hand.click(page.getByText('Table and map'))
     // Other tests may have sites there too.
-    await page.getByText(/^\d+ on the map\.$/).waitFor()
+    await page.getByText(/^\d+ sites on the map\.$/).waitFor()
     for (const part of ['one', 'two']) await page.getByRole('link', { name: `${name} ${part}` }).waitFor()
     hand.done('see a city’s sites of all applications on the map')
     expect(faults).toEqual([])
@@ -122,7 +122,7 @@ describe('the day’s tasks', () => {
     await hand.go('Refused requests')
     await hand.type(page.getByLabel('Serial number'), deviceNo.slice(3).toLowerCase())
     await page.getByText('2 total').waitFor()
-    await page.getByText('The application is offline, so it can’t create devices.').waitFor()
+    await page.getByText('The application is offline, so it cannot create devices.').waitFor()
     await page.getByText('it looks like latitude,longitude').waitFor()
     hand.done('read why a device was refused')
     await expectSound(visited, 'Refused requests')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { createSession } from '../../src/people/sessions/contract.ts'
 import { atScale } from '../faults/support.ts'
-import { Client, runServiceToItsEnd, type Service, startService } from '../harness.ts'
+import { Client, runServiceToItsEnd, type Service, startService, target } from '../harness.ts'
 
 // How the service determines the public address by which its clients reach it.
 
@@ -23,7 +23,11 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service that is
 
   beforeAll(async () => {
     service = await startService({
-      env: { FORECOURT_PUBLIC_URL: 'https://Forecourt.example/', FORECOURT_CALLBACK: 'paused' },
+      env: {
+        FORECOURT_PUBLIC_URL: 'https://Forecourt.example/',
+        FORECOURT_CALLBACK: 'paused',
+        FORECOURT_SECURITY_CONTACT: 'mailto:security@forecourt.example',
+      },
     })
   })
 
@@ -37,10 +41,29 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service that is
     }
   })
 
+  test('tells where to report a vulnerability, if it is told so', async () => {
+    const path = '/.well-known/security.txt'
+    const answer = await fetch(service.url + path)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    const lines = (await answer.text()).trimEnd().split('\n')
+    const fields = Object.fromEntries(lines.map((line) => line.split(/: (.*)/)))
+    expect(fields).toMatchObject({
+      Contact: 'mailto:security@forecourt.example',
+      Canonical: `https://forecourt.example${path}`,
+    })
+    const days = (Date.parse(fields.Expires) - Date.now()) / 86_400_000
+    expect(days).toBeWithin(30, 365)
+    expect((await fetch(service.url + path, { method: 'POST' })).status).toBe(405)
+    const other = await target()
+    expect((await other.send(path, {})).status).toBe(404)
+  })
+
   test('tells of a misspelt setting in one line at the start, with the nearest name', () => {
     const lines = service.stderr().split('\n')
     const told = lines.filter((line) => line.includes('FORECOURT_CALLBACK'))
-    expect(told.map((line) => JSON.parse(line).msg)).toEqual(['FORECOURT_CALLBACK; did you mean FORECOURT_CALLBACKS'])
+    expect(told.map((line) => JSON.parse(line).msg)).toEqual([
+      'unknown setting FORECOURT_CALLBACK; did you mean FORECOURT_CALLBACKS?',
+    ])
   })
 })
 

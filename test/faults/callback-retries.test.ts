@@ -97,7 +97,7 @@ test('operators see attempts, waiting and dead deliveries in the metrics, and lo
   await bed.createDevicesOf(await bed.newEndpoint(answerWith(410)), 1)
   await unhurried.createDeviceOf(app)
   await unhurried.deliveryOf(app, 1)
-  expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"delivery is dead'))).toBe(true)
+  expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"delivery failed'))).toBe(true)
   // The outcome of an attempt is stored shortly after its metric is counted.
   const shows = (of: CallbackBed, line: RegExp) => becomesTrue(async () => line.test(await of.metrics()))
   for (const line of [

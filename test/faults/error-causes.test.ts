@@ -95,7 +95,7 @@ describe('a disk that fails', () => {
       })
     const failing = takeBackup({ ...backupPlace(), write, onProgress: () => {} })
     expect(await failing.catch(({ name, message }) => `${name}: ${message}`)).toBe(
-      'UserError: /mnt/backup: EIO: i/o error, write.',
+      'UserError: /mnt/backup cannot be used: EIO: i/o error, write.',
     )
   })
 

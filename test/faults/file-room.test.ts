@@ -170,6 +170,6 @@ test('an import ends with its millionth refused row', async () => {
   await database.run((sql) => sql`update import set refused = refused + 990_000 where id = ${id}`)
   const { status, refused, error, failure } = await ended(id)
   expect([status, refused]).toEqual([4, 1_000_000])
-  expect(error).toMatch(/^The import stopped at line \d+, because 1000000 of its rows were refused: correct the file/)
+  expect(error).toMatch(/^The import stopped at line \d+, because 1000000 of its rows were refused\. Correct the file/)
   expect(failure).toMatchObject({ kind: 'rowsRefused', count: 1_000_000 })
 })

@@ -264,7 +264,7 @@ test('a start that has lost its folder finds the key by the password of the data
   const otherUrl = url.replace(/\/\/[^@]*@/, '//other:another@')
   const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(), DATABASE_URL: otherUrl } })
   expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
-  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not set`)
+  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
 })
 
 longTest('a new first line seals everything anew, and the old line can go', async () => {
@@ -323,8 +323,8 @@ longTest('a lost key is got over as the settings’ page says, and callbacks beg
 })
 
 test.each([
-  ['is missing', () => join(place.home, 'nowhere'), /cannot be read \(ENOENT\)\.$/],
-  ['is a folder', () => place.home, /cannot be read \(EISDIR\)\.$/],
+  ['is missing', () => join(place.home, 'nowhere'), /^Can’t read the encryption key file \S+ \(ENOENT\)\.$/],
+  ['is a folder', () => place.home, /^Can’t read the encryption key file \S+ \(EISDIR\)\.$/],
   ['is empty', () => keyFile(''), /is empty\.$/],
   ['holds a short key', () => keyFile(randomBytes(31).toString('hex')), /^Line 1 of .* must be a key: 32 bytes /],
   ['holds words', () => keyFile(key(), 'a passphrase'), /^Line 2 of .* must be a key: 32 bytes /],

@@ -10,7 +10,7 @@ const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
 const withoutKey = { FORECOURT_OPERATOR_KEY: '' }
-const linkLine = /^Create the first admin account (one-time link, valid for 24 hours): (\S+)$/gm
+const linkLine = /^Create the first admin account \(one-time link, valid for 24 hours\): (\S+)$/gm
 
 function linksOf(service: Service): string[] {
   return [...service.stdout().matchAll(linkLine)].map(([, link = '']) => link)

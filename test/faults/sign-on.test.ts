@@ -39,7 +39,7 @@ describe('signing in', () => {
   test('says what is offered', async () => {
     expect((await client.call(getSignOn, {})).data).toEqual({
       enabled: true,
-      name: 'Single sign-on (SSO)',
+      name: 'Single sign-on',
       passwords: 'everyone',
       passkeys: false,
     })

@@ -156,7 +156,7 @@ test('a newer database is refused, and a service that runs on it already says th
     return row?.version as number
   })
   expect(await refusal({ env })).toBe(
-    `The database is newer than this version of Forecourt: its schema is version 9001, but this version supports ${known}.`,
+    `The database is newer than this version of Forecourt: its schema is version 9001, but this version supports ${known}. Run a newer version.`,
   )
   const readiness = await new Client(service).call(getReadiness, {})
   expect(readiness.status).toBe(503)

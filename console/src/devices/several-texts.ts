@@ -16,7 +16,7 @@ export const useTexts = defineTexts(
     stage_faulty: 'Invalid ({{count}})',
     stage_ready: 'Ready ({{count}})',
     stage_registered: 'Created ({{count}})',
-    stage_refused: 'Refused {{count}}',
+    stage_refused: 'Refused ({{count}})',
     stage: 'Show',
     table: 'Devices to create',
     row: 'Row',

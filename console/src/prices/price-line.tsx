@@ -112,7 +112,8 @@ function Entries({ waiting, held, cancelled, ask }: EntriesProps) {
               ask={() => now.change && ask({ act: 'undo', change: now.change, former: before?.terms })}
             />
           )}
-          {now.change === null && before !== undefined && may(updateBillingRule) && (
+          {/* Without a time, what brought these prices is not read yet. */}
+          {now.change === null && now.since !== null && before !== undefined && may(updateBillingRule) && (
             <AskButton
               words={t('undo')}
               label={t('undoOf', { time: since })}

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
-import { startRounds } from '../../runtime/actor.ts'
+import { type Rounds, startRounds } from '../../runtime/actor.ts'
 import type { KnownFleet } from './gauges.ts'
 import { countFleet, readFleet } from './store.ts'
 
@@ -10,7 +10,7 @@ import { countFleet, readFleet } from './store.ts'
 const lookEveryMs = 2_000
 
 /** Keeps what this process knows of the fleet fresh, and counts the fleet when no process has lately. */
-export function startFleetCounter(sql: Sql, log: Logger, fleet: KnownFleet): { stop(): void } {
+export function startFleetCounter(sql: Sql, log: Logger, fleet: KnownFleet): Rounds {
   const outage = new OutageLog(log, {
     failing: 'the fleet could not be counted: its metrics stay as they are until it can',
     succeeding: 'the fleet is counted again',
@@ -19,6 +19,7 @@ export function startFleetCounter(sql: Sql, log: Logger, fleet: KnownFleet): { s
     const news = await readFleet(sql, fleet.round)
     if (news !== undefined) fleet.take(news)
   }
+  let isStopped = false
   async function look(): Promise<void> {
     try {
       await read()
@@ -28,15 +29,16 @@ export function startFleetCounter(sql: Sql, log: Logger, fleet: KnownFleet): { s
       }
       outage.succeeded()
     } catch (error) {
-      outage.failed(error)
+      if (!isStopped) outage.failed(error)
     }
   }
   // What was known before the start is shown at the first scrape.
   const first = look()
   const rounds = startRounds(() => first.then(look), lookEveryMs)
   return {
-    stop() {
-      void rounds.stop()
+    async stop() {
+      isStopped = true
+      await Promise.all([first, rounds.stop()])
     },
   }
 }

@@ -34,7 +34,7 @@ export const peopleRefusals = {
     when: 'Operators only: the code is wrong, already used or expired.',
     whenZh: '仅运营方会遇到：验证码错误、已使用过或已过期。',
     todo: {
-      en: 'Use the next code from the authenticator app and check that your device’s clock is correct, or use a recovery code.',
+      en: "Use the next code from the authenticator app and check that your device's clock is correct, or use a recovery code.",
       zh: '使用动态验证码的下一个值，并确认设备时钟准确；或使用恢复码。',
     },
   },
@@ -54,7 +54,7 @@ export const peopleRefusals = {
   confirmationRequired: {
     code: 10035,
     status: 403,
-    en: 'Confirm it’s you to continue.',
+    en: 'Confirm it is you to continue.',
     zh: '此操作需要重新验证身份。',
     when: 'Operators only, in sessions: the last confirmation (with password, passkey or code) is older than `FORECOURT_CONFIRM_SECONDS`.',
     whenZh: '仅运营方的会话会遇到：上次身份验证早于 `FORECOURT_CONFIRM_SECONDS`。',
@@ -107,7 +107,7 @@ export const peopleRefusals = {
     when: 'Operators only: no active session has this id, or it is someone else’s.',
     whenZh: '仅运营方会遇到：没有此编号的有效会话，或会话属于他人。',
     todo: {
-      en: 'Nothing to do: the session has already ended, or it isn’t yours.',
+      en: 'Nothing to do: the session has already ended, or it is not yours.',
       zh: '无需处理：会话已结束，或不属于您。',
     },
   },
@@ -143,7 +143,7 @@ export const peopleRefusals = {
     when: 'Operators only: the account doesn’t have this passkey or an authenticator app; for `reset`, it has no second factor.',
     whenZh: '仅运营方会遇到：没有此通行密钥或验证器应用；`reset` 的账号没有任何验证因素。',
     todo: {
-      en: 'Get the account’s second factors with `secondFactor/detail`.',
+      en: "Get the account's second factors with `secondFactor/detail`.",
       zh: '通过 `secondFactor/detail` 查看已有的验证因素。',
     },
   },
@@ -198,7 +198,7 @@ export const peopleRefusals = {
   signOnUnavailable: {
     code: 10063,
     status: 503,
-    en: 'The identity provider doesn’t respond.',
+    en: 'The identity provider does not respond.',
     zh: '单点登录提供方没有响应。',
     when: 'Operators only: the identity provider can’t be reached, or its response is not valid.',
     whenZh: '仅运营方会遇到：无法连接提供方，或其响应有误。',

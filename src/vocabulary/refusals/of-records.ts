@@ -47,7 +47,7 @@ export const recordRefusals = {
     when: 'The serial number is unknown, or another application owns it. The response is the same in both cases.',
     whenZh: '序列号不存在，或不属于调用方：两种情况响应相同。',
     todo: {
-      en: 'Check the serial number (it’s case-sensitive) and whether the device was unbound or transferred: `guard/history` shows your own bindings.',
+      en: 'Check the serial number (it is case-sensitive) and whether the device was unbound or transferred: `guard/history` shows your own bindings.',
       zh: '检查序列号（区分大小写），以及设备是否已解绑或转移：自己的绑定记录可用 `guard/history` 查询。',
     },
   },
@@ -198,7 +198,7 @@ export const recordRefusals = {
   priceChangeWrongState: {
     code: 40006,
     status: 409,
-    en: 'This isn’t possible in the price change’s current status.',
+    en: "This is not possible in the price change's current status.",
     zh: '调价当前的状态不允许此操作。',
     when: 'Cancelling a price change that is applied or cancelled; or undoing one that isn’t applied, or that has nothing left to restore.',
     whenZh: '取消已生效或已取消的调价；撤销尚未生效的调价，或已没有可恢复内容的调价。',

@@ -31,7 +31,7 @@ export const requestRefusals = {
   notPermitted: {
     code: 10003,
     status: 403,
-    en: 'You don’t have permission for this operation or application.',
+    en: 'You do not have permission for this operation or application.',
     zh: '调用方无权调用此操作，或无权代表该应用操作。',
     when: 'The caller doesn’t have permission for this operation or this `appId`. The response is the same whether the application exists or not.',
     whenZh: '调用方无权代表该 `appId` 操作，或无权调用此接口。无论该应用是否存在，响应都相同。',
@@ -67,7 +67,7 @@ export const requestRefusals = {
   applicationOffline: {
     code: 10006,
     status: 409,
-    en: 'The application is offline, so it can’t create devices.',
+    en: 'The application is offline, so it cannot create devices.',
     zh: '应用已下线，不能新增设备。',
     when: 'Creating a device while the application is offline, or transferring one to an offline application.',
     whenZh: '应用下线期间创建设备，或把设备转移到已下线的应用。',
