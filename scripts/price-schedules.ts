@@ -107,6 +107,8 @@ class Side {
       return { type, actor: this.shown(actor), data: this.shown(data, nounOfEvent(type)) }
     // The count of a cancelled price change fell with the deletion of sites until a cancel removed its rows.
     const dropped = ['nextCursor', 'appliedTime', ...((value as Members).status === 3 ? ['siteCount'] : [])]
+    // The words of a refused row.
+    dropped.push('msg', ...('field' in value ? ['reason'] : []))
     const kept = Object.entries(value).filter(([member]) => !dropped.includes(member))
     return Object.fromEntries(kept.map(([member, of]) => [member, this.shown(of, noun, member)]))
   }

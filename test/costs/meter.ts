@@ -19,7 +19,7 @@ interface Statement extends Cost {
 
 /** Statements of callbacks, of upkeep and of the fleet's count, which run now and then, so that `learnIdle` may miss them. */
 const backgroundWork =
-  /claim_endpoints_|renew_leases_|read_work_|write_progress_|update import set lease_owner = \S+ where status = |fleet_count|event_head h join|failing_since is not null order by|with offline as|count\(\*\)::int as devices from device where/
+  /claim_endpoints_|renew_leases_|read_work_|write_progress_|update import set lease_owner = \S+ where status = |fleet_count|event_head h join|failing_since is not null order by|with offline as|with ranked as|count\(\*\)::int as (devices|sites)|count\(seen_at\)|offline_since\)/
 
 /** Counts the blocks of every statement in a database, and can leave out the service's own background work. */
 export class Meter {
