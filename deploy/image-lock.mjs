@@ -33,13 +33,13 @@ function take(from, names) {
     take(path, [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers])
   }
 }
-// What the tarball bundles comes with it.
+const { name, version, license, bin, engines, dependencies, optionalDependencies, bundleDependencies } = manifest
+// What the tarball bundles comes with it. The optional ones are PostgreSQL's for each platform: npm installs one of them.
 take(
   '',
-  Object.keys(manifest.dependencies).filter((name) => !bundled.has(name)),
+  Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !bundled.has(name)),
 )
 
-const { name, version, license, bin, engines, dependencies, bundleDependencies } = manifest
 const installation = {
   name: 'installation',
   version: '1.0.0',
@@ -47,7 +47,8 @@ const installation = {
   dependencies: { [name]: `file:${tarball}` },
 }
 const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`
-const own = { version, resolved: `file:${tarball}`, integrity, bundleDependencies, license, dependencies, bin, engines }
+const needs = { dependencies, optionalDependencies, bundleDependencies }
+const own = { version, resolved: `file:${tarball}`, integrity, license, ...needs, bin, engines }
 const within = bundleDependencies.map((bundle) => [
   `node_modules/${name}/node_modules/${bundle}`,
   { ...packages[`node_modules/${bundle}`], inBundle: true },

@@ -6,8 +6,10 @@ import { basename, join } from 'node:path'
 import { projectFolder } from '../test/harness.ts'
 import { install } from '../test/installed.ts'
 import { driverPedigree } from './driver-patch.ts'
+import { architectures, makeImage } from './image.ts'
 
-// Makes the parts of a release in release/: the tarballs of service and SDK, the bill of materials and their digests.
+// Makes the parts of a release in release/: the tarballs of service and SDK, the bill of materials, the container images
+// and the digests of all.
 // `npm run release` refuses what docs/recipes/release.md forbids for a release.
 
 interface Component {
@@ -54,10 +56,13 @@ const tarball = join(folder, filename)
 const bill = billOf(tarball)
 const billPath = join(folder, `forecourt-${version}.cdx.json`)
 writeFileSync(billPath, `${JSON.stringify(bill, null, 2)}\n`)
-const digests = [tarball, join(folder, packed('--workspace', 'sdk')), billPath].map(
+const sdk = join(folder, packed('--workspace', 'sdk'))
+const images = architectures.map((architecture) => makeImage(tarball, architecture, folder))
+const digests = [tarball, sdk, billPath, ...images.flatMap(({ path, list }) => [path, list])].map(
   (path) => `${createHash('sha256').update(readFileSync(path)).digest('hex')}  ${basename(path)}\n`,
 )
 writeFileSync(join(folder, 'SHA256SUMS'), digests.join(''))
+for (const { path, digest } of images) console.log(`${basename(path)} is the image ${digest}`)
 console.log(`${digests.join('')}${bill.components.length} packages in the bill of materials`)
 
 /** Packs the service, or the workspace that is named, and returns the name of the tarball. */

@@ -270,8 +270,9 @@ test('the lock of the image has all that the service needs, with digests, and no
       said: '',
     })
     const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'))
-    for (const [name, version] of Object.entries(dependencies)) {
+    const manifest = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'))
+    const { dependencies, optionalDependencies, devDependencies } = manifest
+    for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies })) {
       const path = name === 'postgres' ? 'node_modules/forecourt/node_modules/postgres' : `node_modules/${name}`
       expect([name, packages[path]?.version]).toEqual([name, version])
     }
