@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { projectFolder } from '../test/harness.ts'
@@ -45,6 +45,8 @@ const heading = new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}
 if (!heading.test(changes)) refuse(`CHANGELOG.md has no heading “## [${version}] - YYYY-MM-DD”.`)
 const unreleased = /^## \[Unreleased\]\n([\s\S]*?)^## /m.exec(changes)?.[1]
 if (unreleased?.trim() !== '') refuse('CHANGELOG.md has entries under “Unreleased”. Give them this version.')
+if (!existsSync(join(projectFolder, 'test', 'releases', version)))
+  refuse(`test/releases/${version} is missing: bun scripts/keep-release.ts`)
 const changed = execFileSync('git', ['status', '--porcelain'], { cwd: projectFolder, encoding: 'utf8' })
 if (changed !== '') refuse(`something is not committed:\n${changed}`)
 

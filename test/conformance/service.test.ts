@@ -56,7 +56,9 @@ test('/metrics is Prometheus text: every line is empty, a comment or a sample', 
   const text = await metrics()
   expect(text).toEndWith('\n')
   for (const line of text.split('\n')) {
-    expect(line).toMatch(/^(|# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"]*",?)*\})? (-?[\d.e+-]+|\+Inf|-Inf|NaN))$/)
+    expect(line).toMatch(
+      /^(|# (HELP|TYPE) \w+ .+|\w+(\{(\w+="([^"\\]|\\["\\n])*",?)*\})? (-?[\d.e+-]+|\+Inf|-Inf|NaN))$/,
+    )
   }
 })
 

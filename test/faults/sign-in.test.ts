@@ -150,11 +150,11 @@ test('a name that nobody has is refused no sooner than a wrong password', async 
       expect(code).toBe(10031)
     }
   }
-  const median = (list: number[]) => list.toSorted((a, b) => a - b)[list.length >> 1] as number
   // The time of a sign-in is nearly all spent on hashing the password, the one step that could be skipped for an
-  // unknown name.
-  expect(median(times.nobody)).toBeGreaterThan(median(times.wrong) / 2)
-  expect(median(times.nobody)).toBeLessThan(median(times.wrong) * 2)
+  // unknown name. What else runs on the machine can only add to it, so the least time of each counts.
+  const [wrong, nobody] = [Math.min(...times.wrong), Math.min(...times.nobody)]
+  expect(nobody).toBeGreaterThan(wrong / 2)
+  expect(nobody).toBeLessThan(wrong * 2)
 })
 
 test('hashing has one gate: floods are told 50003 and harm nobody behind it', async () => {
