@@ -263,6 +263,7 @@ test('what listen cannot do is told before it listens', async () => {
     [['--forward', 'ftp://127.0.0.1/'], /must begin with http:\/\/ or https:\/\//],
     [['--forward', 'here'], /must be an absolute URL/],
     [['--forward', 'http://example.com/'], /plain text.+--allow-http/],
+    [['--forward', 'http://[::ffff:8.8.8.8]/'], /plain text.+--allow-http/],
     [[...forward, '--secret', 'not base64'], /--secret must be a callback secret: whsec_/],
     [[...forward, '--app', appId, '--app-id', appId], /use either --app/],
     [
