@@ -1,4 +1,5 @@
 import type { Caller } from '../../callers/caller.ts'
+import { type Rounds, startRounds } from '../../runtime/actor.ts'
 import type { Peers } from '../../runtime/peer-processes.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type Reason, Refusal, tooManyRequests, unavailable } from '../../vocabulary/refusals.ts'
@@ -34,7 +35,7 @@ export class Streams {
   private readonly open = new Map<EventStream, keyof Reason>()
   private readonly reader: LogReader
   private readonly peers: Peers
-  private timer: ReturnType<typeof setInterval> | undefined
+  private rounds: Rounds | undefined
   private isStopping = false
 
   constructor(reader: LogReader, peers: Peers) {
@@ -81,7 +82,7 @@ export class Streams {
     const endWatch = asked.watchAccess((refusal) => stream.end(closedBlock(refusal, language), lastWordsMs))
     signal.addEventListener('abort', () => stream.close(), { once: true })
     this.open.set(stream, language)
-    this.timer ??= setInterval(() => this.beat(), beatMs)
+    this.rounds ??= startRounds(() => this.beat(), beatMs)
     return stream
   }
 
@@ -98,8 +99,8 @@ export class Streams {
   }
 
   private rest(): void {
-    clearInterval(this.timer)
-    this.timer = undefined
+    void this.rounds?.stop()
+    this.rounds = undefined
   }
 
   /** Takes a place of the process, and one of the caller over all processes. Returns the function that gives them back. */
