@@ -71,6 +71,7 @@ import { refusalsOf } from './reference/operation-refusals.ts'
 import { operations } from './reference/operations.ts'
 import { regionRoutes } from './regions/routes.ts'
 import { SavedRegions } from './regions/saved-regions.ts'
+import { Company } from './runtime/company.ts'
 import { Deadlines } from './runtime/deadlines.ts'
 import type { Lifetime } from './runtime/lifetime.ts'
 import { Metrics } from './runtime/metrics.ts'
@@ -192,10 +193,17 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   callers.onChange = (whose) => accessWatch.noteChange(whose)
   const lines = new BoundedLines(log)
   const inFlight = new InFlight(config.maxRequests)
+  const company = new Company()
   const writeTurns = new Turns({
     ofOne: limits.writesAtOnceOfOne,
     ofOneAlone: limits.writesAtOnceOfOneAlone,
     waitingOfOne: inFlight.mostOfOne,
+    full: tooManyRequests,
+  })
+  const outOfTurn = new Turns({
+    ofOne: limits.outOfTurnAtOnceOfOne,
+    ofOneAlone: inFlight.mostOfOne,
+    company,
     full: tooManyRequests,
   })
   const client = openCallbackClient(config)
@@ -290,7 +298,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   for (const operation of operations) {
     metrics.expect(operation.id, [0, ...[...refusalsOf(operation)].map((name) => refusals[name].code)])
   }
-  const reads = new Reads(database)
+  const reads = new Reads(database, company)
   const keyUsage = new KeyUsage(background)
   const handler = serve(handlers, {
     reads,
@@ -311,6 +319,8 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     keyUsage,
     inFlight,
     writes: writeTurns,
+    outOfTurn,
+    company,
     largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)

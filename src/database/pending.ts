@@ -8,6 +8,7 @@ export interface Pending {
   readonly isAnswered: boolean
   /** Answered, or left by its caller. Costs more to find out than `isAnswered`: it is for work that has waited. */
   readonly isOver: boolean
+  readonly isAborted: boolean
   /** Aborted when the request times out or its caller hangs up. */
   readonly signal: AbortSignal
   /** Runs a read when its owner's turn has come, without a lock and beside the owner's reads. Throws 10007 and 50003. */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Company } from '../runtime/company.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { tooManyRequests, unavailable } from '../vocabulary/refusals.ts'
 import type { Database } from './database.ts'
@@ -17,8 +18,6 @@ const longTimes = 4
 const aheadMs = 1000 * longTimes
 /** The longest rest before an owner's next read. Because of it, reads of over 300 ms get more than a quarter. */
 const mostRestMs = 1000
-/** When all requests have come from one owner for this long, that owner counts as alone, and needs no rests. */
-const companyMs = 1000
 /** How soon the next cancel follows, if a read has gone on to its next statement. */
 const endAgainMs = 20
 /** How often idle owners are looked for. */
@@ -55,10 +54,11 @@ export class Reads {
   private readonly owners = new Map<string, Owner>()
   private readonly queue = new Set<Owner>()
   private sweep: ReturnType<typeof setTimeout> | undefined
-  private lastCaller = ''
-  private companyUntil = 0
+  private readonly company: Company
 
-  constructor(database: Database) {
+  /** `company` says who makes requests, also such as do not read: an owner without others needs no rests. */
+  constructor(database: Database, company: Company) {
+    this.company = company
     this.free = Array.from({ length: limits.readsAtOnce }, () => {
       const sql = database.open(1, { isPlannedEachTime: true })
       return { sql, connection: connectionsOf(sql)[0] }
@@ -70,13 +70,6 @@ export class Reads {
     let count = 0
     for (const { waiting } of this.queue) count += waiting.size
     return count
-  }
-
-  /** Records who makes a request, also one that does not read: an owner without others needs no rests. */
-  note(caller: string): void {
-    if (caller === this.lastCaller) return
-    this.lastCaller = caller
-    this.companyUntil = performance.now() + companyMs
   }
 
   /** Runs a read on a slot. Throws 10007 when too many reads of the owner wait, 50003 when its request has ended. */
@@ -126,13 +119,14 @@ export class Reads {
   private mustRest(owner: Owner): boolean {
     const now = performance.now()
     const mayAt = owner.dueAt + (owner.running === 0 ? 0 : aheadMs / 2)
-    if (mayAt <= now || this.companyUntil <= now) return false
+    const { restMs } = this.company
+    if (mayAt <= now || restMs <= 0) return false
     owner.timer ??= setTimeout(
       () => {
         owner.timer = undefined
         this.letNextIn()
       },
-      Math.ceil(Math.min(mayAt, this.companyUntil) - now),
+      Math.ceil(Math.min(mayAt - now, restMs)),
     )
     return true
   }

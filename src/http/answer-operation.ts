@@ -46,7 +46,8 @@ export async function answerFor(
     },
   }
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
-  options.reads.note(actor)
+  // Probes take nothing from anybody.
+  if (request.path.startsWith('/api/')) options.company.note(actor)
   const query = readQuery(route, request, caller)
   if (operation.method === 'GET' || operation.takes !== undefined) {
     pending.stands = standsFor(route, options, caller, query)
@@ -57,7 +58,7 @@ export async function answerFor(
   const mediaType = requireMediaType(request, operation)
   const askedAt = performance.now()
   if (!isLarge(request, operation)) return answerWrite()
-  return options.largeBodies.run(actor, pending.signal, answerWrite)
+  return options.largeBodies.run(actor, pending, answerWrite)
 
   async function answerWrite() {
     pending.at = performance.now() + options.bodyTimeoutMs
@@ -128,7 +129,8 @@ function admit(route: Route, request: HttpRequest, options: ServeOptions, pendin
 
 /**
  * Runs a write in the turn of its owner, before it takes a connection. One that is over by then is dropped. The turn may
- * have been waited for, so the caller's access is checked again.
+ * have been waited for, so the caller's access is checked again. A write out of turn has others of its operation and
+ * owner beside it, as many as leave the event loop free for the requests of others.
  */
 function runWrite(
   route: Route,
@@ -137,10 +139,10 @@ function runWrite(
   options: ServeOptions,
 ) {
   const { operation, run, isOutOfTurn } = route.handler
-  if (isOutOfTurn || operation.callers.length === 0) return run(asked)
   const { caller, pending } = asked
   const askedAt = performance.now()
-  return pending.inTurn(async () => {
+  const operationOutOfTurn = isOutOfTurn || operation.callers.length === 0 ? operation.id : undefined
+  return pending.inTurn(operationOutOfTurn, async () => {
     await requireStill(operation, request, options, askedAt, caller, undefined)
     if (pending.isOver) throw unavailable()
     return run(asked)

@@ -129,7 +129,7 @@ async function writeRows<Row>(
     await pause()
     const portion = rows.slice(from, from + rowsInLane)
     const writePortion = () => Promise.all(portion.map((row, index) => writeRow(row, from + index)))
-    outcomes.push(...(await portions.run(owner, pending.signal, writePortion)))
+    outcomes.push(...(await portions.run(owner, pending, writePortion)))
     // A row whose wait has timed out may have been written.
     if (from === 0 && outcomes.every(isUndecided)) throw outcomes.some(isUnknown) ? unavailable() : lost
   }

@@ -4,6 +4,7 @@ import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import type { Reads } from '../database/reads.ts'
 import { transaction } from '../database/transaction.ts'
+import type { Company } from '../runtime/company.ts'
 import type { Turns } from '../runtime/turns.ts'
 import { type Refusal, unavailable } from '../vocabulary/refusals.ts'
 import type { BodyReader, RequestTimeout } from './body.ts'
@@ -17,6 +18,10 @@ export interface Shares {
   reads: Reads
   /** The turns of writes, by owner. */
   writes: Turns
+  /** The turns of writes out of turn, by operation and owner: more at once. */
+  outOfTurn: Turns
+  /** Who makes requests. */
+  company: Company
   /** The turns of requests with large bodies, by caller: a body that waits is not read yet. */
   largeBodies: Turns
 }
@@ -46,7 +51,7 @@ export class PendingRequest implements RequestTimeout, Pending {
   private ownerName: string | undefined
   private hasPlace = false
   private isStranger = false
-  private isAborted = false
+  isAborted = false
   private controller: AbortController | undefined
 
   constructor(request: HttpRequest, requestId: string, at: number, shares: Shares, bodies: BodyReader) {
@@ -144,9 +149,7 @@ export class PendingRequest implements RequestTimeout, Pending {
 
   transaction<Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>): Promise<Answer> {
     const write = () => transaction(sql, (tx) => this.whileStanding(() => run(tx)), '', this)
-    return this.hasTurn || this.ownerName === undefined
-      ? write()
-      : this.shares.writes.run(this.ownerName, this.signal, write)
+    return this.hasTurn || this.ownerName === undefined ? write() : this.shares.writes.run(this.ownerName, this, write)
   }
 
   /**
@@ -172,10 +175,13 @@ export class PendingRequest implements RequestTimeout, Pending {
     }
   }
 
-  /** Runs the whole handler in the turn of its owner. */
-  inTurn<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+  /** Runs the whole handler in the turn of its owner, or beside the owner's others of an operation out of turn. */
+  inTurn<Answer>(operationOutOfTurn: string | undefined, run: () => Promise<Answer>): Promise<Answer> {
     if (this.ownerName === undefined) return run()
-    return this.shares.writes.run(this.ownerName, this.signal, () => {
+    if (operationOutOfTurn !== undefined) {
+      return this.shares.outOfTurn.run(`${operationOutOfTurn} ${this.ownerName}`, this, run)
+    }
+    return this.shares.writes.run(this.ownerName, this, () => {
       this.hasTurn = true
       return run()
     })

@@ -9,6 +9,7 @@ import type { Handler } from './handler.ts'
 import { headFault } from './head-fault.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
+import { Pace } from './pace.ts'
 import { PendingRequest } from './pending-request.ts'
 import { noteRefusedRequest } from './refusal-lines.ts'
 import { type Route, routeTable, unknownTarget } from './route-table.ts'
@@ -29,10 +30,18 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   const routes = routeTable(handlers)
   const { inFlight } = options
   const bodies = new BodyReader(inFlight.most)
+  const pace = new Pace(options.company)
   const logsRequests = options.log.isLevelEnabled('debug')
 
   return (request) => {
-    const startedAt = performance.now()
+    const arrivedAt = performance.now()
+    // Who asks, by its own word, which is not checked yet. Strangers take turns by what they ask for, too.
+    const known = request.header('authorization') ?? request.header('cookie')
+    const wait = pace.wait(known ?? `${options.sourceOf(request)} ${request.path}`, known === null)
+    return wait === undefined ? begin(request, arrivedAt) : wait.then(() => begin(request, arrivedAt))
+  }
+
+  function begin(request: HttpRequest, startedAt: number): Promise<HttpAnswer> {
     const requestId = requestIdOf(request)
     const route = routes.get(request.path)?.get(request.method === 'HEAD' ? 'GET' : request.method)
 

@@ -1,11 +1,18 @@
 import { unavailable } from '../vocabulary/refusals.ts'
+import { Company } from './company.ts'
+
+/** Whoever waits for a turn. The signal is asked for only when there is a wait: some cost more than the work. */
+interface Waiter {
+  readonly isAborted: boolean
+  readonly signal: AbortSignal
+}
 
 export interface TurnLimits {
   /** Pieces of work at once; no limit when left out. */
   atOnce?: number
   /** Pieces of work of one key at once. */
   ofOne?: number
-  /** The same while no other key has had work for a second. */
+  /** The same while no other key has had work for a second, or as `company` says. */
   ofOneAlone?: number
   /** Pieces of work that may wait. */
   waiting?: number
@@ -13,15 +20,14 @@ export interface TurnLimits {
   waitingOfOne?: number
   /** The error for work that finds too much waiting. */
   full: () => Error
+  /** Who is there; whoever gives it notes the callers. */
+  company?: Company
 }
 
 interface Key {
   running: number
   waiting: Set<() => void>
 }
-
-/** When all work has had one key for this long, that key counts as alone. */
-const companyMs = 1000
 
 /**
  * Takes turns: a bounded queue for each key (an application, an account, a source), and a bound on what runs at once in
@@ -30,29 +36,31 @@ const companyMs = 1000
  * Work waits, runs and ends; or its signal is aborted while it waits: then it never begins.
  */
 export class Turns {
-  private readonly limits: Required<TurnLimits>
+  private readonly limits: Required<Omit<TurnLimits, 'company'>>
   private readonly keys = new Map<string, Key>()
   /** The keys with waiting work; the first is the next to get a turn. */
   private readonly queue = new Map<string, Key>()
   private running = 0
   private waiting = 0
-  private lastName = ''
-  private companyUntil = 0
+  private readonly company: Company
+  private readonly notesCompany: boolean
 
-  constructor({ full, ...given }: TurnLimits) {
+  constructor({ full, company, ...given }: TurnLimits) {
+    this.company = company ?? new Company()
+    this.notesCompany = company === undefined
     const most = Number.POSITIVE_INFINITY
     const ofOne = given.ofOne ?? most
     this.limits = { atOnce: most, ofOneAlone: ofOne, waiting: most, waitingOfOne: most, ...given, ofOne, full }
   }
 
   /** Runs work in its key's turn. Throws `full`, and 50003 when the signal is aborted before the work has begun. */
-  async run<Answer>(name: string, signal: AbortSignal | undefined, work: () => Promise<Answer>): Promise<Answer> {
-    if (signal?.aborted) throw unavailable()
-    this.noteCompany(name)
+  async run<Answer>(name: string, waiter: Waiter | undefined, work: () => Promise<Answer>): Promise<Answer> {
+    if (waiter?.isAborted) throw unavailable()
+    if (this.notesCompany) this.company.note(name)
     const key = this.keys.get(name) ?? { running: 0, waiting: new Set() }
     this.keys.set(name, key)
     if (key.waiting.size === 0 && this.mayRun(key)) this.begin(key)
-    else await this.wait(name, key, signal)
+    else await this.wait(name, key, waiter?.signal)
     try {
       return await work()
     } finally {
@@ -63,16 +71,10 @@ export class Turns {
     }
   }
 
-  private noteCompany(name: string): void {
-    if (name === this.lastName) return
-    this.lastName = name
-    this.companyUntil = performance.now() + companyMs
-  }
-
   private mayRun({ running }: Key): boolean {
     const { atOnce, ofOne, ofOneAlone } = this.limits
     if (this.running >= atOnce) return false
-    return running < ofOne || (running < ofOneAlone && this.companyUntil <= performance.now())
+    return running < ofOne || (running < ofOneAlone && this.company.restMs <= 0)
   }
 
   private begin(key: Key): void {

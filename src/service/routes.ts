@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
@@ -8,10 +9,16 @@ import { StaticAnswer } from '../http/static-answer.ts'
 import { inTime, shared } from '../runtime/event-loop.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
-import { refusals } from '../vocabulary/refusals.ts'
+import { Turns } from '../runtime/turns.ts'
+import { limits } from '../vocabulary/limits.ts'
+import { refusals, tooManyRequests } from '../vocabulary/refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 import { heldMs, isReady, probeMs, type Readiness } from './readiness.ts'
 
+/** How long an operator’s next scrape waits, in times of its last. */
+const scrapeRests = 4
+/** A scrape that took longer waited for the database. */
+const mostRestMs = 100
 const json = { 'content-type': 'application/json' }
 
 interface Parts {
@@ -44,6 +51,12 @@ export function serviceRoutes({
     heldMs,
   )
 
+  const scrapes = new Turns({
+    ofOne: limits.scrapesOfOne,
+    waitingOfOne: limits.scrapesWaitingOfOne,
+    full: tooManyRequests,
+  })
+
   return [
     handle(getHealth, async () => ({ alive: true })),
 
@@ -57,15 +70,22 @@ export function serviceRoutes({
       return new Reply({ status, headers: { ...json, 'retry-after': '1' }, body })
     }),
 
-    handle(getMetrics, async () => {
-      const { registry } = metrics
-      const [own, ofFleet] = await Promise.all([peers.allMetrics() ?? registry.metrics(), fleet.metrics()])
-      return new Reply({
-        status: 200,
-        headers: { 'content-type': registry.contentType },
-        body: own + ofFleet,
-      })
-    }),
+    handle(
+      getMetrics,
+      ({ actor, pending }) =>
+        new Promise((resolve, reject) => {
+          const scrape = async () => {
+            const beganAt = performance.now()
+            const { registry } = metrics
+            const [own, ofFleet] = await Promise.all([peers.allMetrics() ?? registry.metrics(), fleet.metrics()])
+            const headers = { 'content-type': registry.contentType }
+            resolve(new Reply({ status: 200, headers, body: own + ofFleet }))
+            // The operator’s next turn comes once the others have had theirs.
+            await pause(Math.min(mostRestMs, scrapeRests * (performance.now() - beganAt)))
+          }
+          scrapes.run(actor, pending, scrape).catch(reject)
+        }),
+    ),
 
     handle(getOpenApi, async (request) => {
       const text = () => JSON.stringify(describeApi())

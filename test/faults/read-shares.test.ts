@@ -1,6 +1,7 @@
 import { afterAll, expect } from 'bun:test'
 import { Database } from '../../src/database/database.ts'
 import { Reads } from '../../src/database/reads.ts'
+import { Company } from '../../src/runtime/company.ts'
 import { longTest } from '../long.ts'
 import { sleep, tell, Workplace } from './support.ts'
 
@@ -14,18 +15,27 @@ afterAll(() => place.clear(), 60_000)
 const settleMs = 2_500
 const measuredMs = 4_000
 
+interface Shared {
+  reads: Reads
+  company: Company
+}
+
 /**
  * Reads repeatedly on `connections` connections, with a pause after each read. Returns the time in reads, as a share of
  * one connection's time.
  */
-async function shareOf(reads: Reads, name: string, { connections = 1, seconds = 0.1, pauseMs = 0 }): Promise<number> {
+async function shareOf(
+  { reads, company }: Shared,
+  name: string,
+  { connections = 1, seconds = 0.1, pauseMs = 0 },
+): Promise<number> {
   const { signal } = new AbortController()
   const beginAt = performance.now() + settleMs
   const endAt = beginAt + measuredMs
   let heldMs = 0
   const readOn = async () => {
     while (performance.now() < endAt) {
-      reads.note(name)
+      company.note(name)
       await reads.run(name, signal, async (sql) => {
         const from = Math.max(performance.now(), beginAt)
         await sql`select pg_sleep(${seconds})`
@@ -42,7 +52,8 @@ async function shareOf(reads: Reads, name: string, { connections = 1, seconds = 
 longTest('beside others, reads without an end have the same share over one connection as over several', async () => {
   const own = await place.findDatabase()
   const database = new Database(own.url(), 20_000)
-  const [alone, beside] = [new Reads(database), new Reads(database)]
+  const shared = (company: Company): Shared => ({ company, reads: new Reads(database, company) })
+  const [alone, beside] = [shared(new Company()), shared(new Company())]
   try {
     const [all, one, paused, several, short] = await Promise.all([
       shareOf(alone, 'alone', {}),

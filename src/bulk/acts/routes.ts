@@ -110,9 +110,7 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
         if (isOperators(act.kind, act.act)) requirePlatform(caller)
         if (act.targetAppId !== null) await requireApplicationExists(sql, act.targetAppId)
         const asked = { act, appId, caller, actor, expectedRows: given(body.expectedRows), pending }
-        return counts.run(appId, pending.signal, () =>
-          isDryRun ? tryOut(asked) : begin(asked, idempotency, sourceAddress()),
-        )
+        return counts.run(appId, pending, () => (isDryRun ? tryOut(asked) : begin(asked, idempotency, sourceAddress())))
       },
       { check: actFaults },
     ),

@@ -1,6 +1,25 @@
 /** Fairness: the form of each comment is that of `../limits.ts`. */
 export const fairnessLimits = {
   /**
+   * Requests. The requests that begin in one turn of the event loop while several callers use the service; what others wait
+   * for comes between the turns. Beyond it: the request waits for the next turn. Tested by: src/http/pace.test.ts.
+   */
+  requestsInTurn: 256,
+  /**
+   * Requests. Those of one caller. Beyond it: the request waits for the next turn. Tested by:
+   * test/faults/neighbours.test.ts.
+   */
+  requestsOfOneInTurn: 32,
+  /**
+   * Requests. The requests for metrics of one operator that are answered at once; each takes the event loop for
+   * milliseconds. Beyond it: the next waits. Tested by: test/faults/neighbours.test.ts.
+   */
+  scrapesOfOne: 1,
+  /**
+   * Requests. Those that wait. Beyond it: 429 10007. Tested by: test/faults/neighbours.test.ts.
+   */
+  scrapesWaitingOfOne: 16,
+  /**
    * Reads. The reads of a process that run at once; protects the database’s connections. Beyond it: the read waits.
    * Tested by: bench/fair-shares.ts.
    */
@@ -40,6 +59,12 @@ export const fairnessLimits = {
    * Tested by: test/faults/write-shares.test.ts.
    */
   writesAtOnceOfOneAlone: 2,
+  /**
+   * Writes. The writes out of turn (of lanes, and tokens) of one owner and operation that are carried out at once while
+   * others use the service; keeps the event loop free for them. Beyond it: the write waits. Tested by:
+   * test/faults/neighbours.test.ts.
+   */
+  outOfTurnAtOnceOfOne: 32,
   /**
    * Creates. The queued creates per attempt of a callback, while creates queue. Beyond it: the attempt waits. Tested
    * by: bench/callbacks.ts.

@@ -1,0 +1,67 @@
+import type { Company } from '../runtime/company.ts'
+import { limits } from '../vocabulary/limits.ts'
+
+/**
+ * Lets few requests of a caller begin in a turn of the event loop, so that what others wait for (their requests, and
+ * answers of the database) comes between. Where more arrive at once, callers take turns. A caller who is alone needs no
+ * turns: all that it sends at once makes one batch, which costs less.
+ */
+export class Pace {
+  private readonly company: Company
+  /** The requests that have begun in this turn: all, and by caller. */
+  private begun = 0
+  private readonly begunOf = new Map<string, number>()
+  private isTurnNoted = false
+  /** The requests that wait, by caller; the first caller is the next. */
+  private readonly waiting = new Map<string, Set<() => void>>()
+
+  constructor(company: Company) {
+    this.company = company
+  }
+
+  /** Returns what a request has to wait for; undefined when it may begin at once. */
+  wait(caller: string, isStranger: boolean): Promise<void> | undefined {
+    if (!isStranger && this.waiting.size === 0 && this.company.restMs <= 0) return undefined
+    this.noteTurn()
+    const own = this.waiting.get(caller)
+    if (own === undefined && this.begins(caller)) return undefined
+    return new Promise((resolve) => {
+      if (own === undefined) this.waiting.set(caller, new Set([resolve]))
+      else own.add(resolve)
+    })
+  }
+
+  private begins(caller: string): boolean {
+    const own = this.begunOf.get(caller) ?? 0
+    if (own >= limits.requestsOfOneInTurn || this.begun >= limits.requestsInTurn) return false
+    this.begunOf.set(caller, own + 1)
+    this.begun++
+    return true
+  }
+
+  private noteTurn(): void {
+    if (this.isTurnNoted) return
+    this.isTurnNoted = true
+    setImmediate(() => {
+      this.isTurnNoted = false
+      this.begun = 0
+      this.begunOf.clear()
+      this.beginWaiting()
+    })
+  }
+
+  private beginWaiting(): void {
+    if (this.waiting.size > 0) this.noteTurn()
+    for (const [caller, own] of [...this.waiting]) {
+      if (this.begun >= limits.requestsInTurn) return
+      for (const next of own) {
+        if (!this.begins(caller)) break
+        own.delete(next)
+        next()
+      }
+      // A caller that has more goes behind the others.
+      this.waiting.delete(caller)
+      if (own.size > 0) this.waiting.set(caller, own)
+    }
+  }
+}
