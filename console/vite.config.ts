@@ -3,7 +3,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { componentStyles } from './component-styles.ts'
 import { compressed } from './compress.ts'
-import { guides } from './guides.ts'
+import { guides } from './docs-site/guides.ts'
 import { pagePreloads } from './page-preloads.ts'
 import { slimContracts } from './slim-contracts.ts'
 import { staticTheme } from './static-theme.ts'
@@ -80,8 +80,8 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         index: resolve(here, 'index.html'),
-        reference: resolve(here, 'src', 'reference.ts'),
-        documents: resolve(here, 'src', 'documents.ts'),
+        reference: resolve(here, 'docs-site', 'reference.ts'),
+        documents: resolve(here, 'docs-site', 'documents.ts'),
       },
       output: { codeSplitting: { groups } },
     },

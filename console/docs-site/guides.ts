@@ -8,7 +8,7 @@ import { operationsOf, partsOfGuide } from './search-index.ts'
 
 // The pages under /docs: the guides of docs/guides and the API reference, as HTML that needs no script to be read.
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '..', '..')
 const sourceOf = (language: Language, name: string) =>
   readFileSync(join(root, 'docs', 'guides', language, `${name}.md`), 'utf8')
 
@@ -158,7 +158,7 @@ export function guides(): Plugin {
     name: 'guides',
     apply: 'build',
     generateBundle(_, bundle) {
-      const styles = ['guides.css', 'src/ui/wide.css'].map((file) =>
+      const styles = ['guides.css', '../src/ui/wide.css'].map((file) =>
         readFileSync(join(import.meta.dirname, file), 'utf8'),
       )
       const css = `/console/${this.getFileName(this.emitFile({ type: 'asset', name: 'guides.css', source: styles.join('\n') }))}`

@@ -1,7 +1,7 @@
 import { curl } from './curl.ts'
 import type { ReferencePart } from './guide-names.ts'
 
-// The API reference as HTML, made of openapi.json: what one reads needs no script. What one tries, src/reference.ts does.
+// The API reference as HTML, made of openapi.json: what one reads needs no script. What one tries, reference.ts does.
 
 interface Schema {
   $ref?: string
