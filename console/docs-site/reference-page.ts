@@ -1,7 +1,7 @@
 import { curl } from './curl.ts'
 import type { ReferencePart } from './guide-names.ts'
 
-// The API reference as HTML, made of openapi.json: what one reads needs no script. What one tries, reference.ts does.
+// The API reference as HTML, made of openapi.json: what one reads needs no script. reference.ts tries operations.
 
 interface Schema {
   $ref?: string
@@ -88,6 +88,17 @@ function range(least: number | undefined, most: number | undefined, unit: string
 
 // What scrolls must be reached by the keyboard.
 const code = (text: string) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`
+
+/** The field of a body: its example as JSON, else a file. */
+function bodyField(content: Record<string, Content>): string {
+  const example = content['application/json']?.example
+  if (example !== undefined) {
+    const json = escapeHtml(JSON.stringify(example, null, 2))
+    return `<label>Body (JSON) <textarea rows="12" spellcheck="false" data-place="body" data-types="application/json">${json}</textarea></label>`
+  }
+  const types = Object.keys(content).join(' ')
+  return types === '' ? '' : `<label>File <input type="file" required data-place="body" data-types="${types}"></label>`
+}
 
 /** Whether applications call it: with a token, or to get one. */
 const isIntegrators = (path: string, security: Record<string, unknown>[]) =>
@@ -222,6 +233,23 @@ class Reference {
     return code(curl({ isGet: method === 'get', path, schemes, query, mediaType, example: body?.example }))
   }
 
+  /** The form by which reference.ts sends a request. It is a template, so that the page is read without its cost. */
+  private form(method: string, path: string, operation: Operation): string {
+    const { parameters = [], requestBody, security = this.description.security ?? [] } = operation
+    const takesToken = security.some((scheme) => 'operatorKey' in scheme || 'accessToken' in scheme)
+    const plain = 'autocomplete="off" spellcheck="false"'
+    const token = `<label>Access token or operator key <input ${plain} data-place="token"><small>Without one, the request uses your console session.</small></label>`
+    const fields = parameters
+      .map((parameter) => this.resolve(parameter))
+      .map(({ name, in: place, required, schema = {}, example }) => {
+        const given = required ? ` required value="${escapeHtml(String(example ?? this.sample(schema)))}"` : ''
+        const notes = `${place === 'query' ? '' : ` (${place})`}${required ? ' (required)' : ''}`
+        return `<label>${name}${notes} <input ${plain} name="${name}" data-place="${place}"${given}></label>`
+      })
+    const body = bodyField((requestBody && this.resolve(requestBody).content) ?? {})
+    return `<template><form class="try" data-method="${method}" data-path="${path}"><code>${method.toUpperCase()} ${path}</code>${takesToken ? token : ''}${fields.join('')}${body}<button>Send</button><p role="status"></p><pre tabindex="0" role="region" aria-label="Response" hidden></pre></form></template>`
+  }
+
   private answers(responses: Record<string, Answer>): string {
     const [success, ...refused] = Object.entries(responses).map(([status, answer]) => ({
       status,
@@ -249,7 +277,7 @@ ${rows.length === 0 ? '' : `<h4>Refusals</h4><ul class="refusals">${rows.join(''
     return `<details class="operation"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code> <span>${this.inline(summary)}</span></summary>
 <div id="${operationId}"><p class="faint"><a href="#${operationId}">${operationId}</a></p>${this.markdown(description)}
 ${canTry ? `<h4>Request</h4>${this.command(method, path, operation)}` : ''}${this.table('Parameters', rows.join(''))}${body?.schema === undefined ? '' : this.table('Body', this.members(body.schema))}${canTry || body?.schema === undefined ? '' : code(JSON.stringify(this.sample(body.schema), null, 2))}
-${this.answers(responses)}${canTry ? `<p><button type="button" data-try="${method} ${escapeHtml(path)}">Try it</button></p>` : ''}</div></details>`
+${this.answers(responses)}${canTry ? `<div><button type="button">Try it</button>${this.form(method, path, operation)}</div>` : ''}</div></details>`
   }
 
   part(part: ReferencePart): string {
