@@ -13,13 +13,17 @@ const here = import.meta.dirname
 /** What many pages have is in few files: each file costs a way to the service and back. */
 const groups = [
   // The documents' pages load this too, so it may be in no file that draws the console.
-  { name: 'load', test: /vite\/preload-helper|console\/src\/(composing|copying)\.ts$/, priority: 6 },
+  { name: 'load', test: /vite\/preload-helper|console\/src\/browser\/(composing|copying)\.ts$/, priority: 6 },
   // It runs before the frame is loaded.
-  { name: 'boot', test: /console\/src\/(boot|early|next-task|shade|storage|language\/first)\.ts$/, priority: 5 },
+  {
+    name: 'boot',
+    test: /console\/src\/(boot|api\/early|browser\/(next-task|shade|storage)|language\/first)\.ts$/,
+    priority: 5,
+  },
   { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\/|console\/src\/react\.ts$/, priority: 4.5 },
   {
     name: 'frame',
-    test: /console\/src\/(shell|signed-in|ui\/(page|rows|status|link-button|loading|logo|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
+    test: /console\/src\/(frame\/(shell|signed-in)|ui\/(page|rows|status|link-button|loading|logo|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
     priority: 4,
   },
   // Notices, fields and empty lists have these. In the file of one, they would bring that file with the others.

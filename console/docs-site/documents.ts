@@ -1,8 +1,8 @@
 // The script of the pages under /docs: copies code, and searches all pages. The index is a file of the
 // build, fetched when the search is first opened.
 
-import { isComposing, watchComposing, whenComposing } from '../src/composing.ts'
-import { copyText } from '../src/copying.ts'
+import { isComposing, watchComposing, whenComposing } from '../src/browser/composing.ts'
+import { copyText } from '../src/browser/copying.ts'
 
 interface Entry {
   /** Its address, page, heading and text. */

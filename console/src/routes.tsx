@@ -1,6 +1,6 @@
 import { useLayoutEffect } from 'react'
 import { createBrowserRouter, Outlet, type RouteObject } from 'react-router'
-import { Shell } from './shell.tsx'
+import { Shell } from './frame/shell.tsx'
 import { MissingPage, PageFault } from './ui/fault.tsx'
 
 /** A page of its own chunk, loaded when it is first shown: the module exports the component as `Page`. */

@@ -9,7 +9,7 @@ import {
   startTotp,
 } from '../../../src/people/second-factor/contract.ts'
 import { getSignOn } from '../../../src/people/sign-on/contract.ts'
-import { useRead, useWrite } from '../api.ts'
+import { useRead, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { Loading } from '../ui/loading.tsx'

@@ -1,5 +1,5 @@
 import { type OperatorKeyRecord, pageOwnOperatorKeys } from '../../../src/people/operators/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'

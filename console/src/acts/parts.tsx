@@ -1,7 +1,7 @@
 import { getBillingRule } from '../../../src/billing-rules/contract.ts'
 import type { ActKind, ActName, ActRecord } from '../../../src/bulk/acts/contract.ts'
 import { getSite } from '../../../src/sites/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
 import { memberWord } from '../events/sentences.ts'
 import { valueWord } from '../events/value-words.ts'
 import { type Language, useLanguage } from '../language/index.ts'

@@ -8,8 +8,8 @@ import {
   takeApplicationOnline,
   unfreezeApplication,
 } from '../../../src/applications/contract.ts'
-import { useWrite } from '../api.ts'
-import { useMay } from '../session.tsx'
+import { useWrite } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { SecretOnce } from '../ui/secret.tsx'

@@ -5,8 +5,8 @@ import {
   endPreviousApplicationSecret,
   getApplication,
 } from '../../../src/applications/contract.ts'
-import { useReadTagged, useWrite } from '../api.ts'
-import { useMay } from '../session.tsx'
+import { useReadTagged, useWrite } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { useTexts } from './texts.ts'

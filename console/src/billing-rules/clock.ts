@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { useRead } from '../api.ts'
-import { serviceNow } from '../clock.ts'
+import { useRead } from '../api/api.ts'
+import { serviceNow } from '../api/clock.ts'
 import { secondsOfDay } from './day-periods.ts'
 
 /** The service's time of day, in seconds since midnight, and its zone; undefined until the zone is known. */

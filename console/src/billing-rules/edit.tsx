@@ -7,7 +7,7 @@ import {
   updateBillingRule,
 } from '../../../src/billing-rules/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { FollowingSites } from '../prices/following-sites.tsx'
 import { ApplicationPicker, useApplication } from '../ui/application-picker.tsx'

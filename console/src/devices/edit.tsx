@@ -8,7 +8,7 @@ import {
   getDevice,
   updateDevice,
 } from '../../../src/devices/contract.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationPicker, NoApplication, useApplication } from '../ui/application-picker.tsx'

@@ -1,5 +1,5 @@
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
-import { useSession } from '../session.tsx'
+import { useSession } from '../api/session.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useDeviceTexts } from './texts.ts'

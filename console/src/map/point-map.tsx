@@ -1,7 +1,7 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { getRegionTree } from '../../../src/regions/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
 import { Loading } from '../ui/loading.tsx'
 import type { MapProps } from './contract.ts'
 import './map.css'

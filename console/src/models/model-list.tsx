@@ -7,10 +7,10 @@ import {
   saveDeviceModel,
 } from '../../../src/devices/models/contract.ts'
 import { lengths, serialPattern } from '../../../src/vocabulary/values.ts'
-import { call, useWrite } from '../api.ts'
+import { call, useWrite } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
-import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'

@@ -1,7 +1,7 @@
 import { Form, Radio } from 'antd'
 import { getOperator, type OperatorRecord, updateOperator } from '../../../src/people/operators/contract.ts'
 import { everyRole, type Role } from '../../../src/vocabulary/roles.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { type Edited, RecordForm, useEdited } from '../ui/record-form.tsx'
 import { ApplicationsPicker } from './applications.tsx'

@@ -7,8 +7,8 @@ import {
   pageOperators,
 } from '../../../src/people/operators/contract.ts'
 import { pageViews, type ViewedPage } from '../../../src/people/views/contract.ts'
-import { useRead, useWrite } from '../api.ts'
-import { useEntries } from '../navigation.tsx'
+import { useRead, useWrite } from '../api/api.ts'
+import { useEntries } from '../frame/navigation.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { useTexts } from './texts.ts'

@@ -12,7 +12,7 @@ import {
   type OperatorKeyRecord,
   pageOperatorKeys,
 } from '../../../src/people/operators/contract.ts'
-import { useRead, useWrite } from '../api.ts'
+import { useRead, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { useFilters } from '../ui/filters.tsx'

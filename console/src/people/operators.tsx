@@ -10,7 +10,7 @@ import {
 } from '../../../src/people/operators/contract.ts'
 import { resetSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { unlinkSignOn } from '../../../src/people/sign-on/contract.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'

@@ -9,11 +9,11 @@ import {
   suggestPlacements,
 } from '../../../src/devices/placement/contract.ts'
 import { getSite } from '../../../src/sites/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { readPoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
 import { pointOf } from '../sites/points.ts'
 import { Actor } from '../ui/actor.tsx'
 import { Facts } from '../ui/facts.tsx'

@@ -8,10 +8,10 @@ import {
   savePlacement,
 } from '../../../src/devices/placement/contract.ts'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { useDeviceTexts } from '../devices/texts.ts'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
 import { part } from '../ui/part.tsx'

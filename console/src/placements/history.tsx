@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type PlacementRecord, pagePlacementHistory } from '../../../src/devices/placement/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Actor } from '../ui/actor.tsx'
 import { Loading } from '../ui/loading.tsx'

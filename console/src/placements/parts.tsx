@@ -7,7 +7,7 @@ import {
   summarizePlacements,
 } from '../../../src/devices/placement/contract.ts'
 import { getSite, pageSites } from '../../../src/sites/contract.ts'
-import { call, useRead } from '../api.ts'
+import { call, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { Select } from '../ui/fields.tsx'
 import { ofRows } from '../ui/of-rows.ts'

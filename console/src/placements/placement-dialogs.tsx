@@ -1,7 +1,7 @@
 import { Form } from 'antd'
 import { useState } from 'react'
 import { type PlacementRecord, removePlacement, savePlacement } from '../../../src/devices/placement/contract.ts'
-import { newIdempotencyKey, useWrite } from '../api.ts'
+import { newIdempotencyKey, useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { type LaneDraft, LaneFields } from './lane-fields.tsx'

@@ -5,7 +5,7 @@ import {
   type PriceChangeRecord,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { newIdempotencyKey, useReadTagged, useWrite } from '../api.ts'
+import { newIdempotencyKey, useReadTagged, useWrite } from '../api/api.ts'
 import { TermsInShort } from '../billing-rules/terms.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'

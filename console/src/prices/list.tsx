@@ -7,9 +7,9 @@ import {
   priceChangeStatus,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
+import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { SiteFilter } from '../placements/parts.tsx'
-import { useMay } from '../session.tsx'
 import { RuleFilter } from '../sites/rule-picker.tsx'
 import { Actor } from '../ui/actor.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'

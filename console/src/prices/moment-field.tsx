@@ -1,6 +1,6 @@
 import { Button, DatePicker } from 'antd'
 import dayjs from 'dayjs'
-import { serviceNow } from '../clock.ts'
+import { serviceNow } from '../api/clock.ts'
 import { shownMoment } from '../ui/range-filter.tsx'
 import { useServiceZone } from '../ui/service-zone.ts'
 import { presetMoments } from './presets.ts'

@@ -3,7 +3,7 @@ import { useNavigate, useParams } from 'react-router'
 import { type BillingRuleRecord, getBillingRule } from '../../../src/billing-rules/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { useRead, useWrite } from '../api.ts'
+import { useRead, useWrite } from '../api/api.ts'
 import { OldAndNew } from '../billing-rules/old-and-new.tsx'
 import {
   type EnteredTerms,

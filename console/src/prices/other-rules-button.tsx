@@ -1,7 +1,7 @@
 import { Suspense, useState } from 'react'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
-import { useMay } from '../session.tsx'
+import { useMay } from '../api/session.tsx'
 import { HinderedButton } from '../ui/hindered-button.tsx'
 import { grouped } from '../ui/number.ts'
 import { part } from '../ui/part.tsx'

@@ -6,7 +6,7 @@ import {
   priceChangeStatus,
 } from '../../../src/sites/price-changes/contract.ts'
 import { given } from '../../../src/vocabulary/values.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
 import { TermsInShort } from '../billing-rules/terms.tsx'
 import { paths } from '../paths.ts'
 import { ruleFields } from '../sites/form-values.ts'

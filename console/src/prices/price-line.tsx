@@ -9,11 +9,11 @@ import {
   pagePriceChanges,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { useServiceClock } from '../billing-rules/clock.ts'
 import { TermsInShort } from '../billing-rules/terms.tsx'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
 import { Actor } from '../ui/actor.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'

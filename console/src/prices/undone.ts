@@ -4,7 +4,7 @@ import {
   pagePriceChanges,
   priceChangeStatus,
 } from '../../../src/sites/price-changes/contract.ts'
-import { call, useRead } from '../api.ts'
+import { call, useRead } from '../api/api.ts'
 import { ofRows } from '../ui/of-rows.ts'
 import { areSame, type Terms } from './line.ts'
 

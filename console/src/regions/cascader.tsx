@@ -3,7 +3,7 @@ import { Spin } from 'antd'
 import { useId, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getRegionTree } from '../../../src/regions/contract.ts'
-import { call } from '../api.ts'
+import { call } from '../api/api.ts'
 import { Cascader } from '../ui/fields.tsx'
 import { useTexts } from './texts.ts'
 

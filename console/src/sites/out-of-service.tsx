@@ -1,7 +1,7 @@
 import { Form } from 'antd'
 import { useState } from 'react'
 import { type SiteRecord, siteLengths, updateSite } from '../../../src/sites/contract.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
 import { LimitedInput } from '../ui/limited.tsx'

@@ -1,6 +1,6 @@
 import { useId } from 'react'
 import { getBillingRule, pageBillingRules } from '../../../src/billing-rules/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
 import { Select } from '../ui/fields.tsx'
 import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
 import { useTexts } from './texts.ts'

@@ -1,4 +1,4 @@
-import { copyText } from '../copying.ts'
+import { copyText } from '../browser/copying.ts'
 import { defineTexts } from '../language/index.ts'
 import { showQuestion, showSuccess } from './feedback.tsx'
 import { useCommon } from './texts.ts'

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { createExport, type ExportFormat, type ExportKind } from '../../../src/bulk/contract.ts'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { call } from '../api.ts'
+import { call } from '../api/api.ts'
 import { defineTexts } from '../language/index.ts'
 import { grouped } from './number.ts'
 import { RefusalAlert } from './refusal-alert.tsx'

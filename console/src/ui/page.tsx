@@ -1,8 +1,8 @@
 import { ReadOutlined } from '@ant-design/icons'
 import { type ReactNode, useEffect } from 'react'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
+import { useMay } from '../api/session.tsx'
 import { referenceOf } from '../paths.ts'
-import { useMay } from '../session.tsx'
 import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 

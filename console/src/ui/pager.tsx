@@ -2,7 +2,7 @@ import { LeftOutlined, RightOutlined, VerticalRightOutlined } from '@ant-design/
 import { Button } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
-import { plainCode } from '../typed.ts'
+import { plainCode } from '../browser/typed.ts'
 import { useChangeSearch } from './address.ts'
 import { grouped } from './number.ts'
 import { useCommon } from './texts.ts'

@@ -1,7 +1,7 @@
 import { DatePicker } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useId, useState } from 'react'
-import { serviceNow } from '../clock.ts'
+import { serviceNow } from '../api/clock.ts'
 import type { RangeFilterProps } from './filters.tsx'
 import { useServiceZone } from './service-zone.ts'
 import { useCommon } from './texts.ts'

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { useEffect } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
-import { isOutage, noteTold, retryFailed } from '../outages.ts'
+import { isOutage, noteTold, retryFailed } from '../api/outages.ts'
 import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 

@@ -1,9 +1,9 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import type { Static } from 'typebox'
-import type { OwnSession } from '../../src/people/sessions/contract.ts'
-import type { Operation } from '../../src/vocabulary/operation.ts'
-import { rolesOf } from '../../src/vocabulary/roles.ts'
+import type { OwnSession } from '../../../src/people/sessions/contract.ts'
+import type { Operation } from '../../../src/vocabulary/operation.ts'
+import { rolesOf } from '../../../src/vocabulary/roles.ts'
 
 export type Session = Static<typeof OwnSession>
 

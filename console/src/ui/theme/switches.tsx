@@ -1,9 +1,9 @@
 import { BulbOutlined, GlobalOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
-import { chooseLanguage, defineTexts, type Language, useLanguage } from '../language/index.ts'
-import type { Shade } from '../shade.ts'
-import { useShade } from '../theme.tsx'
-import { Dropdown } from './dropdown.tsx'
+import type { Shade } from '../../browser/shade.ts'
+import { chooseLanguage, defineTexts, type Language, useLanguage } from '../../language/index.ts'
+import { Dropdown } from '../dropdown.tsx'
+import { useShade } from './theme.tsx'
 
 const useTexts = defineTexts(
   { language: 'Language', shade: 'Appearance', light: 'Light', dark: 'Dark', system: 'System' },

@@ -1,4 +1,4 @@
-import { firstLanguage } from './language/first.ts'
+import { firstLanguage } from '../language/first.ts'
 
 // Asks for the page's first data while the browser loads the console's script.
 

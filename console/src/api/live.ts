@@ -1,9 +1,9 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
-import { ForecourtError } from '../../sdk/src/error.ts'
-import { blocksOf, Reconnects } from '../../sdk/src/event-stream.ts'
-import { exchange } from '../../sdk/src/exchange.ts'
-import type { FileAnswer } from '../../sdk/src/file.ts'
-import { streamEvents } from '../../src/events/contract.ts'
+import { ForecourtError } from '../../../sdk/src/error.ts'
+import { blocksOf, Reconnects } from '../../../sdk/src/event-stream.ts'
+import { exchange } from '../../../sdk/src/exchange.ts'
+import type { FileAnswer } from '../../../sdk/src/file.ts'
+import { streamEvents } from '../../../src/events/contract.ts'
 
 // The tab's stream of events: at most one, for the application of the page that is shown. An event says only that
 // something has changed: the page then reads its data again. Without a stream, pages poll.

@@ -5,9 +5,9 @@ import dayjs from 'dayjs'
 import 'dayjs/locale/zh-cn'
 import { tokens } from 'virtual:antd-tokens'
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
-import { useLanguage } from './language/index.ts'
-import { applyShade, firstShade, isDarkIn, type Shade, storeShade, systemIsDark } from './shade.ts'
-import { Feedback } from './ui/feedback.tsx'
+import { applyShade, firstShade, isDarkIn, type Shade, storeShade, systemIsDark } from '../../browser/shade.ts'
+import { useLanguage } from '../../language/index.ts'
+import { Feedback } from '../feedback.tsx'
 
 interface ShadeState {
   shade: Shade

@@ -1,7 +1,7 @@
 import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useSyncExternalStore } from 'react'
-import { ForecourtError } from '../../sdk/src/error.ts'
-import { getSession } from '../../src/people/sessions/contract.ts'
+import { ForecourtError } from '../../../sdk/src/error.ts'
+import { getSession } from '../../../src/people/sessions/contract.ts'
 import { call } from './api.ts'
 
 // What the pages in view could not read. Here and not in each page, so that none can forget to tell it.

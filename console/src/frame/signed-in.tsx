@@ -1,19 +1,19 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, Suspense, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Navigate, useLocation } from 'react-router'
-import type { ForecourtError } from '../../sdk/src/error.ts'
-import { getSession } from '../../src/people/sessions/contract.ts'
-import { readingSession, whenFactorIsWanted, whenSignedOut } from './api.ts'
-import { isOutage } from './outages.ts'
-import { paths } from './paths.ts'
-import { channelName, type Session, SessionContext } from './session.tsx'
-import { isSomethingOpen } from './ui/leaving.tsx'
-import { Loading } from './ui/loading.tsx'
-import { part } from './ui/part.tsx'
-import { RefusalResult } from './ui/refusal.tsx'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
+import { getSession } from '../../../src/people/sessions/contract.ts'
+import { readingSession, whenFactorIsWanted, whenSignedOut } from '../api/api.ts'
+import { isOutage } from '../api/outages.ts'
+import { channelName, type Session, SessionContext } from '../api/session.tsx'
+import { paths } from '../paths.ts'
+import { isSomethingOpen } from '../ui/leaving.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { part } from '../ui/part.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
 
-const SignInAgain = part(async () => ({ default: (await import('./sign-in/again.tsx')).SignInAgain }))
-const FactorFirst = part(async () => ({ default: (await import('./sign-in/again.tsx')).FactorFirst }))
+const SignInAgain = part(async () => ({ default: (await import('../sign-in/again.tsx')).SignInAgain }))
+const FactorFirst = part(async () => ({ default: (await import('../sign-in/again.tsx')).FactorFirst }))
 
 /** An operator key has no account. */
 const personOf = ({ operatorId, name }: Session) => operatorId ?? name

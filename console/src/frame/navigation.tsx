@@ -15,14 +15,14 @@ import {
   ThunderboltOutlined,
 } from '@ant-design/icons'
 import type { ReactNode } from 'react'
-import { pageDeviceModels } from '../../src/devices/models/contract.ts'
-import { pageOperators } from '../../src/people/operators/contract.ts'
-import { pageRegions } from '../../src/regions/contract.ts'
-import { getServiceDetail } from '../../src/service/detail/contract.ts'
-import { getOverview } from '../../src/service/overview/contract.ts'
-import { defineTexts } from './language/index.ts'
-import { paths } from './paths.ts'
-import { useMay } from './session.tsx'
+import { pageDeviceModels } from '../../../src/devices/models/contract.ts'
+import { pageOperators } from '../../../src/people/operators/contract.ts'
+import { pageRegions } from '../../../src/regions/contract.ts'
+import { getServiceDetail } from '../../../src/service/detail/contract.ts'
+import { getOverview } from '../../../src/service/overview/contract.ts'
+import { useMay } from '../api/session.tsx'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
 
 const useTexts = defineTexts(
   {

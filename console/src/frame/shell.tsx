@@ -10,23 +10,23 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { Fragment, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
-import { deleteSession } from '../../src/people/sessions/contract.ts'
-import { call, whenProofIsWanted } from './api.ts'
-import { Find } from './find/find.tsx'
-import { defineTexts } from './language/index.ts'
+import { deleteSession } from '../../../src/people/sessions/contract.ts'
+import { call, whenProofIsWanted } from '../api/api.ts'
+import { afterSessionChange, useSession } from '../api/session.tsx'
+import { store, stored } from '../browser/storage.ts'
+import { Find } from '../find/find.tsx'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { Dropdown } from '../ui/dropdown.tsx'
+import { LeaveGuard, useLeave } from '../ui/leaving.tsx'
+import { Logo } from '../ui/logo.tsx'
+import { NotRefreshed } from '../ui/not-refreshed.tsx'
+import { part } from '../ui/part.tsx'
+import { useScrollPlace } from '../ui/scroll.ts'
+import { LanguageSwitch, ShadeSwitch } from '../ui/theme/switches.tsx'
+import { useAppliedViews } from '../views/applied.ts'
 import { useEntries } from './navigation.tsx'
-import { paths } from './paths.ts'
-import { afterSessionChange, useSession } from './session.tsx'
 import { SignedIn } from './signed-in.tsx'
-import { store, stored } from './storage.ts'
-import { Dropdown } from './ui/dropdown.tsx'
-import { LeaveGuard, useLeave } from './ui/leaving.tsx'
-import { Logo } from './ui/logo.tsx'
-import { NotRefreshed } from './ui/not-refreshed.tsx'
-import { part } from './ui/part.tsx'
-import { useScrollPlace } from './ui/scroll.ts'
-import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
-import { useAppliedViews } from './views/applied.ts'
 
 const useTexts = defineTexts(
   {
@@ -61,7 +61,7 @@ const useTexts = defineTexts(
 
 const Drawer = part(() => import('antd/es/drawer'))
 
-const ProofDialog = part(() => import('./account/proof.tsx').then((module) => ({ default: module.ProofDialog })))
+const ProofDialog = part(() => import('../account/proof.tsx').then((module) => ({ default: module.ProofDialog })))
 
 /** The dialog for the proof that an operation needs. Several operations at the same time share it. */
 function Proof() {
@@ -107,7 +107,7 @@ function Frame() {
   const top = useRef<HTMLDivElement>(null)
   const { pathname } = useLocation()
   const shown = useRef(pathname)
-  useEffect(() => void import('./ui/dialog-focus.ts'), [])
+  useEffect(() => void import('../ui/dialog-focus.ts'), [])
   // Another page begins at its top, as a loaded one does. What keeps the focus within the content is a field that the
   // page has put it into, or the part of a page that leads to another part of it.
   useEffect(() => {
