@@ -23,7 +23,7 @@ const groups = [
   { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\/|console\/src\/react\.ts$/, priority: 4.5 },
   {
     name: 'frame',
-    test: /console\/src\/(frame\/(shell|signed-in)|ui\/(page|rows|status|link-button|loading|logo|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
+    test: /console\/src\/(frame\/(shell|signed-in)|ui\/(table\/rows|page|status|link-button|loading|logo|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
     priority: 4,
   },
   // Notices, fields and empty lists have these. In the file of one, they would bring that file with the others.
@@ -37,7 +37,7 @@ const groups = [
   { name: 'form', test: /antd\/es\/form\/index\.js$/, priority: 2 },
   {
     name: 'lists',
-    test: /console\/src\/ui\/(records|filters|application-picker)\.tsx$/,
+    test: /console\/src\/ui\/(table\/records|filter\/(filters|application-picker))\.tsx$/,
     priority: 1,
   },
   // Small files that several pages have, by the pages that are opened most.
@@ -45,7 +45,7 @@ const groups = [
   { name: 'alert', test: /console\/src\/ui\/refusal-alert\.tsx$/, priority: 0.8 },
   {
     name: 'registry',
-    test: /console\/src\/(acts\/(texts|all-that-match)|ui\/(selection|hindered-button)|placements\/(texts|parts)|regions\/(texts|cascader)|devices\/(texts|parts|last-report)|sites\/(texts|show|rule-picker)|prices\/(texts|waiting))\.tsx?$/,
+    test: /console\/src\/(acts\/(texts|all-that-match)|ui\/(table\/selection|form\/hindered-button)|placements\/(texts|parts)|regions\/(texts|cascader)|devices\/(texts|parts|last-report)|sites\/(texts|show|rule-picker)|prices\/(texts|waiting))\.tsx?$/,
     priority: 0.7,
   },
   {

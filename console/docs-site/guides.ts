@@ -158,7 +158,7 @@ export function guides(): Plugin {
     name: 'guides',
     apply: 'build',
     generateBundle(_, bundle) {
-      const styles = ['guides.css', '../src/ui/wide.css'].map((file) =>
+      const styles = ['guides.css', '../src/ui/table/wide.css'].map((file) =>
         readFileSync(join(import.meta.dirname, file), 'utf8'),
       )
       const css = `/console/${this.getFileName(this.emitFile({ type: 'asset', name: 'guides.css', source: styles.join('\n') }))}`

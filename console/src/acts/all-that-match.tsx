@@ -1,7 +1,7 @@
 import { Suspense, useState } from 'react'
 import { type ActKind, type ActName, singleOf } from '../../../src/bulk/acts/contract.ts'
 import { useMay } from '../api/session.tsx'
-import { HinderedButton } from '../ui/hindered-button.tsx'
+import { HinderedButton } from '../ui/form/hindered-button.tsx'
 import { grouped } from '../ui/number.ts'
 import { part } from '../ui/part.tsx'
 import { useTexts } from './texts.ts'

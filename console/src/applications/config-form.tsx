@@ -5,7 +5,7 @@ import {
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
 import { useWrite } from '../api/api.ts'
-import { RecordForm, useEdited } from '../ui/record-form.tsx'
+import { RecordForm, useEdited } from '../ui/form/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ConfigFields, configBody, configValues, useFieldNames } from './fields.tsx'
 

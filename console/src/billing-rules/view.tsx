@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
 import { ApplicationName } from '../ui/application-name.tsx'
-import { Rows } from '../ui/rows.tsx'
+import { Rows } from '../ui/table/rows.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useServiceClock } from './clock.ts'
 import { DayBar } from './day-bar.tsx'

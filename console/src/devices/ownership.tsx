@@ -6,9 +6,9 @@ import { useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { ApplicationPicker } from '../ui/application-picker.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
+import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
 
 const useTexts = defineTexts(
   {

@@ -4,9 +4,9 @@ import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { useLanguage } from '../language/index.ts'
 import { actorsWithoutAccount } from '../ui/actor-words.ts'
-import { Select } from '../ui/fields.tsx'
-import { TextFilter } from '../ui/filters.tsx'
-import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
+import { TextFilter } from '../ui/filter/filters.tsx'
+import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
+import { Select } from '../ui/form/fields.tsx'
 import { useTexts } from './texts.ts'
 
 /**

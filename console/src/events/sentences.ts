@@ -1,5 +1,5 @@
 import { happeningOf } from '../../../src/vocabulary/event-types.ts'
-import { compare } from '../ui/compare.ts'
+import { compare } from '../ui/form/compare.ts'
 import { memberWords, wordOf } from './member-words.ts'
 import { ownSidesOf } from './subject.ts'
 import { listWord, valueWord } from './value-words.ts'

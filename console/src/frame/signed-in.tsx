@@ -7,7 +7,7 @@ import { readingSession, whenFactorIsWanted, whenSignedOut } from '../api/api.ts
 import { isOutage } from '../api/outages.ts'
 import { channelName, type Session, SessionContext } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { isSomethingOpen } from '../ui/leaving.tsx'
+import { isSomethingOpen } from '../ui/form/leaving.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { part } from '../ui/part.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'

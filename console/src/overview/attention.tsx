@@ -10,8 +10,8 @@ import { eventsOnly } from '../deliveries/filter.ts'
 import { paths } from '../paths.ts'
 import { useSentences, valuesOf } from '../service/sentences.ts'
 import { grouped } from '../ui/number.ts'
-import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
+import { Rows } from '../ui/table/rows.tsx'
 import { useTexts } from './texts.ts'
 
 const tones = { fail: 'bad', warn: 'warn', ok: 'good' } as const

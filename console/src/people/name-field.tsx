@@ -1,6 +1,6 @@
 import { Form } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { LimitedInput } from '../ui/limited.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 

@@ -1,5 +1,5 @@
 import { Button } from 'antd'
-import { useFilters } from '../ui/filters.tsx'
+import { useFilters } from '../ui/filter/filters.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { SessionsTable } from './sessions-table.tsx'
 import { useTexts } from './texts.ts'

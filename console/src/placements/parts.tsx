@@ -9,12 +9,12 @@ import {
 import { getSite, pageSites } from '../../../src/sites/contract.ts'
 import { call, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { Select } from '../ui/fields.tsx'
-import { ofRows } from '../ui/of-rows.ts'
-import { OneLine } from '../ui/rows.tsx'
+import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
+import { Select } from '../ui/form/fields.tsx'
 import { State } from '../ui/status.tsx'
+import { ofRows } from '../ui/table/of-rows.ts'
+import { OneLine } from '../ui/table/rows.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
 import { type LaneType, useTexts } from './texts.ts'
 
 /** How often the summary of a site's devices is read again, in milliseconds. */

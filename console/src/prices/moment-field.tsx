@@ -1,7 +1,7 @@
 import { Button, DatePicker } from 'antd'
 import dayjs from 'dayjs'
 import { serviceNow } from '../api/clock.ts'
-import { shownMoment } from '../ui/range-filter.tsx'
+import { shownMoment } from '../ui/filter/range-filter.tsx'
 import { useServiceZone } from '../ui/service-zone.ts'
 import { presetMoments } from './presets.ts'
 import { useTexts } from './texts.ts'

@@ -13,10 +13,10 @@ import {
   useTermNames,
 } from '../billing-rules/terms-fields.tsx'
 import { paths } from '../paths.ts'
-import { LimitedInput } from '../ui/limited.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
+import { RecordForm } from '../ui/form/record-form.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
-import { RecordForm } from '../ui/record-form.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { FollowingSites } from './following-sites.tsx'

@@ -4,7 +4,7 @@ import { type SiteRecord, siteLengths, updateSite } from '../../../src/sites/con
 import { useWrite } from '../api/api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { showSuccess } from '../ui/feedback.tsx'
-import { LimitedInput } from '../ui/limited.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
 import { isOutOfService, usualDaysOf } from './show.tsx'
 import { useTexts } from './texts.ts'
 

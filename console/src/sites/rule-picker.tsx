@@ -1,8 +1,8 @@
 import { useId } from 'react'
 import { getBillingRule, pageBillingRules } from '../../../src/billing-rules/contract.ts'
 import { useRead } from '../api/api.ts'
-import { Select } from '../ui/fields.tsx'
-import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
+import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
+import { Select } from '../ui/form/fields.tsx'
 import { useTexts } from './texts.ts'
 
 interface RulePickerProps {

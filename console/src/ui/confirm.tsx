@@ -1,7 +1,7 @@
 import { Form, Input, Modal } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { LimitedTextArea } from './limited.tsx'
+import { LimitedTextArea } from './form/limited.tsx'
 import { RefusalAlert } from './refusal-alert.tsx'
 import { useCommon } from './texts.ts'
 

@@ -1,9 +1,9 @@
 import { Checkbox } from 'antd'
 import { useState } from 'react'
-import { defineTexts } from '../language/index.ts'
+import { defineTexts } from '../../language/index.ts'
+import { State } from '../status.tsx'
+import { Rows } from '../table/rows.tsx'
 import { compare, type Difference } from './compare.ts'
-import { Rows } from './rows.tsx'
-import { State } from './status.tsx'
 
 const useTexts = defineTexts(
   {

@@ -1,7 +1,7 @@
 import { Alert, Button, Space } from 'antd'
-import { defineTexts } from '../language/index.ts'
+import { defineTexts } from '../../language/index.ts'
+import { useCommon } from '../texts.ts'
 import { Compared } from './compared.tsx'
-import { useCommon } from './texts.ts'
 
 const useTexts = defineTexts(
   {

@@ -1,6 +1,6 @@
 import { hashKey, type QueryClient, QueryObserver, type QueryOptions, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useDeferredValue, useSyncExternalStore } from 'react'
-import { language } from '../language/index.ts'
+import { language } from '../../language/index.ts'
 
 interface SharedOptions<Data> extends Pick<QueryOptions<Data>, 'queryFn'> {
   queryKey: readonly unknown[]

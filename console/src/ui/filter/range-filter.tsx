@@ -1,10 +1,10 @@
 import { DatePicker } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useId, useState } from 'react'
-import { serviceNow } from '../api/clock.ts'
+import { serviceNow } from '../../api/clock.ts'
+import { useServiceZone } from '../service-zone.ts'
+import { useCommon } from '../texts.ts'
 import type { RangeFilterProps } from './filters.tsx'
-import { useServiceZone } from './service-zone.ts'
-import { useCommon } from './texts.ts'
 
 const momentFormat = 'YYYY-MM-DD HH:mm:ss'
 

@@ -1,6 +1,6 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useLive } from '../api/live.ts'
+import { useLive } from '../../api/live.ts'
 import type { PageData } from './pager.tsx'
 
 /** The most rows of a page operation. */

@@ -1,5 +1,5 @@
-import { pageApplications } from '../../../src/applications/contract.ts'
-import { useRead } from '../api/api.ts'
+import { pageApplications } from '../../../../src/applications/contract.ts'
+import { useRead } from '../../api/api.ts'
 import { useTypedSearch } from './typed-search.tsx'
 
 /** Searches applications by a part of their names. */

@@ -1,7 +1,7 @@
 import { useSearchParams } from 'react-router'
-import { useChangeSearch } from './address.ts'
+import { useChangeSearch } from '../filter/address.ts'
+import { useCommon } from '../texts.ts'
 import type { RowsColumn, RowsSort, SortOrder } from './rows.tsx'
-import { useCommon } from './texts.ts'
 
 /**
  * The order of a table, kept in the address; `frame` has the address's parameters for the page, which a change of the

@@ -1,10 +1,10 @@
 import { useState } from 'react'
-import { createExport, type ExportFormat, type ExportKind } from '../../../src/bulk/contract.ts'
-import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { call } from '../api/api.ts'
-import { defineTexts } from '../language/index.ts'
-import { grouped } from './number.ts'
-import { RefusalAlert } from './refusal-alert.tsx'
+import { createExport, type ExportFormat, type ExportKind } from '../../../../src/bulk/contract.ts'
+import { getSettings } from '../../../../src/people/sessions/contract.ts'
+import { call } from '../../api/api.ts'
+import { defineTexts } from '../../language/index.ts'
+import { grouped } from '../number.ts'
+import { RefusalAlert } from '../refusal-alert.tsx'
 
 const useTexts = defineTexts(
   {

@@ -2,10 +2,10 @@ import { LeftOutlined, RightOutlined, VerticalRightOutlined } from '@ant-design/
 import { Button } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
-import { plainCode } from '../browser/typed.ts'
-import { useChangeSearch } from './address.ts'
-import { grouped } from './number.ts'
-import { useCommon } from './texts.ts'
+import { plainCode } from '../../browser/typed.ts'
+import { useChangeSearch } from '../filter/address.ts'
+import { grouped } from '../number.ts'
+import { useCommon } from '../texts.ts'
 
 /** The data of every page operation (contract §5). */
 export interface PageData<Item> {

@@ -1,7 +1,7 @@
 import { Input, type InputProps } from 'antd'
 import type { TextAreaProps } from 'antd/es/input'
 import { useId } from 'react'
-import { defineTexts } from '../language/index.ts'
+import { defineTexts } from '../../language/index.ts'
 
 const useTexts = defineTexts(
   { tooLong: '{{count}} of at most {{most}} characters. Shorten the text.' },

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { isComposing, whenComposing } from '../browser/composing.ts'
+import { isComposing, whenComposing } from '../../browser/composing.ts'
 
 /** Whether a word is being composed. */
 export const useIsComposing = (): boolean => useSyncExternalStore(whenComposing, isComposing)
