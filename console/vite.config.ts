@@ -23,13 +23,13 @@ const groups = [
   { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\/|console\/src\/react\.ts$/, priority: 4.5 },
   {
     name: 'frame',
-    test: /console\/src\/(frame\/(shell|signed-in)|ui\/(table\/rows|page|status|link-button|loading|logo|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
+    test: /console\/src\/(frame\/(shell|signed-in)|ui\/(table\/rows|page\/(page|link-button|loading|logo)|text\/(status|application-name|actor)))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
     priority: 4,
   },
   // Notices, fields and empty lists have these. In the file of one, they would bring that file with the others.
   {
     name: 'small',
-    test: /@ant-design\/fast-color|console\/src\/ui\/segments\.tsx|icons(-svg)?\/es\/(icons|asn)\/(Close|CheckCircle|CloseCircle|ExclamationCircle|InfoCircle|Plus|ClockCircle)(Outlined|Filled)/,
+    test: /@ant-design\/fast-color|console\/src\/ui\/page\/segments\.tsx|icons(-svg)?\/es\/(icons|asn)\/(Close|CheckCircle|CloseCircle|ExclamationCircle|InfoCircle|Plus|ClockCircle)(Outlined|Filled)/,
     priority: 3.9,
   },
   { name: 'popups', test: /@rc-component\/trigger\/es\/index\.js$/, priority: 3.6 },
@@ -42,7 +42,7 @@ const groups = [
   },
   // Small files that several pages have, by the pages that are opened most.
   { name: 'contracts', test: /\/src\/(?!people\/|.*\/src\/).*contract\.ts$/, priority: 0.9 },
-  { name: 'alert', test: /console\/src\/ui\/refusal-alert\.tsx$/, priority: 0.8 },
+  { name: 'alert', test: /console\/src\/ui\/page\/refusal-alert\.tsx$/, priority: 0.8 },
   {
     name: 'registry',
     test: /console\/src\/(acts\/(texts|all-that-match)|ui\/(table\/selection|form\/hindered-button)|placements\/(texts|parts)|regions\/(texts|cascader)|devices\/(texts|parts|last-report)|sites\/(texts|show|rule-picker)|prices\/(texts|waiting))\.tsx?$/,
@@ -55,7 +55,7 @@ const groups = [
   },
   {
     name: 'health',
-    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|imports\/failure-words|ui\/(bytes|figure))\.tsx?$/,
+    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|imports\/failure-words|ui\/text\/(bytes|figure))\.tsx?$/,
     priority: 0.5,
   },
   {

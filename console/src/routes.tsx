@@ -1,7 +1,7 @@
 import { useLayoutEffect } from 'react'
 import { createBrowserRouter, Outlet, type RouteObject } from 'react-router'
 import { Shell } from './frame/shell.tsx'
-import { MissingPage, PageFault } from './ui/fault.tsx'
+import { MissingPage, PageFault } from './ui/page/fault.tsx'
 
 /** A page of its own chunk, loaded when it is first shown: the module exports the component as `Page`. */
 function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>): RouteObject {
@@ -65,7 +65,7 @@ const routes: RouteObject[] = [
           page('refusals', () => import('./refusals/refusals.tsx')),
           page('people', () => import('./people/people.tsx')),
           page('service', () => import('./service/service.tsx')),
-          page('*', () => import('./ui/not-found.tsx')),
+          page('*', () => import('./ui/page/not-found.tsx')),
         ],
       },
     ],

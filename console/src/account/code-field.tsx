@@ -2,7 +2,7 @@ import { Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import { isComposing } from '../browser/composing.ts'
 import { plainCode } from '../browser/typed.ts'
-import { useCommon } from '../ui/texts.ts'
+import { useCommon } from '../ui/text/texts.ts'
 import { useTexts } from './texts.ts'
 
 /**

@@ -4,9 +4,9 @@ import type { Static } from 'typebox'
 import { saveTotp, type startTotp } from '../../../src/people/second-factor/contract.ts'
 import { useWrite } from '../api/api.ts'
 import { plainCode } from '../browser/typed.ts'
-import { RefusalAlert } from '../ui/refusal-alert.tsx'
-import { Copyable } from '../ui/secret.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { Copyable } from '../ui/text/secret.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { useTexts } from './texts.ts'
 
 export type Begun = Static<typeof startTotp.data>

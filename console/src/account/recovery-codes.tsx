@@ -3,7 +3,7 @@ import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead } from '../api/api.ts'
 import { serviceNow } from '../api/clock.ts'
 import { useSession } from '../api/session.tsx'
-import { useCopy } from '../ui/copy.tsx'
+import { useCopy } from '../ui/text/copy.tsx'
 import { useTexts } from './texts.ts'
 
 interface RecoveryCodesProps {

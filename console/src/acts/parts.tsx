@@ -7,7 +7,7 @@ import { valueWord } from '../events/value-words.ts'
 import { type Language, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { regionPath, useRegions } from '../regions/cascader.tsx'
-import { Figure } from '../ui/figure.tsx'
+import { Figure } from '../ui/text/figure.tsx'
 import { useTexts } from './texts.ts'
 
 /** How many of an act's rows have an outcome. */

@@ -7,9 +7,9 @@ import type { Input } from '../api/api.ts'
 import { useRead } from '../api/api.ts'
 import { useTexts } from '../overview/texts.ts'
 import { paths } from '../paths.ts'
-import { Figure } from '../ui/figure.tsx'
-import { grouped } from '../ui/number.ts'
-import { State } from '../ui/status.tsx'
+import { Figure } from '../ui/text/figure.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { State } from '../ui/text/status.tsx'
 
 /** The total that a page operation returns, which has a limit. */
 function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {

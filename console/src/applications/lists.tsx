@@ -11,10 +11,10 @@ import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { useTypeWords } from '../events/type-words.ts'
 import { paths } from '../paths.ts'
-import { actorColumn } from '../ui/actor.tsx'
-import { HealthState, OnlineState, RunState, State } from '../ui/status.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { actorColumn } from '../ui/text/actor.tsx'
+import { HealthState, OnlineState, RunState, State } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { useTexts } from './texts.ts'
 
 interface TabProps {

@@ -1,5 +1,5 @@
 import { defineTexts } from '../language/index.ts'
-import { grouped } from '../ui/number.ts'
+import { grouped } from '../ui/text/number.ts'
 
 export const useTexts = defineTexts(
   {

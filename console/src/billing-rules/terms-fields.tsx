@@ -1,6 +1,6 @@
 import { Form, Input, InputNumber } from 'antd'
 import { type BillingRuleRecord, mostMinutes } from '../../../src/billing-rules/contract.ts'
-import { useCommon } from '../ui/texts.ts'
+import { useCommon } from '../ui/text/texts.ts'
 import { isSound, money } from './day-periods.ts'
 import { type EditedPeriod, firstPeriods, keyed, PeriodsEditor, toSend } from './periods.tsx'
 import { useTexts } from './texts.ts'

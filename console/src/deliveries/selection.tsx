@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { call, readAnew } from '../api/api.ts'
-import { useCommon } from '../ui/texts.ts'
+import { useCommon } from '../ui/text/texts.ts'
 import { ReplayRefusal } from './refusal.tsx'
 import { useTexts } from './texts.ts'
 

@@ -6,8 +6,8 @@ import { useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
 
 const useTexts = defineTexts(

@@ -11,10 +11,10 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
 import { LimitedTextArea } from '../ui/form/limited.tsx'
-import { RefusalAlert } from '../ui/refusal-alert.tsx'
-import { State } from '../ui/status.tsx'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { Rows } from '../ui/table/rows.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { State } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(

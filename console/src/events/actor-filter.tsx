@@ -3,10 +3,10 @@ import { getOperator, pageOperatorKeys, pageOperators } from '../../../src/peopl
 import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { useLanguage } from '../language/index.ts'
-import { actorsWithoutAccount } from '../ui/actor-words.ts'
 import { TextFilter } from '../ui/filter/filters.tsx'
 import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
 import { Select } from '../ui/form/fields.tsx'
+import { actorsWithoutAccount } from '../ui/text/actor-words.ts'
 import { useTexts } from './texts.ts'
 
 /**

@@ -5,11 +5,11 @@ import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts
 import { call, useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { language, useLanguage } from '../language/index.ts'
-import { Actor } from '../ui/actor.tsx'
-import { ApplicationName } from '../ui/application-name.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { RecordJson } from '../ui/record-json.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
+import { Loading } from '../ui/page/loading.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Actor } from '../ui/text/actor.tsx'
+import { ApplicationName } from '../ui/text/application-name.tsx'
+import { RecordJson } from '../ui/text/record-json.tsx'
 import { actOf, sentencesOf } from './sentences.ts'
 import {
   type AnyEvent,

@@ -1,7 +1,7 @@
 import { eventWords } from '../../../src/vocabulary/event-types.ts'
 import { attemptWords } from '../deliveries/failure-words.ts'
 import { readUserAgent } from '../people/user-agent.ts'
-import { actorWords } from '../ui/actor-words.ts'
+import { actorWords } from '../ui/text/actor-words.ts'
 import { type Words, w } from './words.ts'
 
 type Language = keyof Words

@@ -17,12 +17,12 @@ import { store, stored } from '../browser/storage.ts'
 import { Find } from '../find/find.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { Dropdown } from '../ui/dropdown.tsx'
+import { Dropdown } from '../ui/dialog/dropdown.tsx'
 import { LeaveGuard, useLeave } from '../ui/form/leaving.tsx'
-import { Logo } from '../ui/logo.tsx'
-import { NotRefreshed } from '../ui/not-refreshed.tsx'
-import { part } from '../ui/part.tsx'
-import { useScrollPlace } from '../ui/scroll.ts'
+import { Logo } from '../ui/page/logo.tsx'
+import { NotRefreshed } from '../ui/page/not-refreshed.tsx'
+import { part } from '../ui/page/part.tsx'
+import { useScrollPlace } from '../ui/page/scroll.ts'
 import { LanguageSwitch, ShadeSwitch } from '../ui/theme/switches.tsx'
 import { useAppliedViews } from '../views/applied.ts'
 import { useEntries } from './navigation.tsx'
@@ -107,7 +107,7 @@ function Frame() {
   const top = useRef<HTMLDivElement>(null)
   const { pathname } = useLocation()
   const shown = useRef(pathname)
-  useEffect(() => void import('../ui/dialog-focus.ts'), [])
+  useEffect(() => void import('../ui/dialog/dialog-focus.ts'), [])
   // Another page begins at its top, as a loaded one does. What keeps the focus within the content is a field that the
   // page has put it into, or the part of a page that leads to another part of it.
   useEffect(() => {

@@ -8,9 +8,9 @@ import { isOutage } from '../api/outages.ts'
 import { channelName, type Session, SessionContext } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { isSomethingOpen } from '../ui/form/leaving.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { part } from '../ui/part.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
+import { Loading } from '../ui/page/loading.tsx'
+import { part } from '../ui/page/part.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
 
 const SignInAgain = part(async () => ({ default: (await import('../sign-in/again.tsx')).SignInAgain }))
 const FactorFirst = part(async () => ({ default: (await import('../sign-in/again.tsx')).FactorFirst }))

@@ -4,7 +4,7 @@ import { type ImportKind, type ImportRecord, pageImports } from '../../../src/bu
 import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
 import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { State } from '../ui/status.tsx'
+import { State } from '../ui/text/status.tsx'
 import { useTexts } from './texts.ts'
 
 const tones = ['idle', 'busy', 'good', 'bad', 'warn'] as const

@@ -11,13 +11,13 @@ import { call, useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { useCommon } from '../ui/text/texts.ts'
 
 const useTexts = defineTexts(
   {

@@ -9,9 +9,9 @@ import { useMay } from '../api/session.tsx'
 import { eventsOnly } from '../deliveries/filter.ts'
 import { paths } from '../paths.ts'
 import { useSentences, valuesOf } from '../service/sentences.ts'
-import { grouped } from '../ui/number.ts'
-import { State } from '../ui/status.tsx'
 import { Rows } from '../ui/table/rows.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { State } from '../ui/text/status.tsx'
 import { useTexts } from './texts.ts'
 
 const tones = { fail: 'bad', warn: 'warn', ok: 'good' } as const

@@ -9,8 +9,8 @@ import {
 import { pageViews, type ViewedPage } from '../../../src/people/views/contract.ts'
 import { useRead, useWrite } from '../api/api.ts'
 import { useEntries } from '../frame/navigation.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { useTexts } from './texts.ts'
 
 interface OwnerPickerProps {

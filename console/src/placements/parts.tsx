@@ -11,10 +11,10 @@ import { call, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
 import { Select } from '../ui/form/fields.tsx'
-import { State } from '../ui/status.tsx'
 import { ofRows } from '../ui/table/of-rows.ts'
 import { OneLine } from '../ui/table/rows.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { State } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { type LaneType, useTexts } from './texts.ts'
 
 /** How often the summary of a site's devices is read again, in milliseconds. */

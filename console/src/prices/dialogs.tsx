@@ -7,9 +7,9 @@ import {
 } from '../../../src/sites/price-changes/contract.ts'
 import { newIdempotencyKey, useReadTagged, useWrite } from '../api/api.ts'
 import { TermsInShort } from '../billing-rules/terms.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
-import { grouped } from '../ui/number.ts'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { grouped } from '../ui/text/number.ts'
 import type { Terms } from './line.ts'
 import { useTexts } from './texts.ts'
 

@@ -5,7 +5,7 @@ import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import { call } from '../api/api.ts'
 import { language } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { grouped } from '../ui/number.ts'
+import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
 /** The most sites that are read to count them by city. */

@@ -3,8 +3,8 @@ import { schedulePriceChange } from '../../../src/sites/price-changes/contract.t
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { useMay } from '../api/session.tsx'
 import { HinderedButton } from '../ui/form/hindered-button.tsx'
-import { grouped } from '../ui/number.ts'
-import { part } from '../ui/part.tsx'
+import { part } from '../ui/page/part.tsx'
+import { grouped } from '../ui/text/number.ts'
 import type { Subject } from './other-rules.tsx'
 import { useTexts } from './texts.ts'
 

@@ -11,7 +11,7 @@ import { TermsInShort } from '../billing-rules/terms.tsx'
 import { paths } from '../paths.ts'
 import { ruleFields } from '../sites/form-values.ts'
 import { useTexts as useSiteTexts } from '../sites/texts.ts'
-import { State } from '../ui/status.tsx'
+import { State } from '../ui/text/status.tsx'
 import { type Terms, termsOf } from './line.ts'
 import { useTexts } from './texts.ts'
 

@@ -5,14 +5,14 @@ import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { useCommon } from '../ui/text/texts.ts'
 
 const useTexts = defineTexts(
   {

@@ -5,8 +5,8 @@ import { wordsOf } from '../../../src/vocabulary/findings.ts'
 import { attemptWords } from '../deliveries/failure-words.ts'
 import { jobFailureWords } from '../imports/failure-words.ts'
 import { type Language, useLanguage } from '../language/index.ts'
-import { inBytes } from '../ui/bytes.ts'
-import { grouped } from '../ui/number.ts'
+import { inBytes } from '../ui/text/bytes.ts'
+import { grouped } from '../ui/text/number.ts'
 
 /** The values of a finding by their names. */
 export const valuesOf = ({ values }: Pick<FindingRecord, 'values'>): Record<string, string> =>

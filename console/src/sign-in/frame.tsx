@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { useEffect } from 'react'
-import { Logo } from '../ui/logo.tsx'
+import { Logo } from '../ui/page/logo.tsx'
 import { LanguageSwitch, ShadeSwitch } from '../ui/theme/switches.tsx'
 import { useTexts } from './texts.ts'
 import '../account/ways.css'

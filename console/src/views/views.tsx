@@ -6,10 +6,10 @@ import { pageViews, type ViewedPage, type ViewRecord } from '../../../src/people
 import { useRead } from '../api/api.ts'
 import { useSession } from '../api/session.tsx'
 import { store, stored } from '../browser/storage.ts'
-import { Dropdown } from '../ui/dropdown.tsx'
-import { part } from '../ui/part.tsx'
+import { Dropdown } from '../ui/dialog/dropdown.tsx'
+import { part } from '../ui/page/part.tsx'
 import { columnsKey } from '../ui/table/records.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { useCommon } from '../ui/text/texts.ts'
 import { noteApplied } from './applied.ts'
 import { useTexts } from './texts.ts'
 

@@ -4,7 +4,7 @@ import { getApplication, pageApplications } from '../../../../src/applications/c
 import { useRead } from '../../api/api.ts'
 import { store, stored } from '../../browser/storage.ts'
 import { Select } from '../form/fields.tsx'
-import { useCommon } from '../texts.ts'
+import { useCommon } from '../text/texts.ts'
 import { useChangeSearch } from './address.ts'
 import { applicationOption, useApplicationSearch } from './application-search.tsx'
 import { useFilters } from './filters.tsx'

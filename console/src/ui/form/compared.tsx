@@ -1,8 +1,8 @@
 import { Checkbox } from 'antd'
 import { useState } from 'react'
 import { defineTexts } from '../../language/index.ts'
-import { State } from '../status.tsx'
 import { Rows } from '../table/rows.tsx'
+import { State } from '../text/status.tsx'
 import { compare, type Difference } from './compare.ts'
 
 const useTexts = defineTexts(

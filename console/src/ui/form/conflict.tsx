@@ -1,6 +1,6 @@
 import { Alert, Button, Space } from 'antd'
 import { defineTexts } from '../../language/index.ts'
-import { useCommon } from '../texts.ts'
+import { useCommon } from '../text/texts.ts'
 import { Compared } from './compared.tsx'
 
 const useTexts = defineTexts(

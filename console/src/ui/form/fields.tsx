@@ -1,6 +1,6 @@
 import type { CascaderProps, InputProps, InputRef, SelectProps } from 'antd'
 import { type CSSProperties, type Ref, Suspense } from 'react'
-import { part } from '../part.tsx'
+import { part } from '../page/part.tsx'
 
 // Fields whose code is loaded after their page; their space is reserved until then.
 

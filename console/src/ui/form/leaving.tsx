@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react'
 import { useBlocker } from 'react-router'
 import { defineTexts } from '../../language/index.ts'
-import { loadFeedback, showQuestion } from '../feedback.tsx'
+import { loadFeedback, showQuestion } from '../dialog/feedback.tsx'
 
 const useTexts = defineTexts(
   {

@@ -3,8 +3,8 @@ import { createExport, type ExportFormat, type ExportKind } from '../../../../sr
 import { getSettings } from '../../../../src/people/sessions/contract.ts'
 import { call } from '../../api/api.ts'
 import { defineTexts } from '../../language/index.ts'
-import { grouped } from '../number.ts'
-import { RefusalAlert } from '../refusal-alert.tsx'
+import { RefusalAlert } from '../page/refusal-alert.tsx'
+import { grouped } from '../text/number.ts'
 
 const useTexts = defineTexts(
   {

@@ -4,8 +4,8 @@ import { type ReactNode, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
 import { plainCode } from '../../browser/typed.ts'
 import { useChangeSearch } from '../filter/address.ts'
-import { grouped } from '../number.ts'
-import { useCommon } from '../texts.ts'
+import { grouped } from '../text/number.ts'
+import { useCommon } from '../text/texts.ts'
 
 /** The data of every page operation (contract §5). */
 export interface PageData<Item> {

@@ -2,7 +2,7 @@ import { BulbOutlined, GlobalOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import type { Shade } from '../../browser/shade.ts'
 import { chooseLanguage, defineTexts, type Language, useLanguage } from '../../language/index.ts'
-import { Dropdown } from '../dropdown.tsx'
+import { Dropdown } from '../dialog/dropdown.tsx'
 import { useShade } from './theme.tsx'
 
 const useTexts = defineTexts(

@@ -7,7 +7,7 @@ import { tokens } from 'virtual:antd-tokens'
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { applyShade, firstShade, isDarkIn, type Shade, storeShade, systemIsDark } from '../../browser/shade.ts'
 import { useLanguage } from '../../language/index.ts'
-import { Feedback } from '../feedback.tsx'
+import { Feedback } from '../dialog/feedback.tsx'
 
 interface ShadeState {
   shade: Shade

@@ -1,4 +1,4 @@
-import { useLanguage } from '../language/index.ts'
+import { useLanguage } from '../../language/index.ts'
 import { actorWords } from './actor-words.ts'
 import { ApplicationName } from './application-name.tsx'
 import { useCommon } from './texts.ts'

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { useEffect } from 'react'
-import type { ForecourtError } from '../../../sdk/src/error.ts'
-import { isOutage, noteTold, retryFailed } from '../api/outages.ts'
+import type { ForecourtError } from '../../../../sdk/src/error.ts'
+import { isOutage, noteTold, retryFailed } from '../../api/outages.ts'
+import { useCommon } from '../text/texts.ts'
 import { Result } from './result.tsx'
-import { useCommon } from './texts.ts'
 
 export interface RefusalProps {
   error: ForecourtError | Error | null | undefined

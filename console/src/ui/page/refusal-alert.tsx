@@ -1,6 +1,6 @@
 import { Alert, Button } from 'antd'
+import { useCommon } from '../text/texts.ts'
 import { type RefusalProps, useTold, useWords } from './refusal.tsx'
-import { useCommon } from './texts.ts'
 
 /** Shows a refusal: the service's message, what to do, the faulty fields, the code and the request id. */
 export function RefusalAlert({ error, retry, todo, fieldNames = {} }: RefusalProps & { todo?: string }) {

@@ -1,10 +1,10 @@
 import { ReadOutlined } from '@ant-design/icons'
 import { type ReactNode, useEffect } from 'react'
-import type { Operation } from '../../../src/vocabulary/operation.ts'
-import { useMay } from '../api/session.tsx'
-import { referenceOf } from '../paths.ts'
+import type { Operation } from '../../../../src/vocabulary/operation.ts'
+import { useMay } from '../../api/session.tsx'
+import { referenceOf } from '../../paths.ts'
+import { useCommon } from '../text/texts.ts'
 import { Result } from './result.tsx'
-import { useCommon } from './texts.ts'
 
 interface PageProps {
   title: string

@@ -1,5 +1,5 @@
 import { Spin } from 'antd'
-import { useCommon } from './texts.ts'
+import { useCommon } from '../text/texts.ts'
 
 export function Loading() {
   const t = useCommon()

@@ -1,8 +1,8 @@
 import { Link } from 'react-router'
-import { paths } from '../paths.ts'
+import { paths } from '../../paths.ts'
+import { useCommon } from '../text/texts.ts'
 import { Page as PageFrame } from './page.tsx'
 import { Result } from './result.tsx'
-import { useCommon } from './texts.ts'
 
 export function Page() {
   const t = useCommon()

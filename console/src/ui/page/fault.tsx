@@ -1,6 +1,6 @@
 import { Button } from 'antd'
+import { useCommon } from '../text/texts.ts'
 import { Result } from './result.tsx'
-import { useCommon } from './texts.ts'
 
 /** Shown when a page throws. */
 export const PageFault = () => <Fault />

@@ -1,6 +1,6 @@
 import type { DropdownProps } from 'antd'
 import { cloneElement, type ReactElement, Suspense, useState } from 'react'
-import { part } from './part.tsx'
+import { part } from '../page/part.tsx'
 
 interface Props extends DropdownProps {
   /** The button that opens it. */

@@ -1,9 +1,9 @@
 import dayjs from 'dayjs'
 import timezone from 'dayjs/plugin/timezone'
 import utc from 'dayjs/plugin/utc'
-import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { useRead } from '../api/api.ts'
-import { serviceNow } from '../api/clock.ts'
+import { getSettings } from '../../../../src/people/sessions/contract.ts'
+import { useRead } from '../../api/api.ts'
+import { serviceNow } from '../../api/clock.ts'
 
 interface Given {
   date?: unknown

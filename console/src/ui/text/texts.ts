@@ -1,4 +1,4 @@
-import { defineTexts } from '../language/index.ts'
+import { defineTexts } from '../../language/index.ts'
 
 /** Texts of more than one page. */
 export const useCommon = defineTexts(

@@ -1,6 +1,6 @@
-import { copyText } from '../browser/copying.ts'
-import { defineTexts } from '../language/index.ts'
-import { showQuestion, showSuccess } from './feedback.tsx'
+import { copyText } from '../../browser/copying.ts'
+import { defineTexts } from '../../language/index.ts'
+import { showQuestion, showSuccess } from '../dialog/feedback.tsx'
 import { useCommon } from './texts.ts'
 
 const useTexts = defineTexts(
