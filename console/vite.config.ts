@@ -37,7 +37,7 @@ const groups = [
   { name: 'form', test: /antd\/es\/form\/index\.js$/, priority: 2 },
   {
     name: 'lists',
-    test: /console\/src\/ui\/(table\/records|filter\/(filters|application-picker))\.tsx$/,
+    test: /console\/src\/(ui\/(table\/records|filter\/(filters|application-picker))|views\/filter-bar)\.tsx$/,
     priority: 1,
   },
   // Small files that several pages have, by the pages that are opened most.
@@ -50,12 +50,12 @@ const groups = [
   },
   {
     name: 'history',
-    test: /console\/src\/(events\/(subject|subject-link|texts|type-words)|deliveries\/failure-words)\.tsx?$/,
+    test: /console\/src\/(events\/(subject-link|texts)|words\/(subject|type-words|attempt-words))\.tsx?$/,
     priority: 0.6,
   },
   {
     name: 'health',
-    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|imports\/failure-words|ui\/text\/(bytes|figure))\.tsx?$/,
+    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|words\/job-failure-words|ui\/text\/(bytes|figure))\.tsx?$/,
     priority: 0.5,
   },
   {

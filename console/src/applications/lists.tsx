@@ -9,12 +9,12 @@ import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
 import { type OperatorRecord, pageOperators } from '../../../src/people/operators/contract.ts'
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
-import { useTypeWords } from '../events/type-words.ts'
 import { paths } from '../paths.ts'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
 import { HealthState, OnlineState, RunState, State } from '../ui/text/status.tsx'
 import { useCommon } from '../ui/text/texts.ts'
+import { useTypeWords } from '../words/type-words.ts'
 import { useTexts } from './texts.ts'
 
 interface TabProps {

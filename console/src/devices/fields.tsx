@@ -6,12 +6,12 @@ import { importDeviceInventory } from '../../../src/devices/inventory/contract.t
 import { getRegion } from '../../../src/regions/contract.ts'
 import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
+import { type Draft, type FieldName, faultsOf, isNeeded, tidyPair } from '../imports/row-faults.ts'
 import { defineTexts } from '../language/index.ts'
 import { swapped } from '../map/point.ts'
 import { paths } from '../paths.ts'
 import { RegionChoice } from '../regions/region-choice.tsx'
 import { useSeesAll } from './parts.tsx'
-import { type Draft, type FieldName, faultsOf, isNeeded, tidyPair } from './row-faults.ts'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(

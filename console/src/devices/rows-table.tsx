@@ -1,12 +1,12 @@
 import { Button, Input, Table, type TableColumnType } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { type FieldName, fieldNames } from '../imports/row-faults.ts'
 import { paths } from '../paths.ts'
 import { RegionByName } from '../regions/region-choice.tsx'
 import { Wide } from '../ui/table/wide.tsx'
 import { State } from '../ui/text/status.tsx'
 import type { Batch, BatchRow } from './batch.ts'
-import { type FieldName, fieldNames } from './row-faults.ts'
 import { useTexts } from './several-texts.ts'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 

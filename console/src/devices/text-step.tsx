@@ -1,14 +1,14 @@
 import { Alert, Button, Form, Input } from 'antd'
 import { useMemo, useState } from 'react'
 import { limits } from '../../../src/vocabulary/limits.ts'
+import { type Draft, draftColumns, type FieldName, fieldNames, tidyPair } from '../imports/row-faults.ts'
+import { readTable } from '../imports/table-text.ts'
 import { paths } from '../paths.ts'
 import { RegionChoice } from '../regions/region-choice.tsx'
 import { useUnsaved } from '../ui/form/leaving.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { grouped } from '../ui/text/number.ts'
-import { type Draft, draftColumns, type FieldName, fieldNames, tidyPair } from './row-faults.ts'
 import { useTexts } from './several-texts.ts'
-import { readTable } from './table-text.ts'
 import { useFieldNames } from './texts.ts'
 
 const commonFields = fieldNames.filter((name) => name !== 'deviceNo')

@@ -1,5 +1,5 @@
+import type { FieldName } from '../imports/row-faults.ts'
 import { defineTexts } from '../language/index.ts'
-import type { FieldName } from './row-faults.ts'
 
 /** Texts of more than one page of devices. */
 export const useDeviceTexts = defineTexts(

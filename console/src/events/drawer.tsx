@@ -10,7 +10,7 @@ import { RefusalResult } from '../ui/page/refusal.tsx'
 import { Actor } from '../ui/text/actor.tsx'
 import { ApplicationName } from '../ui/text/application-name.tsx'
 import { RecordJson } from '../ui/text/record-json.tsx'
-import { actOf, sentencesOf } from './sentences.ts'
+import { actOf, sentencesOf } from '../words/sentences.ts'
 import {
   type AnyEvent,
   type EventName,
@@ -21,7 +21,7 @@ import {
   ownSidesOf,
   sidesOf,
   standsAlone,
-} from './subject.ts'
+} from '../words/subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
 

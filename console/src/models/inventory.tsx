@@ -14,10 +14,11 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { FilterBar, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 import { AddSerials } from './add-serials.tsx'
 
 const useTexts = defineTexts(

@@ -8,8 +8,8 @@ import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { State } from '../ui/text/status.tsx'
 import { useCommon } from '../ui/text/texts.ts'
+import { readUserAgent } from '../words/user-agent.ts'
 import { useTexts } from './texts.ts'
-import { readUserAgent } from './user-agent.ts'
 
 interface SessionsTableProps {
   /** The key under which the choice of columns is stored. */

@@ -5,13 +5,14 @@ import { refusals } from '../../../src/vocabulary/refusals.ts'
 import { defineTexts, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
-import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { actorColumn } from '../ui/text/actor.tsx'
 import { useApplicationColumn } from '../ui/text/application-name.tsx'
-import { Faults } from './faults.tsx'
-import { operationWords } from './operation-words.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
+import { Faults } from '../words/faults.tsx'
+import { operationWords } from '../words/operation-words.ts'
 
 const useTexts = defineTexts(
   {

@@ -7,12 +7,13 @@ import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
-import { FilterBar, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
 import { FormDrawer } from '../ui/form/form-drawer.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { Page as PageFrame } from '../ui/page/page.tsx'
 import { type Column, Records } from '../ui/table/records.tsx'
 import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
   {

@@ -1,15 +1,10 @@
-import { FilterOutlined } from '@ant-design/icons'
-import { Button, type InputRef } from 'antd'
-import { type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
+import type { InputRef } from 'antd'
+import { Suspense, useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
-import type { ViewedPage } from '../../../../src/people/views/contract.ts'
-import { Views } from '../../views/views.tsx'
 import { Input, Select } from '../form/fields.tsx'
-import { useIsNarrow } from '../page/narrow.ts'
 import { part } from '../page/part.tsx'
 import { useCommon } from '../text/texts.ts'
 import { useChangeSearch } from './address.ts'
-import { countFilters } from './filter-count.ts'
 import { useIsComposing } from './rested.ts'
 
 /** The filters of a page, kept in its address, so that a view can be sent to a colleague. */
@@ -131,40 +126,5 @@ export function RangeFilter(props: RangeFilterProps) {
     <Suspense fallback={place}>
       <LazyRangeFilter {...props} />
     </Suspense>
-  )
-}
-
-interface FilterBarProps {
-  /** The filters' values, to count those that are set. */
-  values: Record<string, string>
-  /** The list, whose views can be saved. */
-  views: ViewedPage
-  /** Other elements beside the filters. */
-  beside?: ReactNode
-  children: ReactNode
-}
-
-/** A page's filters; on a narrow screen, folded behind a button that shows how many are set. */
-export function FilterBar({ values, views, beside, children }: FilterBarProps) {
-  const t = useCommon()
-  const [isOpen, setOpen] = useState(false)
-  const isShown = !useIsNarrow() || isOpen
-  const count = countFilters(values)
-  return (
-    <search className={isOpen ? 'filters filters-open' : 'filters'}>
-      <Button
-        className="filters-fold"
-        icon={<FilterOutlined />}
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        {count === 0 ? t('filters') : t('filtersSet', { count })}
-      </Button>
-      <div className="filters-all">
-        {isShown && children}
-        {isShown && <Views page={views} />}
-      </div>
-      {beside}
-    </search>
   )
 }

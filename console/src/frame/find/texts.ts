@@ -1,4 +1,4 @@
-import { defineTexts } from '../language/index.ts'
+import { defineTexts } from '../../language/index.ts'
 
 export const useTexts = defineTexts(
   {

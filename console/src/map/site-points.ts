@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import { call } from '../api/api.ts'
-import type { MapPoint } from '../map/point.ts'
+import type { MapPoint } from './point.ts'
 
 /** The most sites that a map reads. */
 const most = 1000

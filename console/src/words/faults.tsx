@@ -1,5 +1,5 @@
-import { memberWord } from '../events/sentences.ts'
 import { useLanguage } from '../language/index.ts'
+import { memberWord } from './sentences.ts'
 
 interface FaultsProps {
   errors: readonly { field: string; reason: string }[] | null

@@ -2,7 +2,7 @@ import { SearchOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { part } from '../ui/page/part.tsx'
+import { part } from '../../ui/page/part.tsx'
 import { isSingleKeyOn } from './keys.ts'
 import { useTexts } from './texts.ts'
 

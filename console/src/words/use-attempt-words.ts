@@ -1,5 +1,5 @@
 import { useLanguage } from '../language/index.ts'
-import { attemptWords } from './failure-words.ts'
+import { attemptWords } from './attempt-words.ts'
 
 /** Why an attempt failed, in the user's language, with the code that helps an engineer. */
 export function useAttemptWords(): (error: string) => string {

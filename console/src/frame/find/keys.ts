@@ -1,4 +1,4 @@
-import { store, stored } from '../browser/storage.ts'
+import { store, stored } from '../../browser/storage.ts'
 
 // Shortcuts of a single key can be turned off: a user of speech input would trigger them by ordinary words (WCAG
 // 2.1.4).

@@ -1,7 +1,7 @@
 import { eventWords } from '../../../src/vocabulary/event-types.ts'
-import { attemptWords } from '../deliveries/failure-words.ts'
-import { readUserAgent } from '../people/user-agent.ts'
 import { actorWords } from '../ui/text/actor-words.ts'
+import { attemptWords } from './attempt-words.ts'
+import { readUserAgent } from './user-agent.ts'
 import { type Words, w } from './words.ts'
 
 type Language = keyof Words
