@@ -45,7 +45,7 @@ const groups = [
   { name: 'alert', test: /console\/src\/ui\/page\/refusal-alert\.tsx$/, priority: 0.8 },
   {
     name: 'registry',
-    test: /console\/src\/(acts\/(texts|all-that-match)|ui\/(table\/selection|form\/hindered-button)|placements\/(texts|parts)|regions\/(texts|cascader)|devices\/(texts|parts|last-report)|sites\/(texts|show|rule-picker)|prices\/(texts|waiting))\.tsx?$/,
+    test: /console\/src\/(acts\/(texts|all-that-match)|ui\/(table\/selection|form\/hindered-button)|placements\/(texts|parts)|regions\/(texts|cascader)|devices\/(texts|parts|last-report)|sites\/(texts|show)|pricing\/rule-picker|words\/fields|prices\/(texts|waiting))\.tsx?$/,
     priority: 0.7,
   },
   {

@@ -4,10 +4,10 @@ import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { type BillingRuleRecord, deleteBillingRule } from '../../../src/billing-rules/contract.ts'
 import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
+import { useTexts } from '../pricing/texts.ts'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { useCommon } from '../ui/text/texts.ts'
-import { useTexts } from './texts.ts'
 
 interface DeleteRuleProps {
   /** The dialog is closed while it is undefined. */

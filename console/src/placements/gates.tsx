@@ -10,7 +10,6 @@ import {
 import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { useRead } from '../api/api.ts'
 import { useMay } from '../api/session.tsx'
-import { useDeviceTexts } from '../devices/texts.ts'
 import { paths } from '../paths.ts'
 import { Loading } from '../ui/page/loading.tsx'
 import { part } from '../ui/page/part.tsx'
@@ -19,6 +18,7 @@ import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/table/rows.
 import { grouped } from '../ui/text/number.ts'
 import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
 import { useCommon } from '../ui/text/texts.ts'
+import { useDeviceFields } from '../words/fields.ts'
 import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
@@ -90,7 +90,7 @@ export function Gates({ site }: { site: SiteRecord }) {
 function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: Asked) => void }) {
   const t = useTexts()
   const common = useCommon()
-  const devices = useDeviceTexts()
+  const devices = useDeviceFields()
   const may = useMay()
   const columns: RowsColumn<PlacedDeviceRecord>[] = [
     {

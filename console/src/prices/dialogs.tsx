@@ -6,11 +6,11 @@ import {
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
 import { newIdempotencyKey, useReadTagged, useWrite } from '../api/api.ts'
-import { TermsInShort } from '../billing-rules/terms.tsx'
+import type { Terms } from '../pricing/line.ts'
+import { TermsInShort } from '../pricing/terms.tsx'
 import { Confirm } from '../ui/dialog/confirm.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { grouped } from '../ui/text/number.ts'
-import type { Terms } from './line.ts'
 import { useTexts } from './texts.ts'
 
 interface ChangeProps {

@@ -10,7 +10,7 @@ import {
 import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { SiteFilter } from '../placements/parts.tsx'
-import { RuleFilter } from '../sites/rule-picker.tsx'
+import { RuleFilter } from '../pricing/rule-picker.tsx'
 import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
 import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
 import { LinkButton } from '../ui/page/link-button.tsx'

@@ -4,15 +4,9 @@ import { type BillingRuleRecord, getBillingRule } from '../../../src/billing-rul
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useRead, useWrite } from '../api/api.ts'
-import { OldAndNew } from '../billing-rules/old-and-new.tsx'
-import {
-  type EnteredTerms,
-  enteredTerms,
-  TermsFields,
-  termsToSend,
-  useTermNames,
-} from '../billing-rules/terms-fields.tsx'
 import { paths } from '../paths.ts'
+import { OldAndNew } from '../pricing/old-and-new.tsx'
+import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames } from '../pricing/terms-fields.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { RecordForm } from '../ui/form/record-form.tsx'
 import { Loading } from '../ui/page/loading.tsx'

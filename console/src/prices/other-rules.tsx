@@ -4,15 +4,15 @@ import { type ChosenSites, type GivenRules, schedulePriceChange } from '../../..
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, useWrite } from '../api/api.ts'
-import { ruleFields } from '../sites/form-values.ts'
-import { RulePicker } from '../sites/rule-picker.tsx'
-import { useTexts as useSiteTexts } from '../sites/texts.ts'
+import { ruleFields } from '../pricing/rule-fields.ts'
+import { RulePicker } from '../pricing/rule-picker.tsx'
 import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { LimitedInput } from '../ui/form/limited.tsx'
 import { Loading } from '../ui/page/loading.tsx'
 import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useCommon } from '../ui/text/texts.ts'
+import { useSiteFields } from '../words/fields.ts'
 import { readSites } from './following-sites.tsx'
 import { MomentField, useServiceNow } from './moment-field.tsx'
 import { presetMoments } from './presets.ts'
@@ -191,7 +191,7 @@ interface RuleChoicesProps {
 
 function RuleChoices({ appId, rules, onChange }: RuleChoicesProps) {
   const t = useTexts()
-  const sites = useSiteTexts()
+  const sites = useSiteFields()
   return ruleFields.map(({ field, ruleType }) => {
     const { [field]: chosen, ...others } = rules
     return (

@@ -5,8 +5,8 @@ import {
   priceChangeStatus,
 } from '../../../src/sites/price-changes/contract.ts'
 import { call, useRead } from '../api/api.ts'
+import { areSame, type Terms } from '../pricing/line.ts'
 import { ofRows } from '../ui/table/of-rows.ts'
-import { areSame, type Terms } from './line.ts'
 
 const refreshEvery = 30_000
 

@@ -1,9 +1,24 @@
 import { useId } from 'react'
 import { getBillingRule, pageBillingRules } from '../../../src/billing-rules/contract.ts'
 import { useRead } from '../api/api.ts'
+import { defineTexts } from '../language/index.ts'
 import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
 import { Select } from '../ui/form/fields.tsx'
-import { useTexts } from './texts.ts'
+
+const useTexts = defineTexts(
+  {
+    billingRuleId: 'Billing rule',
+    anyRule: 'Any',
+    chooseRule: 'Search by name',
+    noRules: 'No matching billing rules.',
+  },
+  {
+    billingRuleId: '计费规则',
+    anyRule: '任意规则',
+    chooseRule: '按名称查找',
+    noRules: '没有匹配的计费规则。',
+  },
+)
 
 interface RulePickerProps {
   appId: string
@@ -11,7 +26,8 @@ interface RulePickerProps {
   ruleType?: 1 | 2 | 3
   id?: string
   label: string
-  placeholder: string
+  /** By default, that a part of the name is typed. */
+  placeholder?: string
   value?: number | null
   onChange?: (id: number | null) => void
 }
@@ -39,7 +55,7 @@ export function RulePicker({ appId, ruleType, id, label, placeholder, value = nu
       style={{ width: '100%', minWidth: 160 }}
       popupMatchSelectWidth={false}
       showSearch={{ filterOption: false, onSearch: search }}
-      placeholder={placeholder}
+      placeholder={placeholder ?? t('chooseRule')}
       value={value}
       onChange={(chosenId) => onChange?.(chosenId ?? null)}
       loading={isWaiting}

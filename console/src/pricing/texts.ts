@@ -1,5 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
+/** The texts of billing rules and of their pricing. */
 export const useTexts = defineTexts(
   {
     title: 'Billing rules',
