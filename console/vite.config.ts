@@ -55,7 +55,7 @@ const groups = [
   },
   {
     name: 'health',
-    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|words\/job-failure-words|ui\/text\/(bytes|figure))\.tsx?$/,
+    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|words\/(counts|job-failure-words)|ui\/text\/(bytes|figure))\.tsx?$/,
     priority: 0.5,
   },
   {

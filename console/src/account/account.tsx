@@ -21,9 +21,8 @@ import { useTexts } from './texts.ts'
 
 /** One's own account: second factors, single sign-on, password, sessions. */
 export function Page() {
-  const t = useTexts()
   return (
-    <PageFrame title={t('title')} operation={pageSessions}>
+    <PageFrame operation={pageSessions}>
       <Arrived />
       <Confirmed />
       <WaysIn />

@@ -26,7 +26,7 @@ export function Page() {
   const { values, set, clear, isNarrowed } = useFilters(filterNames)
   const { appId } = values
   return (
-    <PageFrame title={t('title')} operation={pageActs}>
+    <PageFrame operation={pageActs}>
       <section className="card">
         <FilterBar views="acts" values={values}>
           <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />

@@ -9,7 +9,7 @@ import { paths } from '../paths.ts'
 import { Figure } from '../ui/text/figure.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { State } from '../ui/text/status.tsx'
-import { useCounts } from '../words/fields.ts'
+import { useCounts } from '../words/counts.ts'
 
 /** The total that a page operation returns, which has a limit. */
 function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {

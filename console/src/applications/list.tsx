@@ -34,7 +34,7 @@ export function Page() {
     </Button>
   )
   return (
-    <PageFrame title={t('title')} operation={pageApplications} actions={createButton}>
+    <PageFrame operation={pageApplications} actions={createButton}>
       <section className="card">
         <FilterBar views="applications" values={values}>
           <TextFilter

@@ -34,7 +34,6 @@ export function Page() {
   const { appId } = values
   return (
     <PageFrame
-      title={t('title')}
       operation={pageBillingRules}
       actions={
         <>

@@ -45,7 +45,6 @@ export function Page() {
   const ofStop = typeof rangeOpen === 'object' ? { ...rangeOpen, status: undelivered } : {}
   return (
     <PageFrame
-      title={t('title')}
       operation={pageDeliveries}
       actions={mayReplay && appId !== '' && <Button onClick={() => openRange('chosen')}>{t('replayRange')}</Button>}
     >

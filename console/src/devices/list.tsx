@@ -82,7 +82,6 @@ export function Page() {
   }
   return (
     <PageFrame
-      title={devices('devices')}
       operation={pageDevices}
       actions={
         <>

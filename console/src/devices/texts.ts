@@ -6,7 +6,6 @@ import { deviceFields } from '../words/fields.ts'
 export const useDeviceTexts = defineTexts(
   {
     ...deviceFields.en,
-    devices: 'Devices',
     deviceNo: 'Serial number',
     coordinates: 'Coordinates',
     battery: 'Battery',
@@ -38,7 +37,6 @@ export const useDeviceTexts = defineTexts(
   },
   {
     ...deviceFields.zh,
-    devices: '设备',
     deviceNo: '设备序列号',
     coordinates: '经纬度',
     battery: '电池',

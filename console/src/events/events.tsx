@@ -42,7 +42,7 @@ export function Page() {
     { key: 'feed', title: t('feed'), path: paths.events({ tab: 'feed', appId: search.get('appId') }) },
   ]
   return (
-    <PageFrame title={t('title')} operation={tab === 'audit' ? pageAudit : pageEvents}>
+    <PageFrame operation={tab === 'audit' ? pageAudit : pageEvents}>
       {mayAudit && <Parts label={t('tabs')} current={tab} parts={parts} />}
       {tab === 'audit' ? <Audit /> : <Feed />}
     </PageFrame>

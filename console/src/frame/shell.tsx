@@ -193,7 +193,7 @@ function toRows(): void {
 
 function Navigation({ onGo }: { onGo?: () => void }) {
   const t = useTexts()
-  const entries = useEntries()
+  const entries = useEntries().filter(({ icon }) => icon !== undefined)
   const { pathname } = useLocation()
   const current = pathname.split('/')[2] || 'overview'
   return (

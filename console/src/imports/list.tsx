@@ -31,7 +31,6 @@ export function Page() {
   const newImport = paths.newImport({ appId, kind: values.kind })
   return (
     <PageFrame
-      title={t('title')}
       operation={pageImports}
       actions={
         may(createImport) && (

@@ -9,8 +9,8 @@ import { Inventory } from './inventory.tsx'
 import { Models } from './model-list.tsx'
 
 const useTexts = defineTexts(
-  { title: 'Models and inventory', tabs: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
-  { title: '型号与库存', tabs: '型号或库存', models: '型号', inventory: '库存' },
+  { tabs: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
+  { tabs: '型号或库存', models: '型号', inventory: '库存' },
 )
 
 /** The models of serial numbers: by prefix, or for each serial number in the inventory. */
@@ -19,7 +19,7 @@ export function Page() {
   const [search] = useSearchParams()
   const tab = search.get('tab') === 'inventory' ? 'inventory' : 'models'
   return (
-    <PageFrame title={t('title')} operation={tab === 'inventory' ? pageDeviceInventory : pageDeviceModels}>
+    <PageFrame operation={tab === 'inventory' ? pageDeviceInventory : pageDeviceModels}>
       <Parts
         label={t('tabs')}
         current={tab}

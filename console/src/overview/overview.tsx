@@ -36,14 +36,14 @@ function Overview() {
   const data = useDeferredValue(latest, undefined)
   if (latest === undefined && error !== null) {
     return (
-      <PageFrame title={t('title')}>
+      <PageFrame>
         <RefusalResult error={error} retry={() => void refetch()} />
       </PageFrame>
     )
   }
   const { counts } = data ?? {}
   return (
-    <PageFrame title={t('title')} operation={getOverview} beside={<CountedAt overview={data} />}>
+    <PageFrame operation={getOverview} beside={<CountedAt overview={data} />}>
       {data?.callbacks === 'paused' && <Paused />}
       <div className="grid-cards grid-cards-full" style={{ marginBottom: 16 }}>
         <Figure name={t('sites')} value={counts?.sites} to={paths.sites()}>

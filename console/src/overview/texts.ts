@@ -1,10 +1,9 @@
 import { defineTexts } from '../language/index.ts'
-import { counts } from '../words/fields.ts'
+import { counts } from '../words/counts.ts'
 
 export const useTexts = defineTexts(
   {
     ...counts.en,
-    title: 'Overview',
     online: 'Online',
     applications: 'Applications',
     offlineApplications: '{{count}} offline',
@@ -53,7 +52,6 @@ export const useTexts = defineTexts(
   },
   {
     ...counts.zh,
-    title: '概览',
     online: '在线',
     applications: '应用',
     offlineApplications: '{{count}} 个已下线',

@@ -19,7 +19,7 @@ export function Page() {
   const tab = tabs.find((known) => known === search.get('tab')) ?? 'operators'
   const contents = { operators: <Operators />, keys: <Keys />, sessions: <Sessions /> }
   return (
-    <PageFrame title={t('title')} operation={operations[tab]} needs={pageOperators}>
+    <PageFrame operation={operations[tab]} needs={pageOperators}>
       <Parts
         label={t('tabs')}
         current={tab}

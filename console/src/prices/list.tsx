@@ -41,7 +41,6 @@ export function Page() {
   const close = () => setAsked(undefined)
   return (
     <PageFrame
-      title={t('title')}
       operation={pagePriceChanges}
       actions={<LinkButton to={paths.billingRules({ appId })}>{t('toRules')}</LinkButton>}
     >

@@ -16,7 +16,6 @@ import { operationWords } from '../words/operation-words.ts'
 
 const useTexts = defineTexts(
   {
-    title: 'Refused requests',
     hint: 'Write requests that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
     none: 'No refused requests.',
     time: 'Time',
@@ -28,7 +27,6 @@ const useTexts = defineTexts(
     deviceNo: 'Serial number',
   },
   {
-    title: '被拒绝的请求',
     hint: '最近几天被拒绝的写请求及其原因。每个应用保留最新的 1,000 条。',
     none: '没有被拒绝的请求。',
     time: '时间',
@@ -49,7 +47,7 @@ export function Page() {
   const { values, set, clear, isNarrowed } = useFilters(filterNames)
   const language = useLanguage()
   return (
-    <PageFrame title={t('title')} operation={pageRefusals}>
+    <PageFrame operation={pageRefusals}>
       <section className="card">
         <FilterBar views="refusals" values={values}>
           <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />

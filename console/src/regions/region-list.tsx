@@ -17,7 +17,6 @@ import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
   {
-    title: 'Regions',
     explanation:
       'Regions that the built-in table lacks, or that have another name there. Devices show these names immediately.',
     code: 'Code',
@@ -41,7 +40,6 @@ const useTexts = defineTexts(
     tooLong: 'Up to {{max}} characters.',
   },
   {
-    title: '行政区划',
     explanation: '内置行政区划表中没有的，或名称不同的行政区划。设备立即显示这里的名称。',
     code: '代码',
     name: '名称',
@@ -78,7 +76,7 @@ export function Page() {
   const remove = useWrite(deleteRegion)
   const columns = useColumns(setEdited, setDeleted)
   return (
-    <PageFrame title={t('title')} operation={pageRegions}>
+    <PageFrame operation={pageRegions}>
       <section className="card">
         <p className="faint" style={{ marginTop: 0 }}>
           {t('explanation')}

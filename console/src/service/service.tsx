@@ -21,9 +21,8 @@ type Forecast = NonNullable<Detail['forecast']>
 
 /** The page “Service”: the service's database, disk and processes, for the people who operate it. */
 export function Page() {
-  const t = useTexts()
   return (
-    <PageFrame title={t('title')} operation={getServiceDetail}>
+    <PageFrame operation={getServiceDetail}>
       <Service />
     </PageFrame>
   )

@@ -57,7 +57,6 @@ export function Page() {
   const { appId } = useFilters(frameNames).values
   return (
     <PageFrame
-      title={t('title')}
       operation={pageSites}
       actions={
         may(saveSite) && (

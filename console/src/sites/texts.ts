@@ -5,7 +5,6 @@ import { siteFields } from '../words/fields.ts'
 export const useTexts = defineTexts(
   {
     ...siteFields.en,
-    title: 'Sites',
     newSite: 'New site',
     newLike: 'Duplicate',
     isLike: 'Based on “{{name}}”, without its name, address, coordinates, pictures and cameras.',
@@ -98,7 +97,6 @@ export const useTexts = defineTexts(
   },
   {
     ...siteFields.zh,
-    title: '站点',
     newSite: '新建站点',
     newLike: '以此新建站点',
     isLike: '新站点沿用“{{name}}”的内容，名称、详细地址、坐标、图片和摄像头除外。',

@@ -1,6 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
-// The names of fields, and of counts, by which several rooms show records.
+// The names of fields by which several rooms show records.
 
 export const siteFields = {
   en: {
@@ -52,27 +52,5 @@ export const deviceFields = {
   },
 }
 
-export const counts = {
-  en: {
-    sites: 'Sites',
-    devices: 'Devices',
-    offline: 'Offline',
-    faulty: 'Faulty',
-    waiting: 'Pending deliveries',
-    dead: 'Failed deliveries',
-    eventsWaiting: '{{count}} queued {{count:event|events}}',
-  },
-  zh: {
-    sites: '站点',
-    devices: '设备',
-    offline: '离线',
-    faulty: '故障',
-    waiting: '等待重试的回调',
-    dead: '失败的回调',
-    eventsWaiting: '{{count}} 个事件尚未首次投递',
-  },
-}
-
 export const useSiteFields = defineTexts(siteFields.en, siteFields.zh)
 export const useDeviceFields = defineTexts(deviceFields.en, deviceFields.zh)
-export const useCounts = defineTexts(counts.en, counts.zh)

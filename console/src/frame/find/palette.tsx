@@ -19,6 +19,7 @@ import { otherWords, useTexts } from './texts.ts'
 interface Line {
   key: string
   words: string
+  otherWords?: string
   /** The serial number, or the id of a request. */
   id?: string
   appId?: string | null
@@ -186,19 +187,22 @@ function useGroups(text: string, onGo: () => void, onShortcuts: () => void) {
 const isSerial = (text: string) => new RegExp(serialPattern, 'u').test(text)
 
 /** Whether a page is sought by its title, or by two characters or more of another word for it. */
-function isOf({ key, words }: Line, sought: string): boolean {
-  return words.toLowerCase().includes(sought) || (sought.length > 1 && (otherWords[key]?.includes(sought) ?? false))
+function isOf({ words, otherWords }: Line, sought: string): boolean {
+  return words.toLowerCase().includes(sought) || (sought.length > 1 && (otherWords?.includes(sought) ?? false))
 }
 
 function usePages(go: (path: string) => () => void, onShortcuts: () => void): Line[] {
   const t = useTexts()
   const entries = useEntries()
   return [
-    ...entries.map(({ key, path, title }) => ({ key, words: title, go: go(path) })),
-    { key: 'price changes', words: t('priceChanges'), go: go(paths.priceChanges()) },
-    { key: 'account', words: t('account'), go: go(paths.account()) },
-    { key: 'guides', words: t('guides'), go: () => window.location.assign('/docs') },
-    { key: 'shortcuts', words: t('shortcuts'), go: onShortcuts },
+    ...entries.map(({ key, path, title, otherWords }) => ({ key, words: title, otherWords, go: go(path) })),
+    {
+      key: 'guides',
+      words: t('guides'),
+      otherWords: otherWords.guides,
+      go: () => window.location.assign('/docs'),
+    },
+    { key: 'shortcuts', words: t('shortcuts'), otherWords: otherWords.shortcuts, go: onShortcuts },
   ]
 }
 

@@ -18,8 +18,6 @@ export const useTexts = defineTexts(
     nothing: 'No results.',
     found: '{{count}} {{count:result|results}}',
     shortcuts: 'Keyboard shortcuts',
-    account: 'Your account',
-    priceChanges: 'Price changes',
     guides: 'Docs',
     keyFind: 'Search',
     keyHelp: 'Show keyboard shortcuts',
@@ -47,8 +45,6 @@ export const useTexts = defineTexts(
     nothing: '没有找到。',
     found: '找到 {{count}} 项',
     shortcuts: '键盘快捷键',
-    account: '我的账号',
-    priceChanges: '调价',
     guides: '指南与接口',
     keyFind: '查找',
     keyHelp: '显示快捷键',
@@ -61,25 +57,8 @@ export const useTexts = defineTexts(
   },
 )
 
-/** Other words by which a page is sought, in lower case and in both languages. */
-export const otherWords: Record<string, string> = {
-  overview: 'home dashboard start 首页 仪表盘',
-  applications: 'integrators app secret callback 对接方 应用密钥 回调',
-  sites: 'stations parking map 场站 停车场 地图',
-  devices: 'gates barriers serial numbers 道闸 序列号',
-  'billing-rules': 'prices tariffs 价格 费率 电价',
-  models: 'stock serial numbers 库存 序列号',
-  regions: 'divisions provinces cities districts 行政区划 地区 省市区',
-  imports: 'upload csv excel 上传',
-  acts: 'batch jobs 任务 批处理',
-  events: 'audit trail log history 审计 日志 历史 操作记录',
-  deliveries: 'callbacks webhooks 回调 推送',
-  refusals: 'errors failures 错误 失败',
-  people: 'operators accounts users api keys operator keys roles sessions 账号 用户 角色 会话 api 密钥 运营密钥',
-  service: 'backup health disk certificate settings version database 备份 健康 磁盘 证书 设置 版本 数据库',
-  'price changes': 'prices tariffs schedule 价格变更 费率',
-  account:
-    'second factor 2fa mfa passkeys recovery codes password sessions profile 第二验证因素 第二因素 双因素 两步验证 通行密钥 恢复码 密码 会话 个人',
+/** Other words for what the search finds besides pages, in lower case and in both languages. */
+export const otherWords = {
   guides: 'documentation docs help reference 文档 帮助',
   shortcuts: 'keys keyboard 按键',
 }

@@ -1,13 +1,16 @@
 import { ReadOutlined } from '@ant-design/icons'
 import { type ReactNode, useEffect } from 'react'
+import { useMatches } from 'react-router'
 import type { Operation } from '../../../../src/vocabulary/operation.ts'
 import { useMay } from '../../api/session.tsx'
+import { type Language, useLanguage } from '../../language/index.ts'
 import { referenceOf } from '../../paths.ts'
 import { useCommon } from '../text/texts.ts'
 import { Result } from './result.tsx'
 
 interface PageProps {
-  title: string
+  /** By default, the title in the page's route. */
+  title?: string
   /** Elements beside the title, such as a state. */
   beside?: ReactNode
   /** The buttons of the page's actions. */
@@ -22,9 +25,10 @@ interface PageProps {
 /**
  * The frame of every page: its only `h1`, its actions, and a link to the API reference; or a notice without permission.
  */
-export function Page({ title, beside, actions, operation, needs = operation, children }: PageProps) {
+export function Page({ title: own, beside, actions, operation, needs = operation, children }: PageProps) {
   const t = useCommon()
   const may = useMay()
+  const title = useTitle(own)
   const isOpen = needs === undefined || may(needs)
   useEffect(() => {
     document.title = `${title} · Forecourt`
@@ -45,4 +49,10 @@ export function Page({ title, beside, actions, operation, needs = operation, chi
       {isOpen ? children : <Result status="warning" title={t('notPermitted')} />}
     </div>
   )
+}
+
+function useTitle(own: string | undefined): string {
+  const language = useLanguage()
+  const handle = useMatches().at(-1)?.handle as { title: Record<Language, string> } | undefined
+  return own ?? handle?.title[language] ?? ''
 }
