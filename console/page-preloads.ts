@@ -4,7 +4,7 @@ import type { Plugin, Rollup } from 'vite'
 
 const source = join(import.meta.dirname, 'src')
 /** The pages of routes.tsx whose addresses have no parameters: `page('sites', () => import('./sites/list.tsx'))`. */
-const pageRoute = /page\('([^':*]*)', \(\) => import\('([^']+)'\)\)/g
+const pageRoute = /page\('([^':*]*)', \(\) => import\('([^']+)'\)/g
 
 /** Vite leaves out the attribute by which the browser runs boot.ts before it draws anything. */
 const bootScript = /<script async type="module"(?=[^>]*\/boot-)/

@@ -3,7 +3,7 @@ import type { Plugin } from 'vite'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { type Edit, edited, type Node, visit } from './syntax.ts'
 
-/** The members of an operation that the console's build has. `Called` in src/api.ts holds the console to them. */
+/** The members of an operation that the console's build has. `Called` in src/api/api.ts holds the console to them. */
 export const keptMembers = ['id', 'method', 'path', 'callers', 'roles'] as const satisfies (keyof Operation)[]
 
 /** Other contracts name the members of these schemas: of the empty ones there are none. */

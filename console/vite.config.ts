@@ -3,7 +3,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { componentStyles } from './component-styles.ts'
 import { compressed } from './compress.ts'
-import { guides } from './guides.ts'
+import { guides } from './docs-site/guides.ts'
 import { pagePreloads } from './page-preloads.ts'
 import { slimContracts } from './slim-contracts.ts'
 import { staticTheme } from './static-theme.ts'
@@ -13,19 +13,23 @@ const here = import.meta.dirname
 /** What many pages have is in few files: each file costs a way to the service and back. */
 const groups = [
   // The documents' pages load this too, so it may be in no file that draws the console.
-  { name: 'load', test: /vite\/preload-helper|console\/src\/(composing|copying)\.ts$/, priority: 6 },
+  { name: 'load', test: /vite\/preload-helper|console\/src\/browser\/(composing|copying)\.ts$/, priority: 6 },
   // It runs before the frame is loaded.
-  { name: 'boot', test: /console\/src\/(boot|early|next-task|shade|storage|language\/first)\.ts$/, priority: 5 },
+  {
+    name: 'boot',
+    test: /console\/src\/(boot|api\/early|browser\/(next-task|shade|storage)|language\/first)\.ts$/,
+    priority: 5,
+  },
   { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\/|console\/src\/react\.ts$/, priority: 4.5 },
   {
     name: 'frame',
-    test: /console\/src\/(shell|signed-in|ui\/(page|rows|status|link-button|loading|logo|application-name|actor))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
+    test: /console\/src\/(frame\/(shell|signed-in)|ui\/(table\/rows|page\/(page|link-button|loading|logo)|text\/(status|application-name|actor)))\.tsx?$|antd\/es\/(config-provider\/hooks\/useCSSVarCls|_util\/motion)\.js$/,
     priority: 4,
   },
   // Notices, fields and empty lists have these. In the file of one, they would bring that file with the others.
   {
     name: 'small',
-    test: /@ant-design\/fast-color|console\/src\/ui\/segments\.tsx|icons(-svg)?\/es\/(icons|asn)\/(Close|CheckCircle|CloseCircle|ExclamationCircle|InfoCircle|Plus|ClockCircle)(Outlined|Filled)/,
+    test: /@ant-design\/fast-color|console\/src\/ui\/page\/segments\.tsx|icons(-svg)?\/es\/(icons|asn)\/(Close|CheckCircle|CloseCircle|ExclamationCircle|InfoCircle|Plus|ClockCircle)(Outlined|Filled)/,
     priority: 3.9,
   },
   { name: 'popups', test: /@rc-component\/trigger\/es\/index\.js$/, priority: 3.6 },
@@ -33,25 +37,25 @@ const groups = [
   { name: 'form', test: /antd\/es\/form\/index\.js$/, priority: 2 },
   {
     name: 'lists',
-    test: /console\/src\/ui\/(records|filters|application-picker)\.tsx$/,
+    test: /console\/src\/(ui\/(table\/records|filter\/(filters|application-picker))|views\/filter-bar)\.tsx$/,
     priority: 1,
   },
   // Small files that several pages have, by the pages that are opened most.
   { name: 'contracts', test: /\/src\/(?!people\/|.*\/src\/).*contract\.ts$/, priority: 0.9 },
-  { name: 'alert', test: /console\/src\/ui\/refusal-alert\.tsx$/, priority: 0.8 },
+  { name: 'alert', test: /console\/src\/ui\/page\/refusal-alert\.tsx$/, priority: 0.8 },
   {
     name: 'registry',
-    test: /console\/src\/(acts\/(texts|all-that-match)|ui\/(selection|hindered-button)|placements\/(texts|parts)|regions\/(texts|cascader)|devices\/(texts|parts|last-report)|sites\/(texts|show|rule-picker)|prices\/(texts|waiting))\.tsx?$/,
+    test: /console\/src\/(acts\/(texts|all-that-match)|ui\/(table\/selection|form\/hindered-button)|placements\/(texts|parts)|regions\/(texts|cascader)|devices\/(texts|parts|last-report)|sites\/(texts|show)|pricing\/rule-picker|words\/fields|prices\/(texts|waiting))\.tsx?$/,
     priority: 0.7,
   },
   {
     name: 'history',
-    test: /console\/src\/(events\/(subject|subject-link|texts|type-words)|deliveries\/failure-words)\.tsx?$/,
+    test: /console\/src\/(events\/(subject-link|texts)|words\/(subject|type-words|attempt-words))\.tsx?$/,
     priority: 0.6,
   },
   {
     name: 'health',
-    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|imports\/failure-words|ui\/(bytes|figure))\.tsx?$/,
+    test: /console\/src\/(deliveries\/(filter|texts|missed|waiting)|service\/sentences|overview\/texts|words\/(counts|job-failure-words)|ui\/text\/(bytes|figure))\.tsx?$/,
     priority: 0.5,
   },
   {
@@ -80,8 +84,8 @@ export default defineConfig({
     rolldownOptions: {
       input: {
         index: resolve(here, 'index.html'),
-        reference: resolve(here, 'src', 'reference.ts'),
-        documents: resolve(here, 'src', 'documents.ts'),
+        reference: resolve(here, 'docs-site', 'reference.ts'),
+        documents: resolve(here, 'docs-site', 'documents.ts'),
       },
       output: { codeSplitting: { groups } },
     },

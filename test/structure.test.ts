@@ -4,26 +4,34 @@ import { join, normalize } from 'node:path'
 import { projectFolder } from './harness.ts'
 
 const root = join(projectFolder, 'src')
+const consoleRoot = join(projectFolder, 'console', 'src')
 
-/** The folders of `src` that a folder imports from. Imports from or by a contract.ts are not counted. */
-function importsOf(folder: string): Set<string> {
-  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-  const sources = files.filter((file) => file.endsWith('.ts') && !/(^|\/)contract\.ts$|\.test\.ts$/.test(file))
-  const found = sources.flatMap((file) => {
-    const imported = readFileSync(join(root, folder, file), 'utf8').matchAll(/ from '(\.[^']+)'/g)
-    return [...imported].map(([, path = '']) => normalize(join(folder, file, '..', path)))
-  })
-  const others = found.filter((path) => path.includes('/') && !path.endsWith('/contract.ts'))
-  return new Set(others.map((path) => path.split('/')[0] ?? '').filter((other) => other !== folder))
+type Graph = Map<string, Set<string>>
+
+/** Each room of a folder (a folder or a file in it) with the others that it imports from. */
+function roomsOf(folder: string, isCounted: (path: string) => boolean): Graph {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const sources = files.filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.test.ts'))
+  const roomOf = (path: string) => path.split('/')[0] ?? ''
+  const graph: Graph = new Map(sources.map((file) => [roomOf(file), new Set()]))
+  for (const file of sources.filter(isCounted)) {
+    const imported = readFileSync(join(folder, file), 'utf8').matchAll(/(?: from|^import| import\() ?'(\.[^']+)'/gm)
+    const paths = [...imported].map(([, path = '']) => normalize(join(file, '..', path)))
+    const others = paths.filter((path) => !path.startsWith('..') && isCounted(path)).map(roomOf)
+    for (const other of others) if (other !== roomOf(file)) graph.get(roomOf(file))?.add(other)
+  }
+  return graph
 }
 
-const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-const graph = new Map(folders.map(({ name }) => [name, importsOf(name)]))
+// Imports from or by a contract.ts are not counted.
+const service = roomsOf(root, (path) => path.includes('/') && !/(^|\/)contract\.ts$/.test(path))
+const graph = new Map([...service].filter(([room]) => !room.endsWith('.ts')))
+const consoleGraph = roomsOf(consoleRoot, () => true)
 
-function reachableFrom(start: string): Set<string> {
+function reachableFrom(start: string, rooms = graph): Set<string> {
   const seen = new Set<string>()
-  const look = (folder: string) => {
-    for (const next of graph.get(folder) ?? []) {
+  const look = (room: string) => {
+    for (const next of rooms.get(room) ?? []) {
       if (seen.has(next)) continue
       seen.add(next)
       look(next)
@@ -59,5 +67,36 @@ test('no file of the console has the path of a file of the service', () => {
       .filter((file) => /\.tsx?$/.test(file))
       .map((file) => file.replace(/\.tsx?$/, ''))
   const ofService = new Set(pathsIn(root))
-  expect(pathsIn(join(projectFolder, 'console', 'src')).filter((path) => ofService.has(path))).toEqual([])
+  expect(pathsIn(consoleRoot).filter((path) => ofService.has(path))).toEqual([])
+})
+
+/** The rooms of the console from below, as docs/architecture.md lists them. */
+const consoleLayers = [
+  ['browser', 'paths.ts'],
+  ['language'],
+  ['api'],
+  ['ui'],
+  ['map', 'pricing', 'regions', 'views', 'words'],
+  // biome-ignore format: one line is read as the others
+  ['acts', 'applications', 'billing-rules', 'deliveries', 'devices', 'events', 'imports', 'models', 'people', 'placements', 'prices', 'sites'],
+  ['account', 'overview', 'refusals', 'service', 'sign-in'],
+  ['routes.tsx'],
+  ['frame'],
+  ['boot.ts', 'declarations.d.ts', 'react.ts', 'schemaless.ts', 'start.tsx'],
+]
+const layerOf = (room: string) => consoleLayers.findIndex((layer) => layer.includes(room))
+
+test('every room of the console is in a layer', () => {
+  expect([...consoleGraph.keys()].toSorted()).toEqual(consoleLayers.flat().toSorted())
+})
+
+test.each(consoleLayers.flat())('console/src/%s imports no room above it', (room) => {
+  expect([...(consoleGraph.get(room) ?? [])].filter((other) => layerOf(other) > layerOf(room))).toEqual([])
+  const below = [...reachableFrom(room, consoleGraph)]
+  expect(below.filter((other) => reachableFrom(other, consoleGraph).has(room))).toEqual([])
+})
+
+test('at most ten files lie directly in console/src', () => {
+  const entries = readdirSync(consoleRoot, { withFileTypes: true })
+  expect(entries.filter((entry) => !entry.isDirectory()).length).toBeLessThanOrEqual(10)
 })

@@ -1,7 +1,7 @@
-import './early.ts'
+import './api/early.ts'
+import { nextTask } from './browser/next-task.ts'
+import { applyShade, firstShade, isDarkIn } from './browser/shade.ts'
 import { firstLanguage, showLanguage } from './language/first.ts'
-import { nextTask } from './next-task.ts'
-import { applyShade, firstShade, isDarkIn } from './shade.ts'
 
 // The only script that the page runs at first. The browser has the rest loaded by the links in the page, and runs it
 // once it has shown the page's own content, which running it would delay.

@@ -1,4 +1,4 @@
-import { referenceParts } from '../guide-names.ts'
+import { referenceParts } from '../docs-site/guide-names.ts'
 
 /** The path of every page of the console. */
 export const paths = {

@@ -136,7 +136,6 @@ function securityHeaders(mapTileUrl: string | undefined): Record<string, string>
     // The components write their styles into the page.
     "style-src 'self' 'unsafe-inline'",
     `img-src 'self' data: blob: https:${tiles}`,
-    "font-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { guideNames, languages, referenceParts } from '../../console/guide-names.ts'
+import { guideNames, languages, referenceParts } from '../../console/docs-site/guide-names.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { eventTypes } from '../../src/vocabulary/event-types.ts'
 import { projectFolder } from '../harness.ts'

@@ -15,7 +15,7 @@ import {
   spansOf,
   splitPoint,
   totalPrice,
-} from '../../console/src/billing-rules/day-periods.ts'
+} from '../../console/src/pricing/day-periods.ts'
 
 const period = (startTime: string, electricityPrice = '0.5', servicePrice = '0.3') => ({
   startTime,

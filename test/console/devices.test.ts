@@ -7,8 +7,8 @@ import {
   repeatedSerials,
   tidyPair,
   toRegistration,
-} from '../../console/src/devices/row-faults.ts'
-import { readTable, tableText } from '../../console/src/devices/table-text.ts'
+} from '../../console/src/imports/row-faults.ts'
+import { readTable, tableText } from '../../console/src/imports/table-text.ts'
 import { DeviceRegistration } from '../../src/devices/contract.ts'
 import { validator } from '../../src/http/validate.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sentencesOf } from '../../console/src/events/sentences.ts'
+import { sentencesOf } from '../../console/src/words/sentences.ts'
 import { actFilters } from '../../src/bulk/acts/contract.ts'
 import { eventTypes, platformEventTypes } from '../../src/vocabulary/event-types.ts'
 import { everyRole } from '../../src/vocabulary/roles.ts'
@@ -136,7 +136,7 @@ const data: Partial<Record<string, object[]>> = {
 const spoken = /\b(ID|HTTP|URL|TLS|CSV|NDJSON|Forecourt)\b/g
 
 /** What to do where the test fails. */
-const remedy = 'the words of members and values are in console/src/events/member-words.ts and value-words.ts'
+const remedy = 'the words of members and values are in console/src/words/member-words.ts and value-words.ts'
 
 test.each([...eventTypes, ...platformEventTypes])('%s has words for each member and value', (type) => {
   const list = data[type] ?? records[type.split('.')[0] ?? '']

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type AnyEvent, earlierOf, sidesOf } from '../../console/src/events/subject.ts'
+import { type AnyEvent, earlierOf, sidesOf } from '../../console/src/words/subject.ts'
 
 const event = (type: string, members: Partial<AnyEvent>): AnyEvent => ({
   id: 9,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { attemptWords } from '../../console/src/deliveries/failure-words.ts'
-import { sentencesOf } from '../../console/src/events/sentences.ts'
-import { jobFailureWords } from '../../console/src/imports/failure-words.ts'
+import { attemptWords } from '../../console/src/words/attempt-words.ts'
+import { jobFailureWords } from '../../console/src/words/job-failure-words.ts'
+import { sentencesOf } from '../../console/src/words/sentences.ts'
 import { accessLost, attemptsFailed, rowsLost, rowsRefused } from '../../src/bulk/jobs/failure/rules.ts'
 
 // Why a delivery, an import or a bulk act failed is kept in English, and told in the reader's language.

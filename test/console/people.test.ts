@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { readUserAgent } from '../../console/src/people/user-agent.ts'
-import { countFilters } from '../../console/src/ui/filter-count.ts'
+import { countFilters } from '../../console/src/ui/filter/filter-count.ts'
+import { readUserAgent } from '../../console/src/words/user-agent.ts'
 
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { lineOf } from '../../console/src/prices/line.ts'
 import { lengthOf, presetMoments } from '../../console/src/prices/presets.ts'
+import { lineOf } from '../../console/src/pricing/line.ts'
 import type { BillingRuleRecord } from '../../src/billing-rules/contract.ts'
 import type { EventRecord } from '../../src/events/contract.ts'
 import type { PriceChangeRecord } from '../../src/sites/price-changes/contract.ts'

@@ -7,7 +7,7 @@ import {
   fieldsOf,
   merged,
   pick,
-} from '../../console/src/ui/record-rules.ts'
+} from '../../console/src/ui/form/record-rules.ts'
 
 const before = { name: 'A', phone: '1', rule: null as number | null, periods: [{ key: 1, price: '1' }] }
 

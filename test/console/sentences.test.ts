@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { actOf, changeInShort, sentencesOf, spokenMembers } from '../../console/src/events/sentences.ts'
-import { sidesOf } from '../../console/src/events/subject.ts'
+import { actOf, changeInShort, sentencesOf, spokenMembers } from '../../console/src/words/sentences.ts'
+import { sidesOf } from '../../console/src/words/subject.ts'
 import { eventWords } from '../../src/vocabulary/event-types.ts'
 import { projectFolder } from '../harness.ts'
 

@@ -12,7 +12,7 @@ import {
   writeBox,
 } from '../../console/src/map/view.ts'
 import { valuesOf } from '../../console/src/sites/form-values.ts'
-import { compare } from '../../console/src/ui/compare.ts'
+import { compare } from '../../console/src/ui/form/compare.ts'
 import type { SiteRecord } from '../../src/sites/contract.ts'
 import { siteBody } from '../harness.ts'
 

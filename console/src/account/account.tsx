@@ -4,14 +4,14 @@ import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
 import { getSignOn } from '../../../src/people/sign-on/contract.ts'
-import { useRead, useWrite } from '../api.ts'
+import { useRead, useWrite } from '../api/api.ts'
+import { useSession } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
-import { useSession } from '../session.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { RecordForm } from '../ui/record-form.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { RecordForm } from '../ui/form/record-form.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { Access } from './access.tsx'
 import { Arrived } from './arrived.tsx'
 import { OwnKeys } from './own-keys.tsx'
@@ -21,9 +21,8 @@ import { useTexts } from './texts.ts'
 
 /** One's own account: second factors, single sign-on, password, sessions. */
 export function Page() {
-  const t = useTexts()
   return (
-    <PageFrame title={t('title')} operation={pageSessions}>
+    <PageFrame operation={pageSessions}>
       <Arrived />
       <Confirmed />
       <WaysIn />

@@ -1,7 +1,7 @@
 import { Alert } from 'antd'
 import { Suspense } from 'react'
 import { useSearchParams } from 'react-router'
-import { part } from '../ui/part.tsx'
+import { part } from '../ui/page/part.tsx'
 
 const Refusal = part(() => import('./refusal-words.tsx').then(({ RefusalWords }) => ({ default: RefusalWords })))
 

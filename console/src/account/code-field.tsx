@@ -1,8 +1,8 @@
 import { Button, Form, Input } from 'antd'
 import { useState } from 'react'
-import { isComposing } from '../composing.ts'
-import { plainCode } from '../typed.ts'
-import { useCommon } from '../ui/texts.ts'
+import { isComposing } from '../browser/composing.ts'
+import { plainCode } from '../browser/typed.ts'
+import { useCommon } from '../ui/text/texts.ts'
 import { useTexts } from './texts.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { type OperatorKeyRecord, pageOwnOperatorKeys } from '../../../src/people/operators/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
-import { Rows } from '../ui/rows.tsx'
-import { State } from '../ui/status.tsx'
+import { Rows } from '../ui/table/rows.tsx'
+import { State } from '../ui/text/status.tsx'
 import { useTexts } from './texts.ts'
 
 /** The operator keys that one's account owns. Keys are handed over to accounts of every role, and only admins list all. */

@@ -4,7 +4,7 @@ import type {
 } from '@simplewebauthn/browser'
 import { startPasskey } from '../../../src/people/second-factor/contract.ts'
 import { startPasskeySession } from '../../../src/people/sessions/contract.ts'
-import { call } from '../api.ts'
+import { call } from '../api/api.ts'
 
 // Passkeys in the browser. The library is loaded when the first one is wanted.
 

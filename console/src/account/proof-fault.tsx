@@ -1,6 +1,6 @@
 import { Alert } from 'antd'
 import { ForecourtError } from '../../../sdk/src/error.ts'
-import { RefusalAlert } from '../ui/refusal-alert.tsx'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { useTexts } from './texts.ts'
 
 interface ProofFaultProps {

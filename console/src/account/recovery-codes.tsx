@@ -1,9 +1,9 @@
 import { Alert, Button, Modal, Space } from 'antd'
 import { getSettings } from '../../../src/people/sessions/contract.ts'
-import { useRead } from '../api.ts'
-import { serviceNow } from '../clock.ts'
-import { useSession } from '../session.tsx'
-import { useCopy } from '../ui/copy.tsx'
+import { useRead } from '../api/api.ts'
+import { serviceNow } from '../api/clock.ts'
+import { useSession } from '../api/session.tsx'
+import { useCopy } from '../ui/text/copy.tsx'
 import { useTexts } from './texts.ts'
 
 interface RecoveryCodesProps {

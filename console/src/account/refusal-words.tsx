@@ -1,7 +1,7 @@
 import { ForecourtError } from '../../../sdk/src/error.ts'
 import { refusals } from '../../../src/vocabulary/refusals.ts'
 import { useLanguage } from '../language/index.ts'
-import { RefusalAlert } from '../ui/refusal-alert.tsx'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 
 /** Shows a refusal of which only the code is known, from an address: its sentence, and what to do. */
 export function RefusalWords({ code, requestId }: { code: number; requestId: string }) {

@@ -1,5 +1,5 @@
 import { pathOfConsole, startSignOn } from '../../../src/people/sign-on/contract.ts'
-import { call } from '../api.ts'
+import { call } from '../api/api.ts'
 import { paths } from '../paths.ts'
 
 type Start = { purpose: 'signIn' | 'setUp' | 'link' | 'confirm'; setUpToken?: string; returnTo?: string }

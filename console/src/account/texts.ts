@@ -2,7 +2,6 @@ import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
   {
-    title: 'Your account',
     password: 'Change password',
     old: 'Current password',
     next: 'New password',
@@ -104,7 +103,6 @@ export const useTexts = defineTexts(
     repeatNow: 'Go back to what you were doing and try again.',
   },
   {
-    title: '我的账号',
     password: '修改密码',
     old: '当前密码',
     next: '新密码',

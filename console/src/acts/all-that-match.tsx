@@ -1,9 +1,9 @@
 import { Suspense, useState } from 'react'
 import { type ActKind, type ActName, singleOf } from '../../../src/bulk/acts/contract.ts'
-import { useMay } from '../session.tsx'
-import { HinderedButton } from '../ui/hindered-button.tsx'
-import { grouped } from '../ui/number.ts'
-import { part } from '../ui/part.tsx'
+import { useMay } from '../api/session.tsx'
+import { HinderedButton } from '../ui/form/hindered-button.tsx'
+import { part } from '../ui/page/part.tsx'
+import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
 const ActDialog = part(async () => ({ default: (await import('./dialog.tsx')).ActDialog }))

@@ -4,21 +4,20 @@ import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { type ActKind, type ActName, createAct, getAct } from '../../../src/bulk/acts/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { newIdempotencyKey, readAnew, useRead, useWrite } from '../api.ts'
-import { useDeviceTexts } from '../devices/texts.ts'
-import { jobFailureWords } from '../imports/failure-words.ts'
+import { newIdempotencyKey, readAnew, useRead, useWrite } from '../api/api.ts'
 import { isUnderWay } from '../imports/parts.tsx'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { RulePicker } from '../sites/rule-picker.tsx'
-import { useTexts as useSiteTexts } from '../sites/texts.ts'
-import { ApplicationLabel } from '../ui/application-name.tsx'
-import { ApplicationPicker } from '../ui/application-picker.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { LimitedTextArea } from '../ui/limited.tsx'
-import { grouped } from '../ui/number.ts'
-import { RefusalAlert } from '../ui/refusal-alert.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { RulePicker } from '../pricing/rule-picker.tsx'
+import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
+import { LimitedTextArea } from '../ui/form/limited.tsx'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { ApplicationLabel } from '../ui/text/application-name.tsx'
+import { Facts } from '../ui/text/facts.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { useCommon } from '../ui/text/texts.ts'
+import { useDeviceFields, useSiteFields } from '../words/fields.ts'
+import { jobFailureWords } from '../words/job-failure-words.ts'
 import { actFilter, ruleTypes, settable } from './filter-values.ts'
 import { ActCounts, decidedOf, FilterInWords, percentOf } from './parts.tsx'
 import { useTexts } from './texts.ts'
@@ -217,8 +216,8 @@ function ActForm({ kind, appId, acts, draft, change, wantsReason }: ActFormProps
 /** The member that an update sets, and its value. */
 function MemberFields({ kind, appId, draft, change }: Pick<ActFormProps, 'kind' | 'appId' | 'draft' | 'change'>) {
   const t = useTexts()
-  const devices = useDeviceTexts()
-  const sites = useSiteTexts()
+  const devices = useDeviceFields()
+  const sites = useSiteFields()
   const words = (member: string) => (kind === 'devices' ? devices(member as 'tag') : sites(member as 'contacts'))
   const ruleType = ruleTypes[draft.member]
   return (
@@ -245,7 +244,6 @@ function MemberFields({ kind, appId, draft, change }: Pick<ActFormProps, 'kind' 
             appId={appId}
             ruleType={ruleType}
             label={words(draft.member)}
-            placeholder={sites('chooseRule')}
             value={typeof draft.value === 'number' ? draft.value : null}
             onChange={(value) => change({ value })}
           />

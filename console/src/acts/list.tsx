@@ -4,14 +4,15 @@ import { type ActRecord, pageActs } from '../../../src/bulk/acts/contract.ts'
 import { ImportState, isUnderWay } from '../imports/parts.tsx'
 import { useTexts as useImportTexts } from '../imports/texts.ts'
 import { paths } from '../paths.ts'
-import { actorColumn } from '../ui/actor.tsx'
-import { useApplicationColumn } from '../ui/application-name.tsx'
-import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
-import { grouped } from '../ui/number.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
+import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { actorColumn } from '../ui/text/actor.tsx'
+import { useApplicationColumn } from '../ui/text/application-name.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 import { percentOf, useActName } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
@@ -25,7 +26,7 @@ export function Page() {
   const { values, set, clear, isNarrowed } = useFilters(filterNames)
   const { appId } = values
   return (
-    <PageFrame title={t('title')} operation={pageActs}>
+    <PageFrame operation={pageActs}>
       <section className="card">
         <FilterBar views="acts" values={values}>
           <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />

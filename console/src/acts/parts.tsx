@@ -1,13 +1,13 @@
 import { getBillingRule } from '../../../src/billing-rules/contract.ts'
 import type { ActKind, ActName, ActRecord } from '../../../src/bulk/acts/contract.ts'
 import { getSite } from '../../../src/sites/contract.ts'
-import { useRead } from '../api.ts'
-import { memberWord } from '../events/sentences.ts'
-import { valueWord } from '../events/value-words.ts'
+import { useRead } from '../api/api.ts'
 import { type Language, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { regionPath, useRegions } from '../regions/cascader.tsx'
-import { Figure } from '../ui/figure.tsx'
+import { Figure } from '../ui/text/figure.tsx'
+import { memberWord } from '../words/sentences.ts'
+import { valueWord } from '../words/value-words.ts'
 import { useTexts } from './texts.ts'
 
 /** How many of an act's rows have an outcome. */

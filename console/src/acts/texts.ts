@@ -3,7 +3,6 @@ import { defineTexts } from '../language/index.ts'
 /** The texts of acts on everything that matches. */
 export const useTexts = defineTexts(
   {
-    title: 'Bulk actions',
     one: 'Bulk action',
     none: 'No bulk actions in the last 7 days.',
     week: 'Bulk actions and their results are kept for 7 days. To start one, filter the list of devices or sites and choose “All matching…”.',
@@ -64,7 +63,6 @@ export const useTexts = defineTexts(
     needsApplication: 'Choose an application first. A bulk action runs in one application.',
   },
   {
-    title: '批量操作',
     one: '操作',
     none: '近 7 天没有批量操作。',
     week: '批量操作及其结果保留 7 天。在设备或站点列表中设好筛选后即可发起。',

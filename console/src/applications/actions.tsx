@@ -8,11 +8,11 @@ import {
   takeApplicationOnline,
   unfreezeApplication,
 } from '../../../src/applications/contract.ts'
-import { useWrite } from '../api.ts'
-import { useMay } from '../session.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
-import { SecretOnce } from '../ui/secret.tsx'
+import { useWrite } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { SecretOnce } from '../ui/text/secret.tsx'
 import { type Texts, useTexts } from './texts.ts'
 
 type Action = 'goOnline' | 'goOffline' | 'freeze' | 'unfreeze' | 'rotate'

@@ -4,9 +4,9 @@ import {
   saveThirdPartyConfig,
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
-import { useWrite } from '../api.ts'
-import { RecordForm, useEdited } from '../ui/record-form.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { useWrite } from '../api/api.ts'
+import { RecordForm, useEdited } from '../ui/form/record-form.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { ConfigFields, configBody, configValues, useFieldNames } from './fields.tsx'
 
 interface Props {

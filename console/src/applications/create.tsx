@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Static } from 'typebox'
 import { createApplication } from '../../../src/applications/contract.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { FormDrawer } from '../ui/form-drawer.tsx'
-import { RecordForm } from '../ui/record-form.tsx'
+import { FormDrawer } from '../ui/form/form-drawer.tsx'
+import { RecordForm } from '../ui/form/record-form.tsx'
 import {
   ApplicationFields,
   type ApplicationValues,

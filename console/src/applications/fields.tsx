@@ -12,8 +12,8 @@ import {
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
 import { type EventType, eventTypes } from '../../../src/vocabulary/event-types.ts'
-import { useTypeWords } from '../events/type-words.ts'
-import { useCommon } from '../ui/texts.ts'
+import { useCommon } from '../ui/text/texts.ts'
+import { useTypeWords } from '../words/type-words.ts'
 import { durationWords, useTexts } from './texts.ts'
 
 /** The values of an application's form. `rateLimitPerSecond` is null for no limit, and undefined while it is empty. */

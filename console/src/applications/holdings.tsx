@@ -3,13 +3,13 @@ import { pageDeliveries } from '../../../src/deliveries/contract.ts'
 import { pageDevices } from '../../../src/devices/contract.ts'
 import { pageSites } from '../../../src/sites/contract.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
-import type { Input } from '../api.ts'
-import { useRead } from '../api.ts'
-import { useTexts } from '../overview/texts.ts'
+import type { Input } from '../api/api.ts'
+import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { Figure } from '../ui/figure.tsx'
-import { grouped } from '../ui/number.ts'
-import { State } from '../ui/status.tsx'
+import { Figure } from '../ui/text/figure.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { State } from '../ui/text/status.tsx'
+import { useCounts } from '../words/counts.ts'
 
 /** The total that a page operation returns, which has a limit. */
 function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {
@@ -20,7 +20,7 @@ function useTotal<Body extends TObject, Query extends TObject>(operation: Operat
 
 /** The counts of an application's records, and of those that need attention. */
 export function Holdings({ appId }: { appId: string }) {
-  const t = useTexts()
+  const t = useCounts()
   const { waitingEvents } = useRead(pageDeliveries, { appId, status: 1, pageSize: 1 }).data ?? {}
   return (
     <div className="grid-cards" style={{ marginBottom: 16 }}>

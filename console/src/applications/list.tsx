@@ -3,15 +3,16 @@ import { Button, Empty } from 'antd'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { type ApplicationRecord, createApplication, pageApplications } from '../../../src/applications/contract.ts'
+import { useMay, useSession } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { useMay, useSession } from '../session.tsx'
-import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
-import { grouped } from '../ui/number.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { leastForNames } from '../ui/rows.tsx'
-import { OnlineState, State } from '../ui/status.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { leastForNames } from '../ui/table/rows.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { OnlineState, State } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 import { CreateApplication } from './create.tsx'
 import { durationWords, useTexts } from './texts.ts'
 
@@ -33,7 +34,7 @@ export function Page() {
     </Button>
   )
   return (
-    <PageFrame title={t('title')} operation={pageApplications} actions={createButton}>
+    <PageFrame operation={pageApplications} actions={createButton}>
       <section className="card">
         <FilterBar views="applications" values={values}>
           <TextFilter

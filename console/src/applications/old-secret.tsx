@@ -5,10 +5,10 @@ import {
   endPreviousApplicationSecret,
   getApplication,
 } from '../../../src/applications/contract.ts'
-import { useReadTagged, useWrite } from '../api.ts'
-import { useMay } from '../session.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
+import { useReadTagged, useWrite } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
 import { useTexts } from './texts.ts'
 
 /** Until when the secret before the last rotation works, with a button that ends it. */

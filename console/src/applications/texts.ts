@@ -1,9 +1,8 @@
 import { defineTexts } from '../language/index.ts'
-import { grouped } from '../ui/number.ts'
+import { grouped } from '../ui/text/number.ts'
 
 export const useTexts = defineTexts(
   {
-    title: 'Applications',
     create: 'New application',
     createTitle: 'New application',
     noneYet:
@@ -179,7 +178,6 @@ export const useTexts = defineTexts(
     role_developer: 'Developer',
   },
   {
-    title: '应用',
     create: '新建应用',
     createTitle: '新建应用',
     noneYet: '还没有应用。每个合作方系统对应一个应用，其站点、设备和密钥都归属于它。',

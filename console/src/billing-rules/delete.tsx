@@ -2,12 +2,12 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { type BillingRuleRecord, deleteBillingRule } from '../../../src/billing-rules/contract.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
-import { useCommon } from '../ui/texts.ts'
-import { useTexts } from './texts.ts'
+import { useTexts } from '../pricing/texts.ts'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 
 interface DeleteRuleProps {
   /** The dialog is closed while it is undefined. */

@@ -7,18 +7,18 @@ import {
   updateBillingRule,
 } from '../../../src/billing-rules/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
 import { FollowingSites } from '../prices/following-sites.tsx'
-import { ApplicationPicker, useApplication } from '../ui/application-picker.tsx'
-import { LimitedInput } from '../ui/limited.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { RecordForm, type RecordFormProps, useEdited } from '../ui/record-form.tsx'
-import { Segments } from '../ui/segments.tsx'
-import { useCommon } from '../ui/texts.ts'
-import { OldAndNew } from './old-and-new.tsx'
-import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames } from './terms-fields.tsx'
-import { useTexts } from './texts.ts'
+import { OldAndNew } from '../pricing/old-and-new.tsx'
+import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames } from '../pricing/terms-fields.tsx'
+import { useTexts } from '../pricing/texts.ts'
+import { ApplicationPicker, useApplication } from '../ui/filter/application-picker.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
+import { RecordForm, type RecordFormProps, useEdited } from '../ui/form/record-form.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Segments } from '../ui/page/segments.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 
 interface Entered extends EnteredTerms {
   ruleName: string

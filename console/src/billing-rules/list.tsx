@@ -2,23 +2,24 @@ import { Button, Empty } from 'antd'
 import { Link, useNavigate } from 'react-router'
 import { type BillingRuleRecord, pageBillingRules, saveBillingRule } from '../../../src/billing-rules/contract.ts'
 import { pageSites } from '../../../src/sites/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { useTexts as usePriceTexts } from '../prices/texts.ts'
 import { RuleMark } from '../prices/waiting.tsx'
-import { useMay } from '../session.tsx'
-import { useApplicationColumn } from '../ui/application-name.tsx'
-import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
-import { LinkButton } from '../ui/link-button.tsx'
-import { grouped } from '../ui/number.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { useCommon } from '../ui/texts.ts'
-import { useServiceClock } from './clock.ts'
-import { periodAt, showMoney, totalPrice } from './day-periods.ts'
-import { TermsInShort } from './terms.tsx'
-import { useTexts } from './texts.ts'
+import { useServiceClock } from '../pricing/clock.ts'
+import { periodAt, showMoney, totalPrice } from '../pricing/day-periods.ts'
+import { TermsInShort } from '../pricing/terms.tsx'
+import { useTexts } from '../pricing/texts.ts'
+import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
+import { ChoiceFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { LinkButton } from '../ui/page/link-button.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { useApplicationColumn } from '../ui/text/application-name.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 
 const filterNames = ['appId', 'ruleName', 'ruleType'] as const
 
@@ -33,7 +34,6 @@ export function Page() {
   const { appId } = values
   return (
     <PageFrame
-      title={t('title')}
       operation={pageBillingRules}
       actions={
         <>

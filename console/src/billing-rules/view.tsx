@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react'
 import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
-import { ApplicationName } from '../ui/application-name.tsx'
-import { Rows } from '../ui/rows.tsx'
-import { useCommon } from '../ui/texts.ts'
-import { useServiceClock } from './clock.ts'
-import { DayBar } from './day-bar.tsx'
-import { showMoney, totalPrice } from './day-periods.ts'
-import { OccupancyTerms } from './terms.tsx'
-import { useTexts } from './texts.ts'
+import { useServiceClock } from '../pricing/clock.ts'
+import { DayBar } from '../pricing/day-bar.tsx'
+import { showMoney, totalPrice } from '../pricing/day-periods.ts'
+import { OccupancyTerms } from '../pricing/terms.tsx'
+import { useTexts } from '../pricing/texts.ts'
+import { Rows } from '../ui/table/rows.tsx'
+import { ApplicationName } from '../ui/text/application-name.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 
 /** The present prices of a rule; its children say where they apply. */
 export function RuleView({ rule, children }: { rule: BillingRuleRecord; children: ReactNode }) {

@@ -3,19 +3,20 @@ import { Suspense, useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { AllThatMatchButton } from '../acts/all-that-match.tsx'
-import { useTypeWords } from '../events/type-words.ts'
-import { useMay } from '../session.tsx'
-import { useApplicationColumn } from '../ui/application-name.tsx'
-import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
-import { inMilliseconds } from '../ui/number.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { part } from '../ui/part.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { OneLine } from '../ui/rows.tsx'
-import { useSelection } from '../ui/selection.ts'
-import { useCommon } from '../ui/texts.ts'
-import { useAttemptWords } from './attempt-words.ts'
+import { useMay } from '../api/session.tsx'
+import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
+import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { part } from '../ui/page/part.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { OneLine } from '../ui/table/rows.tsx'
+import { useSelection } from '../ui/table/selection.ts'
+import { useApplicationColumn } from '../ui/text/application-name.tsx'
+import { inMilliseconds } from '../ui/text/number.ts'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
+import { useTypeWords } from '../words/type-words.ts'
+import { useAttemptWords } from '../words/use-attempt-words.ts'
 import { DeliveryDrawer } from './drawer.tsx'
 import { eventsOnly, statusAsked, undelivered } from './filter.ts'
 import { type Chosen, ReplaySelection } from './selection.tsx'
@@ -44,7 +45,6 @@ export function Page() {
   const ofStop = typeof rangeOpen === 'object' ? { ...rangeOpen, status: undelivered } : {}
   return (
     <PageFrame
-      title={t('title')}
       operation={pageDeliveries}
       actions={mayReplay && appId !== '' && <Button onClick={() => openRange('chosen')}>{t('replayRange')}</Button>}
     >

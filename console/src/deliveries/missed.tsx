@@ -1,5 +1,5 @@
 import { Alert, Button } from 'antd'
-import { grouped } from '../ui/number.ts'
+import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
 /** The events of a callback's stops, as the operations answer them. */

@@ -1,7 +1,7 @@
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { paths } from '../paths.ts'
-import { RefusalAlert } from '../ui/refusal-alert.tsx'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
 import { useTexts } from './texts.ts'
 
 interface Props {

@@ -1,4 +1,4 @@
-import { State } from '../ui/status.tsx'
+import { State } from '../ui/text/status.tsx'
 import { undelivered } from './filter.ts'
 import { useTexts } from './texts.ts'
 

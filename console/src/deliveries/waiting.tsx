@@ -1,8 +1,8 @@
 import { Alert } from 'antd'
 import { pageDeliveries } from '../../../src/deliveries/contract.ts'
 import { getCallbackHealth } from '../../../src/deliveries/health/contract.ts'
-import { useRead } from '../api.ts'
-import { grouped } from '../ui/number.ts'
+import { useRead } from '../api/api.ts'
+import { grouped } from '../ui/text/number.ts'
 import { MissedEvents } from './missed.tsx'
 import { useTexts } from './texts.ts'
 

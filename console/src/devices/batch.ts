@@ -1,9 +1,9 @@
 import { useRef, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { createDevices } from '../../../src/devices/contract.ts'
-import { newIdempotencyKey, useWrite } from '../api.ts'
+import { newIdempotencyKey, useWrite } from '../api/api.ts'
+import { type Draft, type Faults, faultsOf, repeatedSerials, toRegistration } from '../imports/row-faults.ts'
 import { swapped } from '../map/point.ts'
-import { type Draft, type Faults, faultsOf, repeatedSerials, toRegistration } from './row-faults.ts'
 
 /** The service's outcome of a row. */
 export interface Outcome {

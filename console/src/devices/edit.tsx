@@ -8,16 +8,16 @@ import {
   getDevice,
   updateDevice,
 } from '../../../src/devices/contract.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
+import { blankDraft, type Draft, toRegistration } from '../imports/row-faults.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { ApplicationPicker, NoApplication, useApplication } from '../ui/application-picker.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { Parts } from '../ui/parts.tsx'
-import { RecordForm, type RecordFormProps, useEdited } from '../ui/record-form.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { ApplicationPicker, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
+import { RecordForm, type RecordFormProps, useEdited } from '../ui/form/record-form.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Parts } from '../ui/page/parts.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { Advice, Fields } from './fields.tsx'
-import { blankDraft, type Draft, toRegistration } from './row-faults.ts'
 import { Several } from './several.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 

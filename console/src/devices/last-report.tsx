@@ -1,7 +1,7 @@
 import { getDeviceState } from '../../../src/devices/state/contract.ts'
-import { call } from '../api.ts'
-import { ofRows } from '../ui/of-rows.ts'
-import { useCommon } from '../ui/texts.ts'
+import { call } from '../api/api.ts'
+import { ofRows } from '../ui/table/of-rows.ts'
+import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
 interface Device {

@@ -1,7 +1,7 @@
 import { Skeleton, Timeline } from 'antd'
 import type { Binding } from '../../../src/devices/ownership/contract.ts'
-import { ApplicationName } from '../ui/application-name.tsx'
-import { State } from '../ui/status.tsx'
+import { ApplicationName } from '../ui/text/application-name.tsx'
+import { State } from '../ui/text/status.tsx'
 import { useDeviceTexts } from './texts.ts'
 
 /** The bindings of a serial number, newest first. */

@@ -2,13 +2,13 @@ import { Button, Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../../../src/devices/ownership/contract.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
-import { ApplicationPicker } from '../ui/application-picker.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
 
 const useTexts = defineTexts(
   {

@@ -1,7 +1,7 @@
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
-import { useSession } from '../session.tsx'
-import { State } from '../ui/status.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { useSession } from '../api/session.tsx'
+import { State } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
 /** Whether the user sees every application, not only those that they are a member of. */

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { blankDraft, type Draft } from './row-faults.ts'
+import { blankDraft, type Draft } from '../imports/row-faults.ts'
 import { TableStep } from './table-step.tsx'
 import { TextStep } from './text-step.tsx'
 

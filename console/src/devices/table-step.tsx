@@ -1,16 +1,16 @@
 import { Alert, Button } from 'antd'
 import { useState } from 'react'
+import { type Draft, fieldNames } from '../imports/row-faults.ts'
+import { tableText } from '../imports/table-text.ts'
 import { paths } from '../paths.ts'
-import { useCopy } from '../ui/copy.tsx'
-import { LinkButton } from '../ui/link-button.tsx'
-import { RefusalAlert } from '../ui/refusal-alert.tsx'
-import { Segments } from '../ui/segments.tsx'
+import { LinkButton } from '../ui/page/link-button.tsx'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { Segments } from '../ui/page/segments.tsx'
+import { useCopy } from '../ui/text/copy.tsx'
 import { type Batch, type Stage, useBatch } from './batch.ts'
 import { useAdvice } from './fields.tsx'
-import { type Draft, fieldNames } from './row-faults.ts'
 import { RowsTable } from './rows-table.tsx'
 import { useTexts } from './several-texts.ts'
-import { tableText } from './table-text.ts'
 
 interface TableStepProps {
   appId: string

@@ -1,21 +1,13 @@
+import type { FieldName } from '../imports/row-faults.ts'
 import { defineTexts } from '../language/index.ts'
-import type { FieldName } from './row-faults.ts'
+import { deviceFields } from '../words/fields.ts'
 
 /** Texts of more than one page of devices. */
 export const useDeviceTexts = defineTexts(
   {
-    devices: 'Devices',
+    ...deviceFields.en,
     deviceNo: 'Serial number',
-    deviceName: 'Name',
-    districtCode: 'District code',
     coordinates: 'Coordinates',
-    tag: 'Tag',
-    detailAddress: 'Street address',
-    provinceCode: 'Province code',
-    cityCode: 'City code',
-    onlineStatus: 'Connection',
-    status: 'Health',
-    runStatus: 'Position',
     battery: 'Battery',
     batteryStatus: 'manufacturer status {{status}}',
     model: 'Model',
@@ -44,18 +36,9 @@ export const useDeviceTexts = defineTexts(
     placedNowhere: 'No site',
   },
   {
-    devices: '设备',
+    ...deviceFields.zh,
     deviceNo: '设备序列号',
-    deviceName: '设备名称',
-    districtCode: '区县代码',
     coordinates: '经纬度',
-    tag: '备注',
-    detailAddress: '详细地址',
-    provinceCode: '省份代码',
-    cityCode: '城市代码',
-    onlineStatus: '在线状态',
-    status: '设备状态',
-    runStatus: '运行状态',
     battery: '电池',
     batteryStatus: '厂商状态码 {{status}}',
     model: '型号',

@@ -1,12 +1,12 @@
 import { useId } from 'react'
 import { getOperator, pageOperatorKeys, pageOperators } from '../../../src/people/operators/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { useLanguage } from '../language/index.ts'
-import { useMay } from '../session.tsx'
-import { actorsWithoutAccount } from '../ui/actor-words.ts'
-import { Select } from '../ui/fields.tsx'
-import { TextFilter } from '../ui/filters.tsx'
-import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
+import { TextFilter } from '../ui/filter/filters.tsx'
+import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
+import { Select } from '../ui/form/fields.tsx'
+import { actorsWithoutAccount } from '../ui/text/actor-words.ts'
 import { useTexts } from './texts.ts'
 
 /**

@@ -2,15 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import { Descriptions, Drawer, Empty, Typography } from 'antd'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
-import { call, useRead } from '../api.ts'
+import { call, useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { language, useLanguage } from '../language/index.ts'
-import { useMay } from '../session.tsx'
-import { Actor } from '../ui/actor.tsx'
-import { ApplicationName } from '../ui/application-name.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { RecordJson } from '../ui/record-json.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
-import { actOf, sentencesOf } from './sentences.ts'
+import { Loading } from '../ui/page/loading.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Actor } from '../ui/text/actor.tsx'
+import { ApplicationName } from '../ui/text/application-name.tsx'
+import { RecordJson } from '../ui/text/record-json.tsx'
+import { actOf, sentencesOf } from '../words/sentences.ts'
 import {
   type AnyEvent,
   type EventName,
@@ -21,7 +21,7 @@ import {
   ownSidesOf,
   sidesOf,
   standsAlone,
-} from './subject.ts'
+} from '../words/subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
 

@@ -3,29 +3,30 @@ import { type ComponentProps, Suspense, useId, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
+import { useMay } from '../api/session.tsx'
+import { plainCode } from '../browser/typed.ts'
 import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
-import { plainCode } from '../typed.ts'
-import { Actor } from '../ui/actor.tsx'
-import { useChangeSearch } from '../ui/address.ts'
-import { ApplicationName } from '../ui/application-name.tsx'
-import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
-import { Select } from '../ui/fields.tsx'
-import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { part } from '../ui/part.tsx'
-import { Parts } from '../ui/parts.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { widthOf } from '../ui/rows.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { useChangeSearch } from '../ui/filter/address.ts'
+import { ApplicationFilter, NoApplication, useApplication } from '../ui/filter/application-picker.tsx'
+import { RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Select } from '../ui/form/fields.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { part } from '../ui/page/part.tsx'
+import { Parts } from '../ui/page/parts.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { widthOf } from '../ui/table/rows.tsx'
+import { Actor } from '../ui/text/actor.tsx'
+import { ApplicationName } from '../ui/text/application-name.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
+import { changeInShort } from '../words/sentences.ts'
+import { type AnyEvent, type EventName, eventInAddress, keyOf } from '../words/subject.ts'
+import { useTypeWords } from '../words/type-words.ts'
 import { ActorFilter } from './actor-filter.tsx'
 import type { EventDrawer } from './drawer.tsx'
-import { changeInShort } from './sentences.ts'
-import { type AnyEvent, type EventName, eventInAddress, keyOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
-import { useTypeWords } from './type-words.ts'
 
 /** Two lists of events: the audit trail of all operators, and the feed of one application. */
 export function Page() {
@@ -41,7 +42,7 @@ export function Page() {
     { key: 'feed', title: t('feed'), path: paths.events({ tab: 'feed', appId: search.get('appId') }) },
   ]
   return (
-    <PageFrame title={t('title')} operation={tab === 'audit' ? pageAudit : pageEvents}>
+    <PageFrame operation={tab === 'audit' ? pageAudit : pageEvents}>
       {mayAudit && <Parts label={t('tabs')} current={tab} parts={parts} />}
       {tab === 'audit' ? <Audit /> : <Feed />}
     </PageFrame>

@@ -1,5 +1,5 @@
 import { Link } from 'react-router'
-import { type AnyEvent, subjectOf } from './subject.ts'
+import { type AnyEvent, subjectOf } from '../words/subject.ts'
 import { useTexts } from './texts.ts'
 
 /** The subject of an event, as a link to its page. */

@@ -2,7 +2,6 @@ import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
   {
-    title: 'Events',
     tabs: 'Event scope',
     audit: 'Audit log',
     feed: 'Application events',
@@ -45,7 +44,6 @@ export const useTexts = defineTexts(
     record: 'Full record (JSON)',
   },
   {
-    title: '事件',
     tabs: '事件范围',
     audit: '审计日志',
     feed: '应用事件',

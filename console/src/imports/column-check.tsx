@@ -1,5 +1,5 @@
 import { Alert, Button, Select } from 'antd'
-import { Rows, type RowsColumn } from '../ui/rows.tsx'
+import { Rows, type RowsColumn } from '../ui/table/rows.tsx'
 import { columnFaults, columnsOf, isIgnored, leftOut, nameless, type RowKind } from './columns.ts'
 import type { FileStart } from './file-start.ts'
 import { useTexts } from './texts.ts'

@@ -1,6 +1,6 @@
 import { type ImportKind, type ImportMode, refusalColumns } from '../../../src/bulk/contract.ts'
-import { draftColumns, isNeeded } from '../devices/row-faults.ts'
-import type { TextColumn } from '../devices/table-text.ts'
+import { draftColumns, isNeeded } from './row-faults.ts'
+import type { TextColumn } from './table-text.ts'
 
 /** A column that a file of rows may have. */
 export interface ImportColumn extends TextColumn<string> {

@@ -2,9 +2,9 @@ import { isBlank } from '../../../src/bulk/blanks.ts'
 import type { ImportFormat } from '../../../src/bulk/contract.ts'
 import { type Encoding, isUtf16, TwoReadings, utf8Mark } from '../../../src/bulk/encodings.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
-import { columnOf, delimiterOf, linesOf } from '../devices/table-text.ts'
 import { columnsOf, isIgnored, leftOut, nameless, type RowKind } from './columns.ts'
 import { type SpoiltColumn, spoiltColumns } from './spoilt.ts'
+import { columnOf, delimiterOf, linesOf } from './table-text.ts'
 
 // Inspects a file of any size before it is sent, by reading its beginning only.
 

@@ -1,17 +1,18 @@
 import { Empty } from 'antd'
 import { Link } from 'react-router'
 import { createImport, type ImportRecord, pageImports } from '../../../src/bulk/contract.ts'
+import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
-import { actorColumn } from '../ui/actor.tsx'
-import { ApplicationName } from '../ui/application-name.tsx'
-import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
-import { LinkButton } from '../ui/link-button.tsx'
-import { grouped } from '../ui/number.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
+import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { LinkButton } from '../ui/page/link-button.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { actorColumn } from '../ui/text/actor.tsx'
+import { ApplicationName } from '../ui/text/application-name.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 import { ImportState, isUnderWay, percentOf, showBytes } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
@@ -30,7 +31,6 @@ export function Page() {
   const newImport = paths.newImport({ appId, kind: values.kind })
   return (
     <PageFrame
-      title={t('title')}
       operation={pageImports}
       actions={
         may(createImport) && (

@@ -2,9 +2,9 @@ import { Alert } from 'antd'
 import { Link } from 'react-router'
 import { type ImportKind, type ImportRecord, pageImports } from '../../../src/bulk/contract.ts'
 import { jobStatus } from '../../../src/bulk/jobs/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { State } from '../ui/status.tsx'
+import { State } from '../ui/text/status.tsx'
 import { useTexts } from './texts.ts'
 
 const tones = ['idle', 'busy', 'good', 'bad', 'warn'] as const

@@ -1,4 +1,4 @@
-import { stored } from '../storage.ts'
+import { stored } from '../browser/storage.ts'
 
 export type Language = 'en' | 'zh'
 

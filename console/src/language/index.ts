@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { Values } from '../../../src/vocabulary/fill.ts'
-import { store } from '../storage.ts'
+import { store } from '../browser/storage.ts'
 import { firstLanguage, type Language, languageKey, showLanguage } from './first.ts'
 import { readerOf } from './reader.ts'
 

@@ -7,17 +7,18 @@ import {
   saveDeviceModel,
 } from '../../../src/devices/models/contract.ts'
 import { lengths, serialPattern } from '../../../src/vocabulary/values.ts'
-import { call, useWrite } from '../api.ts'
+import { call, useWrite } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
-import { useMay } from '../session.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
-import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
-import { FormDrawer } from '../ui/form-drawer.tsx'
-import { RecordForm, type Sending } from '../ui/record-form.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { FormDrawer } from '../ui/form/form-drawer.tsx'
+import { RecordForm, type Sending } from '../ui/form/record-form.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
   {

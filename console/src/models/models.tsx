@@ -3,14 +3,14 @@ import { pageDeviceInventory } from '../../../src/devices/inventory/contract.ts'
 import { pageDeviceModels } from '../../../src/devices/models/contract.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { Parts } from '../ui/parts.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Parts } from '../ui/page/parts.tsx'
 import { Inventory } from './inventory.tsx'
 import { Models } from './model-list.tsx'
 
 const useTexts = defineTexts(
-  { title: 'Models and inventory', tabs: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
-  { title: '型号与库存', tabs: '型号或库存', models: '型号', inventory: '库存' },
+  { tabs: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
+  { tabs: '型号或库存', models: '型号', inventory: '库存' },
 )
 
 /** The models of serial numbers: by prefix, or for each serial number in the inventory. */
@@ -19,7 +19,7 @@ export function Page() {
   const [search] = useSearchParams()
   const tab = search.get('tab') === 'inventory' ? 'inventory' : 'models'
   return (
-    <PageFrame title={t('title')} operation={tab === 'inventory' ? pageDeviceInventory : pageDeviceModels}>
+    <PageFrame operation={tab === 'inventory' ? pageDeviceInventory : pageDeviceModels}>
       <Parts
         label={t('tabs')}
         current={tab}

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type PointerEvent, useMemo, useRef, useState } from
 import { Link } from 'react-router'
 import './chart.css'
 import { paths } from '../paths.ts'
-import { grouped } from '../ui/number.ts'
+import { grouped } from '../ui/text/number.ts'
 import {
   axisOf,
   barsOf,

@@ -4,21 +4,21 @@ import { Link, Navigate } from 'react-router'
 import type { Static } from 'typebox'
 import type { AuditRecord } from '../../../src/events/contract.ts'
 import { getOverview } from '../../../src/service/overview/contract.ts'
-import { useRead } from '../api.ts'
+import { useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { eventsOnly } from '../deliveries/filter.ts'
 import { Paused } from '../deliveries/waiting.tsx'
-import { eventInAddress, keyOf } from '../events/subject.ts'
 import { SubjectLink } from '../events/subject-link.tsx'
-import { useTypeWords } from '../events/type-words.ts'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
-import { actorColumn } from '../ui/actor.tsx'
-import { Figure } from '../ui/figure.tsx'
-import { grouped } from '../ui/number.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
-import { Rows } from '../ui/rows.tsx'
-import { State } from '../ui/status.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Rows } from '../ui/table/rows.tsx'
+import { actorColumn } from '../ui/text/actor.tsx'
+import { Figure } from '../ui/text/figure.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { State } from '../ui/text/status.tsx'
+import { eventInAddress, keyOf } from '../words/subject.ts'
+import { useTypeWords } from '../words/type-words.ts'
 import { Attention } from './attention.tsx'
 import { Chart } from './chart.tsx'
 import { useTexts } from './texts.ts'
@@ -36,14 +36,14 @@ function Overview() {
   const data = useDeferredValue(latest, undefined)
   if (latest === undefined && error !== null) {
     return (
-      <PageFrame title={t('title')}>
+      <PageFrame>
         <RefusalResult error={error} retry={() => void refetch()} />
       </PageFrame>
     )
   }
   const { counts } = data ?? {}
   return (
-    <PageFrame title={t('title')} operation={getOverview} beside={<CountedAt overview={data} />}>
+    <PageFrame operation={getOverview} beside={<CountedAt overview={data} />}>
       {data?.callbacks === 'paused' && <Paused />}
       <div className="grid-cards grid-cards-full" style={{ marginBottom: 16 }}>
         <Figure name={t('sites')} value={counts?.sites} to={paths.sites()}>

@@ -1,20 +1,14 @@
 import { defineTexts } from '../language/index.ts'
+import { counts } from '../words/counts.ts'
 
 export const useTexts = defineTexts(
   {
-    title: 'Overview',
-    sites: 'Sites',
-    devices: 'Devices',
+    ...counts.en,
     online: 'Online',
-    offline: 'Offline',
-    faulty: 'Faulty',
     applications: 'Applications',
     offlineApplications: '{{count}} offline',
     frozenApplications: '{{count}} frozen',
-    waiting: 'Pending deliveries',
-    dead: 'Failed deliveries',
     stopped: '{{count}} disabled',
-    eventsWaiting: '{{count}} queued {{count:event|events}}',
     heldCallbacks: '{{count}} paused {{count:endpoint|endpoints}}',
     countedAt: 'Updated {{time}}',
     counting: 'Counting…',
@@ -57,19 +51,12 @@ export const useTexts = defineTexts(
     actor: 'By',
   },
   {
-    title: '概览',
-    sites: '站点',
-    devices: '设备',
+    ...counts.zh,
     online: '在线',
-    offline: '离线',
-    faulty: '故障',
     applications: '应用',
     offlineApplications: '{{count}} 个已下线',
     frozenApplications: '{{count}} 个已冻结',
-    waiting: '等待重试的回调',
-    dead: '失败的回调',
     stopped: '{{count}} 个已停止',
-    eventsWaiting: '{{count}} 个事件尚未首次投递',
     heldCallbacks: '{{count}} 个接收方暂缓投递',
     countedAt: '统计于 {{time}}',
     counting: '首次统计中',

@@ -1,8 +1,8 @@
 import { Select } from 'antd'
-import { ApplicationLabel } from '../ui/application-name.tsx'
-import { applicationOption, useApplicationSearch } from '../ui/application-search.tsx'
-import { useCommon } from '../ui/texts.ts'
-import { NothingFound } from '../ui/typed-search.tsx'
+import { applicationOption, useApplicationSearch } from '../ui/filter/application-search.tsx'
+import { NothingFound } from '../ui/filter/typed-search.tsx'
+import { ApplicationLabel } from '../ui/text/application-name.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 
 interface ApplicationsPickerProps {
   id?: string

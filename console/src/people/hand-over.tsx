@@ -7,10 +7,10 @@ import {
   pageOperators,
 } from '../../../src/people/operators/contract.ts'
 import { pageViews, type ViewedPage } from '../../../src/people/views/contract.ts'
-import { useRead, useWrite } from '../api.ts'
-import { useEntries } from '../navigation.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
+import { useRead, useWrite } from '../api/api.ts'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { useListNames } from '../views/list-names.ts'
 import { useTexts } from './texts.ts'
 
 interface OwnerPickerProps {
@@ -105,9 +105,8 @@ interface HeldProps {
 export function Held({ leaving, isDeleted = false }: HeldProps) {
   const { operatorId, keys, views, owner, setOwner, isAsked } = leaving
   const t = useTexts()
-  const entries = useEntries()
+  const listName = useListNames()
   if (operatorId === undefined || !isAsked) return null
-  const pageOf = (page: ViewedPage) => entries.find(({ key }) => key === (page === 'audit' ? 'events' : page))?.title
   return (
     <>
       {keys.length > 0 && <p>{t('holdsKeys', { count: keys.length })}</p>}
@@ -123,7 +122,7 @@ export function Held({ leaving, isDeleted = false }: HeldProps) {
       <List>
         {views.map(({ id, name, page }) => (
           <li key={id}>
-            {name} <span className="faint">{pageOf(page as ViewedPage)}</span>
+            {name} <span className="faint">{listName(page as ViewedPage)}</span>
           </li>
         ))}
       </List>

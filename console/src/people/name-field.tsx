@@ -1,7 +1,7 @@
 import { Form } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { LimitedInput } from '../ui/limited.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { LimitedInput } from '../ui/form/limited.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { useTexts } from './texts.ts'
 
 /** The name of an account or a key; of an account, one signs in with it. */

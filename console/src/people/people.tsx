@@ -2,8 +2,8 @@ import { useSearchParams } from 'react-router'
 import { pageOperatorKeys, pageOperators } from '../../../src/people/operators/contract.ts'
 import { pageSessions } from '../../../src/people/sessions/contract.ts'
 import { paths } from '../paths.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { Parts } from '../ui/parts.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { Parts } from '../ui/page/parts.tsx'
 import { Keys } from './keys.tsx'
 import { Operators } from './operators.tsx'
 import { Sessions } from './sessions.tsx'
@@ -19,7 +19,7 @@ export function Page() {
   const tab = tabs.find((known) => known === search.get('tab')) ?? 'operators'
   const contents = { operators: <Operators />, keys: <Keys />, sessions: <Sessions /> }
   return (
-    <PageFrame title={t('title')} operation={operations[tab]} needs={pageOperators}>
+    <PageFrame operation={operations[tab]} needs={pageOperators}>
       <Parts
         label={t('tabs')}
         current={tab}

@@ -1,15 +1,15 @@
 import { Button } from 'antd'
 import { useState } from 'react'
 import { deleteSession, pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
-import { useWrite } from '../api.ts'
-import { useSession } from '../session.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { State } from '../ui/status.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { useWrite } from '../api/api.ts'
+import { useSession } from '../api/session.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { State } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import { readUserAgent } from '../words/user-agent.ts'
 import { useTexts } from './texts.ts'
-import { readUserAgent } from './user-agent.ts'
 
 interface SessionsTableProps {
   /** The key under which the choice of columns is stored. */

@@ -1,6 +1,6 @@
 import { Button } from 'antd'
-import { useFilters } from '../ui/filters.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { useFilters } from '../ui/filter/filters.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { SessionsTable } from './sessions-table.tsx'
 import { useTexts } from './texts.ts'
 

@@ -2,7 +2,6 @@ import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
   {
-    title: 'Accounts and keys',
     tabs: 'Accounts, keys and sessions',
     operators: 'Accounts',
     keys: 'Keys',
@@ -143,7 +142,6 @@ export const useTexts = defineTexts(
     onlyKeysOf: 'Showing only the keys of {{name}}.',
   },
   {
-    title: '账号与密钥',
     tabs: '账号、密钥与会话',
     operators: '账号',
     keys: '密钥',

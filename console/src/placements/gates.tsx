@@ -8,17 +8,17 @@ import {
   savePlacement,
 } from '../../../src/devices/placement/contract.ts'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
-import { useRead } from '../api.ts'
-import { useDeviceTexts } from '../devices/texts.ts'
+import { useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { grouped } from '../ui/number.ts'
-import { part } from '../ui/part.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
-import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/rows.tsx'
-import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { Loading } from '../ui/page/loading.tsx'
+import { part } from '../ui/page/part.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
+import { leastForNames, OneLine, Rows, type RowsColumn } from '../ui/table/rows.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { HealthState, OnlineState, RunState } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import { useDeviceFields } from '../words/fields.ts'
 import { PlacementHistory } from './history.tsx'
 import { Lane } from './parts.tsx'
 import { useTexts } from './texts.ts'
@@ -90,7 +90,7 @@ export function Gates({ site }: { site: SiteRecord }) {
 function GateRows({ gates, ask }: { gates: PlacedDeviceRecord[]; ask: (asked: Asked) => void }) {
   const t = useTexts()
   const common = useCommon()
-  const devices = useDeviceTexts()
+  const devices = useDeviceFields()
   const may = useMay()
   const columns: RowsColumn<PlacedDeviceRecord>[] = [
     {

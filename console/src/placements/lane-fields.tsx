@@ -1,7 +1,7 @@
 import { Form, Select } from 'antd'
 import { useId } from 'react'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { LimitedInput } from '../ui/limited.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
 import { type LaneType, laneTypes, useTexts } from './texts.ts'
 
 export interface LaneDraft {

@@ -7,14 +7,14 @@ import {
   summarizePlacements,
 } from '../../../src/devices/placement/contract.ts'
 import { getSite, pageSites } from '../../../src/sites/contract.ts'
-import { call, useRead } from '../api.ts'
+import { call, useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { Select } from '../ui/fields.tsx'
-import { ofRows } from '../ui/of-rows.ts'
-import { OneLine } from '../ui/rows.tsx'
-import { State } from '../ui/status.tsx'
-import { useCommon } from '../ui/texts.ts'
-import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
+import { NothingFound, useTypedSearch } from '../ui/filter/typed-search.tsx'
+import { Select } from '../ui/form/fields.tsx'
+import { ofRows } from '../ui/table/of-rows.ts'
+import { OneLine } from '../ui/table/rows.tsx'
+import { State } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { type LaneType, useTexts } from './texts.ts'
 
 /** How often the summary of a site's devices is read again, in milliseconds. */

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { readAnew } from '../api.ts'
-import { serviceTime } from '../clock.ts'
+import { readAnew } from '../api/api.ts'
+import { serviceTime } from '../api/clock.ts'
 import { lengthOf } from './presets.ts'
 import { useTexts } from './texts.ts'
 

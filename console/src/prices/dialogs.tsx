@@ -5,12 +5,12 @@ import {
   type PriceChangeRecord,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { newIdempotencyKey, useReadTagged, useWrite } from '../api.ts'
-import { TermsInShort } from '../billing-rules/terms.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
-import { grouped } from '../ui/number.ts'
-import type { Terms } from './line.ts'
+import { newIdempotencyKey, useReadTagged, useWrite } from '../api/api.ts'
+import type { Terms } from '../pricing/line.ts'
+import { TermsInShort } from '../pricing/terms.tsx'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
 interface ChangeProps {

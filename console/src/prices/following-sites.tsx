@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
-import { call } from '../api.ts'
+import { call } from '../api/api.ts'
 import { language } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { grouped } from '../ui/number.ts'
+import { grouped } from '../ui/text/number.ts'
 import { useTexts } from './texts.ts'
 
 /** The most sites that are read to count them by city. */

@@ -7,20 +7,21 @@ import {
   priceChangeStatus,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
+import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { SiteFilter } from '../placements/parts.tsx'
-import { useMay } from '../session.tsx'
-import { RuleFilter } from '../sites/rule-picker.tsx'
-import { Actor } from '../ui/actor.tsx'
-import { useApplicationColumn } from '../ui/application-name.tsx'
-import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
-import { LinkButton } from '../ui/link-button.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { part } from '../ui/part.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { leastForNames } from '../ui/rows.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { RuleFilter } from '../pricing/rule-picker.tsx'
+import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
+import { ChoiceFilter, RangeFilter, useFilters } from '../ui/filter/filters.tsx'
+import { LinkButton } from '../ui/page/link-button.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { part } from '../ui/page/part.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { leastForNames } from '../ui/table/rows.tsx'
+import { Actor } from '../ui/text/actor.tsx'
+import { useApplicationColumn } from '../ui/text/application-name.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 import { Countdown } from './countdown.tsx'
 import { ChangeInWords, ChangeState } from './parts.tsx'
 import { useTexts } from './texts.ts'
@@ -40,7 +41,6 @@ export function Page() {
   const close = () => setAsked(undefined)
   return (
     <PageFrame
-      title={t('title')}
       operation={pagePriceChanges}
       actions={<LinkButton to={paths.billingRules({ appId })}>{t('toRules')}</LinkButton>}
     >

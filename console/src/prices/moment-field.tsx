@@ -1,8 +1,8 @@
 import { Button, DatePicker } from 'antd'
 import dayjs from 'dayjs'
-import { serviceNow } from '../clock.ts'
-import { shownMoment } from '../ui/range-filter.tsx'
-import { useServiceZone } from '../ui/service-zone.ts'
+import { serviceNow } from '../api/clock.ts'
+import { shownMoment } from '../ui/filter/range-filter.tsx'
+import { useServiceZone } from '../ui/text/service-zone.ts'
 import { presetMoments } from './presets.ts'
 import { useTexts } from './texts.ts'
 

@@ -3,22 +3,16 @@ import { useNavigate, useParams } from 'react-router'
 import { type BillingRuleRecord, getBillingRule } from '../../../src/billing-rules/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { useRead, useWrite } from '../api.ts'
-import { OldAndNew } from '../billing-rules/old-and-new.tsx'
-import {
-  type EnteredTerms,
-  enteredTerms,
-  TermsFields,
-  termsToSend,
-  useTermNames,
-} from '../billing-rules/terms-fields.tsx'
+import { useRead, useWrite } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { LimitedInput } from '../ui/limited.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { RecordForm } from '../ui/record-form.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { OldAndNew } from '../pricing/old-and-new.tsx'
+import { type EnteredTerms, enteredTerms, TermsFields, termsToSend, useTermNames } from '../pricing/terms-fields.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
+import { RecordForm } from '../ui/form/record-form.tsx'
+import { Loading } from '../ui/page/loading.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { FollowingSites } from './following-sites.tsx'
 import { MomentField, useServiceNow } from './moment-field.tsx'
 import { presetMoments } from './presets.ts'

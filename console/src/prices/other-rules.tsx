@@ -3,16 +3,16 @@ import { useState } from 'react'
 import { type ChosenSites, type GivenRules, schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { limits } from '../../../src/vocabulary/limits.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { newIdempotencyKey, useWrite } from '../api.ts'
-import { ruleFields } from '../sites/form-values.ts'
-import { RulePicker } from '../sites/rule-picker.tsx'
-import { useTexts as useSiteTexts } from '../sites/texts.ts'
-import { showSuccess } from '../ui/feedback.tsx'
-import { LimitedInput } from '../ui/limited.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { grouped } from '../ui/number.ts'
-import { RefusalAlert } from '../ui/refusal-alert.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { newIdempotencyKey, useWrite } from '../api/api.ts'
+import { ruleFields } from '../pricing/rule-fields.ts'
+import { RulePicker } from '../pricing/rule-picker.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
+import { Loading } from '../ui/page/loading.tsx'
+import { RefusalAlert } from '../ui/page/refusal-alert.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { useCommon } from '../ui/text/texts.ts'
+import { useSiteFields } from '../words/fields.ts'
 import { readSites } from './following-sites.tsx'
 import { MomentField, useServiceNow } from './moment-field.tsx'
 import { presetMoments } from './presets.ts'
@@ -191,7 +191,7 @@ interface RuleChoicesProps {
 
 function RuleChoices({ appId, rules, onChange }: RuleChoicesProps) {
   const t = useTexts()
-  const sites = useSiteTexts()
+  const sites = useSiteFields()
   return ruleFields.map(({ field, ruleType }) => {
     const { [field]: chosen, ...others } = rules
     return (

@@ -6,13 +6,13 @@ import {
   priceChangeStatus,
 } from '../../../src/sites/price-changes/contract.ts'
 import { given } from '../../../src/vocabulary/values.ts'
-import { useRead } from '../api.ts'
-import { TermsInShort } from '../billing-rules/terms.tsx'
+import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { ruleFields } from '../sites/form-values.ts'
-import { useTexts as useSiteTexts } from '../sites/texts.ts'
-import { State } from '../ui/status.tsx'
-import { type Terms, termsOf } from './line.ts'
+import { type Terms, termsOf } from '../pricing/line.ts'
+import { ruleFields } from '../pricing/rule-fields.ts'
+import { TermsInShort } from '../pricing/terms.tsx'
+import { State } from '../ui/text/status.tsx'
+import { useSiteFields } from '../words/fields.ts'
 import { useTexts } from './texts.ts'
 
 /** The status of a price change. */
@@ -72,7 +72,7 @@ function SiteCount({ appId, rules, words }: SiteCountProps) {
 
 function RulesInWords({ appId, rules }: { appId: string; rules: GivenRules }) {
   const t = useTexts()
-  const sites = useSiteTexts()
+  const sites = useSiteFields()
   return ruleFields
     .filter(({ field }) => rules[field] !== undefined)
     .map(({ field }) => {

@@ -9,18 +9,18 @@ import {
   pagePriceChanges,
   undoPriceChange,
 } from '../../../src/sites/price-changes/contract.ts'
-import { useRead } from '../api.ts'
-import { useServiceClock } from '../billing-rules/clock.ts'
-import { TermsInShort } from '../billing-rules/terms.tsx'
+import { useRead } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
-import { Actor } from '../ui/actor.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
+import { useServiceClock } from '../pricing/clock.ts'
+import { areSame, type LineEntry, lineOf, type Terms } from '../pricing/line.ts'
+import { TermsInShort } from '../pricing/terms.tsx'
+import { Loading } from '../ui/page/loading.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Actor } from '../ui/text/actor.tsx'
 import { Countdown } from './countdown.tsx'
-import { areSame, type LineEntry, lineOf, type Terms } from './line.ts'
-import './prices.css'
-import { part } from '../ui/part.tsx'
+import '../pricing/pricing.css'
+import { part } from '../ui/page/part.tsx'
 import { useTexts } from './texts.ts'
 
 const CancelDialog = part(async () => ({ default: (await import('./dialogs.tsx')).CancelDialog }))

@@ -3,16 +3,16 @@ import { Link } from 'react-router'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { pagePriceChanges, priceChangeStatus } from '../../../src/sites/price-changes/contract.ts'
 import { getSitePrices, type PriceInForce } from '../../../src/sites/prices/contract.ts'
-import { useRead } from '../api.ts'
-import { useServiceClock } from '../billing-rules/clock.ts'
-import { TermsInShort } from '../billing-rules/terms.tsx'
+import { useRead } from '../api/api.ts'
 import { paths } from '../paths.ts'
-import { ruleFields } from '../sites/form-values.ts'
-import { useTexts as useSiteTexts } from '../sites/texts.ts'
-import { Loading } from '../ui/loading.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
+import { useServiceClock } from '../pricing/clock.ts'
+import { ruleFields } from '../pricing/rule-fields.ts'
+import { TermsInShort } from '../pricing/terms.tsx'
+import { Loading } from '../ui/page/loading.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
+import { useSiteFields } from '../words/fields.ts'
 import { Countdown } from './countdown.tsx'
-import './prices.css'
+import '../pricing/pricing.css'
 import { useTexts } from './texts.ts'
 
 /** The members of the response, by the field of a site. */
@@ -27,7 +27,7 @@ type Use = (typeof members)[keyof typeof members]
 /** A site's present prices, and from when on it has others. */
 export function SitePrices({ site: { appId, id } }: { site: SiteRecord }) {
   const t = useTexts()
-  const sites = useSiteTexts()
+  const sites = useSiteFields()
   const options = { refetchInterval: 30_000, live: appId }
   const { data, error, refetch } = useRead(getSitePrices, { appId, id }, options)
   const asked = { appId, siteId: id, status: priceChangeStatus.waiting, pageSize: 32 }

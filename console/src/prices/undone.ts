@@ -4,9 +4,9 @@ import {
   pagePriceChanges,
   priceChangeStatus,
 } from '../../../src/sites/price-changes/contract.ts'
-import { call, useRead } from '../api.ts'
-import { ofRows } from '../ui/of-rows.ts'
-import { areSame, type Terms } from './line.ts'
+import { call, useRead } from '../api/api.ts'
+import { areSame, type Terms } from '../pricing/line.ts'
+import { ofRows } from '../ui/table/of-rows.ts'
 
 const refreshEvery = 30_000
 

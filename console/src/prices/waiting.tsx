@@ -4,9 +4,9 @@ import {
   pagePriceChanges,
   priceChangeStatus,
 } from '../../../src/sites/price-changes/contract.ts'
-import { call, useRead } from '../api.ts'
+import { call, useRead } from '../api/api.ts'
 import { language } from '../language/index.ts'
-import { useShared } from '../ui/of-rows.ts'
+import { useShared } from '../ui/table/of-rows.ts'
 import { useTexts } from './texts.ts'
 
 const refreshEvery = 30_000

@@ -4,18 +4,18 @@ import { pageRefusals, type RefusalRecord } from '../../../src/events/refusal-lo
 import { refusals } from '../../../src/vocabulary/refusals.ts'
 import { defineTexts, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { actorColumn } from '../ui/actor.tsx'
-import { useApplicationColumn } from '../ui/application-name.tsx'
-import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { Faults } from './faults.tsx'
-import { operationWords } from './operation-words.ts'
+import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
+import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { actorColumn } from '../ui/text/actor.tsx'
+import { useApplicationColumn } from '../ui/text/application-name.tsx'
+import { FilterBar } from '../views/filter-bar.tsx'
+import { Faults } from '../words/faults.tsx'
+import { operationWords } from '../words/operation-words.ts'
 
 const useTexts = defineTexts(
   {
-    title: 'Refused requests',
     hint: 'Write requests that were refused in the last few days, with the reason. The 1,000 newest of each application are kept.',
     none: 'No refused requests.',
     time: 'Time',
@@ -27,7 +27,6 @@ const useTexts = defineTexts(
     deviceNo: 'Serial number',
   },
   {
-    title: '被拒绝的请求',
     hint: '最近几天被拒绝的写请求及其原因。每个应用保留最新的 1,000 条。',
     none: '没有被拒绝的请求。',
     time: '时间',
@@ -48,7 +47,7 @@ export function Page() {
   const { values, set, clear, isNarrowed } = useFilters(filterNames)
   const language = useLanguage()
   return (
-    <PageFrame title={t('title')} operation={pageRefusals}>
+    <PageFrame operation={pageRefusals}>
       <section className="card">
         <FilterBar views="refusals" values={values}>
           <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />

@@ -3,8 +3,8 @@ import { Spin } from 'antd'
 import { useId, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getRegionTree } from '../../../src/regions/contract.ts'
-import { call } from '../api.ts'
-import { Cascader } from '../ui/fields.tsx'
+import { call } from '../api/api.ts'
+import { Cascader } from '../ui/form/fields.tsx'
 import { useTexts } from './texts.ts'
 
 /** An administrative division and those below it. */

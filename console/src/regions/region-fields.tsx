@@ -1,7 +1,7 @@
 import { Alert, Button, Form, type FormInstance } from 'antd'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { LimitedInput } from '../ui/limited.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { LimitedInput } from '../ui/form/limited.tsx'
+import { useCommon } from '../ui/text/texts.ts'
 import { byLevel, type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
 

@@ -2,21 +2,21 @@ import { Button, Checkbox, Empty, Form, Input, Tag } from 'antd'
 import { useState } from 'react'
 import { deleteRegion, pageRegions, type SavedRegionRecord, saveRegion } from '../../../src/regions/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
-import { useWrite } from '../api.ts'
+import { useWrite } from '../api/api.ts'
+import { useMay } from '../api/session.tsx'
 import { defineTexts } from '../language/index.ts'
-import { useMay } from '../session.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { showSuccess } from '../ui/feedback.tsx'
-import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
-import { FormDrawer } from '../ui/form-drawer.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { RecordForm } from '../ui/record-form.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { useCommon } from '../ui/texts.ts'
+import { Confirm } from '../ui/dialog/confirm.tsx'
+import { showSuccess } from '../ui/dialog/feedback.tsx'
+import { TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { FormDrawer } from '../ui/form/form-drawer.tsx'
+import { RecordForm } from '../ui/form/record-form.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 
 const useTexts = defineTexts(
   {
-    title: 'Regions',
     explanation:
       'Regions that the built-in table lacks, or that have another name there. Devices show these names immediately.',
     code: 'Code',
@@ -40,7 +40,6 @@ const useTexts = defineTexts(
     tooLong: 'Up to {{max}} characters.',
   },
   {
-    title: '行政区划',
     explanation: '内置行政区划表中没有的，或名称不同的行政区划。设备立即显示这里的名称。',
     code: '代码',
     name: '名称',
@@ -77,7 +76,7 @@ export function Page() {
   const remove = useWrite(deleteRegion)
   const columns = useColumns(setEdited, setDeleted)
   return (
-    <PageFrame title={t('title')} operation={pageRegions}>
+    <PageFrame operation={pageRegions}>
       <section className="card">
         <p className="faint" style={{ marginTop: 0 }}>
           {t('explanation')}

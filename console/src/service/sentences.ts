@@ -2,11 +2,11 @@ import type { JobFailure } from '../../../src/bulk/jobs/failure/contract.ts'
 import type { FindingRecord } from '../../../src/service/contract.ts'
 import { fill } from '../../../src/vocabulary/fill.ts'
 import { wordsOf } from '../../../src/vocabulary/findings.ts'
-import { attemptWords } from '../deliveries/failure-words.ts'
-import { jobFailureWords } from '../imports/failure-words.ts'
 import { type Language, useLanguage } from '../language/index.ts'
-import { inBytes } from '../ui/bytes.ts'
-import { grouped } from '../ui/number.ts'
+import { inBytes } from '../ui/text/bytes.ts'
+import { grouped } from '../ui/text/number.ts'
+import { attemptWords } from '../words/attempt-words.ts'
+import { jobFailureWords } from '../words/job-failure-words.ts'
 
 /** The values of a finding by their names. */
 export const valuesOf = ({ values }: Pick<FindingRecord, 'values'>): Record<string, string> =>

@@ -4,15 +4,15 @@ import type { Static } from 'typebox'
 import './service.css'
 import type { FindingRecord } from '../../../src/service/contract.ts'
 import { getServiceDetail, type SettingInForce, type TableSize } from '../../../src/service/detail/contract.ts'
-import { useRead } from '../api.ts'
-import { inBytes } from '../ui/bytes.ts'
-import { Facts } from '../ui/facts.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { grouped } from '../ui/number.ts'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
-import { Rows } from '../ui/rows.tsx'
-import { State } from '../ui/status.tsx'
+import { useRead } from '../api/api.ts'
+import { Loading } from '../ui/page/loading.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { RefusalResult } from '../ui/page/refusal.tsx'
+import { Rows } from '../ui/table/rows.tsx'
+import { inBytes } from '../ui/text/bytes.ts'
+import { Facts } from '../ui/text/facts.tsx'
+import { grouped } from '../ui/text/number.ts'
+import { State } from '../ui/text/status.tsx'
 import { useSentences } from './sentences.ts'
 import { useTexts } from './texts.ts'
 
@@ -21,9 +21,8 @@ type Forecast = NonNullable<Detail['forecast']>
 
 /** The page “Service”: the service's database, disk and processes, for the people who operate it. */
 export function Page() {
-  const t = useTexts()
   return (
-    <PageFrame title={t('title')} operation={getServiceDetail}>
+    <PageFrame operation={getServiceDetail}>
       <Service />
     </PageFrame>
   )

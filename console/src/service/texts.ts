@@ -2,7 +2,6 @@ import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
   {
-    title: 'Service',
     about: 'About this service',
     version: 'Version',
     runtime: 'Runtime',
@@ -45,7 +44,6 @@ export const useTexts = defineTexts(
     none: 'None',
   },
   {
-    title: '服务',
     about: '运行概况',
     version: '版本',
     runtime: '运行环境',

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useEffect } from 'react'
-import { Logo } from '../ui/logo.tsx'
-import { LanguageSwitch, ShadeSwitch } from '../ui/switches.tsx'
+import { Logo } from '../ui/page/logo.tsx'
+import { LanguageSwitch, ShadeSwitch } from '../ui/theme/switches.tsx'
 import { useTexts } from './texts.ts'
 import '../account/ways.css'
 

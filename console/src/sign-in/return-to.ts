@@ -1,6 +1,6 @@
 import { useLocation, useSearchParams } from 'react-router'
+import { store, stored } from '../browser/storage.ts'
 import { paths } from '../paths.ts'
-import { store, stored } from '../storage.ts'
 
 const storageKey = 'forecourt.returnTo'
 

@@ -5,7 +5,7 @@ import { lengths } from '../../../src/vocabulary/values.ts'
 import { type MapPoint, type Point, readPoint, swapped, writePoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { boxOf } from '../map/view.ts'
-import { LimitedInput } from '../ui/limited.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
 import { useTexts } from './texts.ts'
 
 /** The coordinates of a site: pasted as `longitude,latitude`, or picked on the map. */

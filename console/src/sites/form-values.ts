@@ -1,17 +1,11 @@
 import type { SiteRecord, SiteRegistration } from '../../../src/sites/contract.ts'
+import type { RuleField } from '../pricing/rule-fields.ts'
 
 // Converts between a site of the API and the values of its form, where a missing text is ''.
 
 type Field = Exclude<keyof SiteRegistration, 'appId'>
-type RuleField = 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'
 
 export type SiteValues = Record<Exclude<Field, RuleField>, string> & Record<RuleField, number | null>
-
-export const ruleFields: readonly { field: RuleField; ruleType: 1 | 2 | 3 }[] = [
-  { field: 'fastChargeBillRuleId', ruleType: 1 },
-  { field: 'rushingBillRuleId', ruleType: 2 },
-  { field: 'placeholderBillRuleId', ruleType: 3 },
-]
 
 const noValues: SiteValues = {
   siteName: '',

@@ -5,28 +5,29 @@ import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { schedulePriceChange } from '../../../src/sites/price-changes/contract.ts'
 import { AllThatMatch } from '../acts/all-that-match.tsx'
+import { useMay } from '../api/session.tsx'
 import { paths } from '../paths.ts'
 import { SiteDevices } from '../placements/parts.tsx'
 import { OtherRulesButton } from '../prices/other-rules-button.tsx'
 import { SiteMark } from '../prices/waiting.tsx'
+import { RuleFilter } from '../pricing/rule-picker.tsx'
 import { RegionFilter } from '../regions/cascader.tsx'
-import { useMay } from '../session.tsx'
-import { useApplicationColumn } from '../ui/application-name.tsx'
-import { ApplicationFilter } from '../ui/application-picker.tsx'
-import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
-import { LinkButton } from '../ui/link-button.tsx'
-import { Page as PageFrame } from '../ui/page.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { State } from '../ui/status.tsx'
-import { useCommon } from '../ui/texts.ts'
-import { RuleFilter } from './rule-picker.tsx'
+import { ApplicationFilter } from '../ui/filter/application-picker.tsx'
+import { ChoiceFilter, RangeFilter, TextFilter, useFilters } from '../ui/filter/filters.tsx'
+import { LinkButton } from '../ui/page/link-button.tsx'
+import { Page as PageFrame } from '../ui/page/page.tsx'
+import { type Column, Records } from '../ui/table/records.tsx'
+import { useApplicationColumn } from '../ui/text/application-name.tsx'
+import { State } from '../ui/text/status.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import { FilterBar } from '../views/filter-bar.tsx'
 import { Hours, isOutOfService, RuleLink, regionName, SiteLink } from './show.tsx'
 import './sites.css'
-import { store, stored } from '../storage.ts'
-import { part } from '../ui/part.tsx'
-import { OneLine } from '../ui/rows.tsx'
-import { Segments } from '../ui/segments.tsx'
-import { useSelection } from '../ui/selection.ts'
+import { store, stored } from '../browser/storage.ts'
+import { part } from '../ui/page/part.tsx'
+import { Segments } from '../ui/page/segments.tsx'
+import { OneLine } from '../ui/table/rows.tsx'
+import { useSelection } from '../ui/table/selection.ts'
 import { useTexts } from './texts.ts'
 
 const SitesMap = part(async () => ({ default: (await import('./sites-map.tsx')).SitesMap }))
@@ -56,7 +57,6 @@ export function Page() {
   const { appId } = useFilters(frameNames).values
   return (
     <PageFrame
-      title={t('title')}
       operation={pageSites}
       actions={
         may(saveSite) && (

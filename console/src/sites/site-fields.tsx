@@ -3,10 +3,11 @@ import type { ReactNode } from 'react'
 import { siteLengths } from '../../../src/sites/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { paths } from '../paths.ts'
-import { LimitedInput } from '../ui/limited.tsx'
-import { useCommon } from '../ui/texts.ts'
-import { ruleFields, type SiteValues } from './form-values.ts'
-import { RulePicker } from './rule-picker.tsx'
+import { ruleFields } from '../pricing/rule-fields.ts'
+import { RulePicker } from '../pricing/rule-picker.tsx'
+import { LimitedInput } from '../ui/form/limited.tsx'
+import { useCommon } from '../ui/text/texts.ts'
+import type { SiteValues } from './form-values.ts'
 import { closesNextDay } from './show.tsx'
 import { useTexts } from './texts.ts'
 import { ClosingTime, TimeOfDay } from './times.tsx'
@@ -102,7 +103,7 @@ export function RuleFields({ appId }: { appId: string }) {
               </a>
             }
           >
-            <RulePicker appId={appId} ruleType={ruleType} label={t(field)} placeholder={t('chooseRule')} />
+            <RulePicker appId={appId} ruleType={ruleType} label={t(field)} />
           </Form.Item>
         ))}
       </div>

@@ -1,0 +1,79 @@
+import { SearchOutlined } from '@ant-design/icons'
+import { Button } from 'antd'
+import { Suspense, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { part } from '../../ui/page/part.tsx'
+import { isSingleKeyOn } from './keys.ts'
+import { useTexts } from './texts.ts'
+
+const Palette = part(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const Shortcuts = part(async () => ({ default: (await import('./shortcuts.tsx')).Shortcuts }))
+
+type Opened = 'find' | 'shortcuts'
+
+/** Whether a dialog or a drawer is open; closed ones may stay in the page, hidden. */
+function isDialogOpen(): boolean {
+  return [...document.querySelectorAll('dialog[open], .ant-modal, .ant-drawer-open')].some((one) =>
+    one.checkVisibility(),
+  )
+}
+
+/** What a key opens; nothing while the user types, or while a dialog is open. */
+function openedBy(event: KeyboardEvent): Opened | undefined {
+  const { key, ctrlKey, metaKey, altKey, shiftKey } = event
+  if (event.defaultPrevented || isDialogOpen()) return undefined
+  if ((ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === 'k') return 'find'
+  const typed = (event.target as Element).closest('input, textarea, select, [contenteditable], [role=combobox]')
+  if (typed !== null || ctrlKey || metaKey || altKey || !isSingleKeyOn()) return undefined
+  if (key === '/') return 'find'
+  return key === '?' ? 'shortcuts' : undefined
+}
+
+/** The button that finds anything, and the shortcuts of the whole console. */
+export function Find() {
+  const t = useTexts()
+  const [opened, open] = useState<Opened>()
+  /** The element that had the focus before, and gets it back. */
+  const before = useRef<Element>(null)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const asked = openedBy(event)
+      if (asked === undefined) return
+      event.preventDefault()
+      before.current = document.activeElement
+      open(asked)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+  function close(): void {
+    // As long as the dialog is in the page, nothing outside of it takes the focus.
+    flushSync(() => open(undefined))
+    if (before.current instanceof HTMLElement) before.current.focus()
+  }
+  return (
+    <>
+      <Button
+        className="find-button"
+        icon={<SearchOutlined />}
+        aria-keyshortcuts="Control+K"
+        aria-haspopup="dialog"
+        onClick={({ currentTarget }) => {
+          before.current = currentTarget
+          open('find')
+        }}
+      >
+        <span className="find-words">{t('find')}</span>
+        <kbd className="find-words" aria-hidden>
+          Ctrl K
+        </kbd>
+      </Button>
+      <Suspense fallback={null}>
+        {opened === 'find' && (
+          <Palette onClose={close} onGo={() => open(undefined)} onShortcuts={() => open('shortcuts')} />
+        )}
+        {opened === 'shortcuts' && <Shortcuts onClose={close} />}
+      </Suspense>
+    </>
+  )
+}

@@ -1,0 +1,36 @@
+import { useLayoutEffect } from 'react'
+import { createBrowserRouter, Outlet, type RouteObject } from 'react-router'
+import { type PageRoute, pages, signedOutPages } from '../routes.tsx'
+import { MissingPage, PageFault } from '../ui/page/fault.tsx'
+import { Shell } from './shell.tsx'
+
+function routeOf({ path, load, entry }: PageRoute): RouteObject {
+  // If the chunk of the first page cannot be loaded, React Router shows nothing instead of the ErrorBoundary.
+  const lazy = () =>
+    load().then(
+      ({ Page }) => ({ Component: Page }),
+      () => ({ Component: MissingPage }),
+    )
+  return { path, lazy, handle: entry, ErrorBoundary: PageFault }
+}
+
+/** Holds every page. It is drawn with the first one, whose file may be there before; then the start screen of index.html goes. */
+function Frame() {
+  useLayoutEffect(() => document.querySelector('.boot')?.remove(), [])
+  return <Outlet />
+}
+
+const routes: RouteObject[] = [
+  {
+    Component: Frame,
+    ErrorBoundary: PageFault,
+    HydrateFallback: () => null,
+    children: [
+      ...signedOutPages.map(routeOf),
+      { path: '/console', Component: Shell, ErrorBoundary: PageFault, children: pages.map(routeOf) },
+    ],
+  },
+]
+
+/** Begins to load the page that the address names. */
+export const createRouter = () => createBrowserRouter(routes)

@@ -1,0 +1,129 @@
+import { Form, Input, Modal } from 'antd'
+import { type ReactNode, useState } from 'react'
+import { lengths } from '../../../../src/vocabulary/values.ts'
+import { LimitedTextArea } from '../form/limited.tsx'
+import { RefusalAlert } from '../page/refusal-alert.tsx'
+import { useCommon } from '../text/texts.ts'
+
+interface ConfirmProps {
+  isOpen: boolean
+  title: string
+  /** The effect, in plain words. */
+  children?: ReactNode
+  /** The label of the button. */
+  verb: string
+  isDangerous?: boolean
+  /** Asks for a reason, which is passed to `run`; an optional one may be empty. */
+  wantsReason?: boolean | 'optional'
+  /** A text that the user must type to enable the button. */
+  typed?: string
+  /** The names of fields in a refusal. */
+  fieldNames?: Record<string, string>
+  /** Whether the inputs among the children are complete. */
+  isComplete?: boolean
+  /** Runs the action. A refusal that it throws is shown, and the dialog stays open. */
+  run: (reason: string) => Promise<unknown>
+  onClose: () => void
+}
+
+/** Nobody sees how many spaces a name has, or of what kind, or can type each of them. */
+const isSameName = (typed: string, name: string) => asTyped(typed) === asTyped(name)
+const asTyped = (text: string) =>
+  text
+    .normalize('NFC')
+    .replace(/[\s\p{Cf}]+/gu, ' ')
+    .trim()
+
+/** Asks before an action that is hard to undo. */
+export function Confirm({
+  isOpen,
+  title,
+  children,
+  verb,
+  isDangerous = false,
+  wantsReason = false,
+  typed,
+  fieldNames = {},
+  isComplete = true,
+  run,
+  onClose,
+}: ConfirmProps) {
+  const t = useCommon()
+  const [reason, setReason] = useState('')
+  const [text, setText] = useState('')
+  const [error, setError] = useState<Error>()
+  const [isRunning, setRunning] = useState(false)
+  const isReasonGiven = wantsReason !== true || reason.trim() !== ''
+  const isReady = isComplete && isReasonGiven && (typed === undefined || isSameName(text, typed))
+
+  function close(): void {
+    setReason('')
+    setText('')
+    setError(undefined)
+    onClose()
+  }
+
+  async function go(): Promise<void> {
+    if (!isReady || isRunning) return
+    setRunning(true)
+    setError(undefined)
+    try {
+      await run(reason)
+      close()
+    } catch (refusal) {
+      setError(refusal as Error)
+    } finally {
+      setRunning(false)
+    }
+  }
+
+  return (
+    <Modal
+      open={isOpen}
+      title={title}
+      okText={verb}
+      okButtonProps={{ danger: isDangerous, disabled: !isReady, loading: isRunning }}
+      // Beside “Cancel the change” a button “Cancel” could mean either.
+      cancelText={verb.startsWith(t('cancel')) ? t('goBack') : t('cancel')}
+      onOk={() => void go()}
+      onCancel={close}
+      destroyOnHidden
+    >
+      <RefusalAlert error={error} fieldNames={fieldNames} />
+      {/* Inputs among the children are part of the form, so that Enter confirms there too. */}
+      <Form layout="vertical" onFinish={() => void go()}>
+        <div style={{ marginBottom: 12 }}>{children}</div>
+        {wantsReason && (
+          <Form.Item
+            label={t('reason')}
+            required={wantsReason === true}
+            extra={wantsReason === true ? t('reasonNeeded') : t('reasonKept')}
+            htmlFor="confirm-reason"
+          >
+            <LimitedTextArea
+              id="confirm-reason"
+              most={lengths.reason}
+              autoSize={{ minRows: 2 }}
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          </Form.Item>
+        )}
+        {typed !== undefined && (
+          <Form.Item
+            label={<span className="typed-name">{t('typeToConfirm', { text: typed })}</span>}
+            required
+            htmlFor="confirm-typed"
+          >
+            <Input
+              id="confirm-typed"
+              autoComplete="off"
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </Form.Item>
+        )}
+      </Form>
+    </Modal>
+  )
+}

@@ -1,0 +1,130 @@
+import type { InputRef } from 'antd'
+import { Suspense, useEffect, useId, useRef, useState } from 'react'
+import { useNavigation, useSearchParams } from 'react-router'
+import { Input, Select } from '../form/fields.tsx'
+import { part } from '../page/part.tsx'
+import { useCommon } from '../text/texts.ts'
+import { useChangeSearch } from './address.ts'
+import { useIsComposing } from './rested.ts'
+
+/** The filters of a page, kept in its address, so that a view can be sent to a colleague. */
+export function useFilters<Name extends string>(names: readonly Name[]) {
+  const [search] = useSearchParams()
+  const change = useChangeSearch()
+  const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>
+  function set(changes: Partial<Record<Name, string>>): void {
+    // A changed filter starts at the first page.
+    // At once, so that the rows are asked for before the browser draws anything else.
+    change({ ...changes, cursor: undefined, pageNo: undefined }, { replace: true, flushSync: true })
+  }
+  const clear = (except: readonly Name[] = []) =>
+    set(
+      Object.fromEntries(names.filter((name) => !except.includes(name)).map((name) => [name, ''])) as Record<
+        Name,
+        string
+      >,
+    )
+  const isNarrowed = (except: readonly Name[] = []) =>
+    names.some((name) => !except.includes(name) && values[name] !== '')
+  return { values, set, clear, isNarrowed }
+}
+
+interface FilterProps {
+  label: string
+  value: string
+  onChange: (value: string) => void
+}
+
+interface TextFilterProps extends FilterProps {
+  width?: number
+  /** Maps the typed text to the filter's value. */
+  meaning?: ((text: string) => string) | undefined
+}
+
+/** How long a text filter waits for another key. */
+const typingMs = 60
+
+/** A text filter, applied a moment after the last key, or at once with Enter. */
+export function TextFilter({ label, value, onChange, width = 180, meaning = (text) => text }: TextFilterProps) {
+  const id = useId()
+  const [text, setText] = useState(value)
+  const field = useRef<InputRef>(null)
+  const { state } = useNavigation()
+  const isUnfinished = useIsComposing()
+  // A value that comes later from the address must not overwrite the text while the user types.
+  useEffect(() => {
+    if (document.activeElement !== field.current?.input) setText(value)
+  }, [value])
+  useEffect(() => {
+    // While another page loads, this one's filter must not change the address.
+    if (meaning(text) === value || state !== 'idle' || isUnfinished) return
+    const timer = setTimeout(() => onChange(meaning(text)), typingMs)
+    return () => clearTimeout(timer)
+  })
+  return (
+    <label htmlFor={id}>
+      {label}
+      <Input
+        ref={field}
+        id={id}
+        // Without it, the icon that clears the field would be a part of its name.
+        aria-label={label}
+        allowClear
+        style={{ width: '100%', minWidth: Math.min(width, 140), maxWidth: width }}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onPressEnter={() => onChange(meaning(text))}
+      />
+    </label>
+  )
+}
+
+interface ChoiceFilterProps extends FilterProps {
+  choices: { value: string; label: string }[]
+  width?: number
+}
+
+export function ChoiceFilter({ label, value, onChange, choices, width = 140 }: ChoiceFilterProps) {
+  const t = useCommon()
+  const id = useId()
+  return (
+    <label htmlFor={id}>
+      {label}
+      <Select
+        id={id}
+        aria-label={label}
+        style={{ minWidth: width }}
+        popupMatchSelectWidth={false}
+        value={value}
+        onChange={onChange}
+        options={[{ value: '', label: t('all') }, ...choices]}
+      />
+    </label>
+  )
+}
+
+export interface RangeFilterProps {
+  label: string
+  from: string
+  to: string
+  /** Set for the time of the last report, where the presets are lengths of silence and not days. */
+  isOfSilence?: boolean
+  onChange: (from: string, to: string) => void
+}
+
+const LazyRangeFilter = part(async () => ({ default: (await import('./range-filter.tsx')).RangeFilter }))
+
+/** A time range in the service's time zone. The calendar loads after the rows; its space is reserved until then. */
+export function RangeFilter(props: RangeFilterProps) {
+  const place = (
+    <div className="range-filter">
+      {props.label}
+      <div className="field-place" />
+    </div>
+  )
+  return (
+    <Suspense fallback={place}>
+      <LazyRangeFilter {...props} />
+    </Suspense>
+  )
+}

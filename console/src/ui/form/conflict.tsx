@@ -1,0 +1,87 @@
+import { Alert, Button, Space } from 'antd'
+import { defineTexts } from '../../language/index.ts'
+import { useCommon } from '../text/texts.ts'
+import { Compared } from './compared.tsx'
+
+const useTexts = defineTexts(
+  {
+    opened: 'When you opened it',
+    now: 'Current',
+    keepMine: 'Keep mine and save',
+    takeTheirs: 'Take theirs',
+    both: 'You both changed: {{fields}}. Fields that only you changed are kept either way.',
+  },
+  {
+    opened: '打开时',
+    now: '现在',
+    keepMine: '保留我的并保存',
+    takeTheirs: '采用对方的',
+    both: '双方都修改了：{{fields}}。仅您修改的内容无论如何都会保留。',
+  },
+)
+
+interface ConflictProps<Item> {
+  /** The record that the form was opened with. */
+  opened: Item
+  /** The current record; undefined until it has been read. */
+  now: Item | undefined
+  /** The fields that were changed on both sides. */
+  both: readonly string[]
+  fieldNames: Record<string, string>
+  isLoading: boolean
+  load: () => void
+  keepMine: () => void
+  takeTheirs: () => void
+}
+
+/** Shown in a form when someone else has changed its record: the differences, and the choice between the two. */
+export function Conflict<Item>({
+  opened,
+  now,
+  both,
+  fieldNames,
+  isLoading,
+  load,
+  keepMine,
+  takeTheirs,
+}: ConflictProps<Item>) {
+  const t = useTexts()
+  const common = useCommon()
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      role="alert"
+      style={{ marginBottom: 16 }}
+      title={common('changedMeanwhile')}
+      description={
+        <>
+          <p style={{ marginTop: 0 }}>{common('unsaved')}</p>
+          {now === undefined ? (
+            <Button onClick={load} loading={isLoading}>
+              {common('takeTheirs')}
+            </Button>
+          ) : (
+            <>
+              <Compared
+                before={opened}
+                after={now}
+                names={fieldNames}
+                titles={{ before: t('opened'), after: t('now') }}
+              />
+              {both.length > 0 && (
+                <p style={{ marginBottom: 0 }}>
+                  {t('both', { fields: both.map((field) => fieldNames[field] ?? field).join(', ') })}
+                </p>
+              )}
+              <Space wrap style={{ marginTop: 12 }}>
+                <Button onClick={keepMine}>{t('keepMine')}</Button>
+                <Button onClick={takeTheirs}>{t('takeTheirs')}</Button>
+              </Space>
+            </>
+          )}
+        </>
+      }
+    />
+  )
+}

@@ -1,0 +1,11 @@
+import { Spin } from 'antd'
+import { useCommon } from '../text/texts.ts'
+
+export function Loading() {
+  const t = useCommon()
+  return (
+    <output style={{ display: 'grid', placeItems: 'center', minHeight: 240 }} aria-label={t('loading')}>
+      <Spin />
+    </output>
+  )
+}

@@ -1,0 +1,58 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Button } from 'antd'
+import { useEffect } from 'react'
+import type { ForecourtError } from '../../../../sdk/src/error.ts'
+import { isOutage, noteTold, retryFailed } from '../../api/outages.ts'
+import { useCommon } from '../text/texts.ts'
+import { Result } from './result.tsx'
+
+export interface RefusalProps {
+  error: ForecourtError | Error | null | undefined
+  /** Repeats the request. */
+  retry?: () => void
+  /** The form's names of fields; a field without one is shown by its API name. */
+  fieldNames?: Record<string, string>
+}
+
+/** The words of a refusal, and what identifies it. */
+export function useWords(error: RefusalProps['error']) {
+  const t = useCommon()
+  const known = error as Partial<ForecourtError> | null | undefined
+  const { status = 0 } = known ?? {}
+  // Every response of the service has a code; one without comes from a program on the way to it.
+  const isForeign = status !== 0 && !known?.code
+  const details = [
+    known?.code ? t('code', { code: known.code }) : '',
+    known?.requestId ? t('requestId', { id: known.requestId }) : '',
+  ].filter((part) => part !== '')
+  return {
+    message: status === 0 ? t('noAnswer') : isForeign ? t('foreignAnswer', { status }) : (known?.reason ?? ''),
+    details: details.join(' · '),
+    errors: known?.errors ?? [],
+  }
+}
+
+/** Notes that an error is shown, so that it is not told twice. */
+export function useTold(error: RefusalProps['error']): void {
+  useEffect(() => {
+    if (error != null) noteTold(error)
+  }, [error])
+}
+
+/** A refusal instead of a whole page or table. */
+export function RefusalResult({ error, retry }: RefusalProps) {
+  const t = useCommon()
+  const { message, details } = useWords(error)
+  const queries = useQueryClient()
+  useTold(error)
+  const again = retry ?? (isOutage(error) ? () => void retryFailed(queries) : undefined)
+  const isForbidden = (error as Partial<ForecourtError> | null)?.code === 10003
+  return (
+    <Result
+      status={isForbidden ? 'warning' : 'error'}
+      title={isForbidden ? t('notPermitted') : message}
+      subTitle={details}
+      extra={again && <Button onClick={again}>{t('retry')}</Button>}
+    />
+  )
+}

@@ -1,0 +1,52 @@
+import { BulbOutlined, GlobalOutlined } from '@ant-design/icons'
+import { Button } from 'antd'
+import type { Shade } from '../../browser/shade.ts'
+import { chooseLanguage, defineTexts, type Language, useLanguage } from '../../language/index.ts'
+import { Dropdown } from '../dialog/dropdown.tsx'
+import { useShade } from './theme.tsx'
+
+const useTexts = defineTexts(
+  { language: 'Language', shade: 'Appearance', light: 'Light', dark: 'Dark', system: 'System' },
+  { language: '语言', shade: '外观', light: '浅色', dark: '深色', system: '跟随系统' },
+)
+
+export function LanguageSwitch() {
+  const t = useTexts()
+  const language = useLanguage()
+  return (
+    <Dropdown
+      menu={{
+        selectedKeys: [language],
+        items: [
+          { key: 'zh', label: '中文' },
+          { key: 'en', label: 'English' },
+        ],
+        onClick: ({ key }) => chooseLanguage(key as Language),
+      }}
+    >
+      <Button
+        type="text"
+        icon={<GlobalOutlined />}
+        aria-label={`${language === 'zh' ? '中文' : 'EN'} ${t('language')}`}
+      >
+        {language === 'zh' ? '中文' : 'EN'}
+      </Button>
+    </Dropdown>
+  )
+}
+
+export function ShadeSwitch() {
+  const t = useTexts()
+  const { shade, choose } = useShade()
+  return (
+    <Dropdown
+      menu={{
+        selectedKeys: [shade],
+        items: (['light', 'dark', 'system'] as const).map((key) => ({ key, label: t(key) })),
+        onClick: ({ key }) => choose(key as Shade),
+      }}
+    >
+      <Button type="text" icon={<BulbOutlined />} aria-label={t('shade')} />
+    </Dropdown>
+  )
+}
