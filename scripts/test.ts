@@ -56,8 +56,8 @@ async function bundle(): Promise<string> {
     target: 'bun',
     format: 'cjs',
     bytecode: true,
-    // As on a machine of one gigabyte: before its start, PostgreSQL prepares all the shared buffers that the memory allows.
-    banner: 'process.constrainedMemory = () => 1024 ** 3',
+    // As on a small machine: before its start, PostgreSQL prepares all the shared buffers that the memory allows.
+    banner: 'process.constrainedMemory = () => 512 * 1024 ** 2',
     outdir,
     plugins: [
       {

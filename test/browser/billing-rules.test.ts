@@ -144,7 +144,7 @@ describe('billing rules', () => {
     const rule = await newRule(app)
     const visited = await visit(editOf(rule), { role: 'operator' })
     const { page } = visited
-    const border = page.getByRole('slider', { name: 'Start, period 2' })
+    const border = page.getByRole('slider', { name: 'Start of period 2' })
     await border.focus()
     await page.keyboard.press('ArrowRight')
     expect(await border.getAttribute('aria-valuetext')).toBe('08:15:00')
@@ -163,7 +163,7 @@ describe('billing rules', () => {
     expect(await cell(page, 'Start', 2).inputValue()).toBe('06:00:00')
     // A click inside a period splits the period at that time.
     await page.mouse.click(bar.x + bar.width * (20 / 24), bar.y + 100)
-    await page.getByRole('slider', { name: 'Start, period 6' }).waitFor()
+    await page.getByRole('slider', { name: 'Start of period 6' }).waitFor()
     expect(await cell(page, 'Start', 5).inputValue()).toBe('20:00:00')
     await cell(page, 'Electricity', 5).fill('1.5')
     await page.getByRole('button', { name: 'Remove period 3' }).click()

@@ -67,9 +67,9 @@ describe('prices from a date on', () => {
       // Lists mark the rule, and the site that names it.
       await hand.go('Billing rules')
       await page.getByLabel('Name', { exact: true }).fill(name)
-      await page.getByTitle(`Price change from ${change?.effectiveTime} on`).waitFor()
+      await page.getByTitle(`Price change from ${change?.effectiveTime}`).waitFor()
       await leadTo(page, `/console/sites?appId=${app.appId}`)
-      await page.getByTitle(`Price change from ${change?.effectiveTime} on`).waitFor()
+      await page.getByTitle(`Price change from ${change?.effectiveTime}`).waitFor()
 
       await leadTo(page, `/console/billing-rules/${app.appId}/${rule}`)
       await page.getByRole('button', { name: `Cancel the price change for ${change?.effectiveTime}` }).click()
@@ -120,7 +120,7 @@ describe('prices from a date on', () => {
     expect(new Date(`${change?.effectiveTime.slice(0, 10)}T00:00:00Z`).getUTCDay()).toBe(1)
 
     // Each site is marked, with the prices that follow.
-    await page.getByTitle(`Price change from ${change?.effectiveTime} on`).nth(1).waitFor()
+    await page.getByTitle(`Price change from ${change?.effectiveTime}`).nth(1).waitFor()
     await leadTo(page, `/console/sites/${app.appId}/${sites[0]?.id}`)
     await page.getByText(`From ${change?.effectiveTime}`).waitFor()
     await page.getByText(/^in \d d \d+ h$/).waitFor()
