@@ -16,8 +16,6 @@ import { expectPublished } from './published.ts'
 
 export const projectFolder = join(import.meta.dirname, '..')
 const bun = join(projectFolder, 'node_modules', '.bin', 'bun')
-// As in the bundle: before its start, PostgreSQL prepares all the shared buffers that the memory allows.
-if (process.env.FORECOURT_TEST_BUNDLE !== undefined) process.constrainedMemory = () => 512 * 1024 ** 2
 
 export interface ServiceOptions {
   /**

@@ -200,7 +200,14 @@ export class OwnDatabase {
     prepareDatabase(this.dataDir)
     // Enough connections for several services, each of which may be several processes.
     const processes = 3 * Number(process.env.FORECOURT_TEST_WORKERS ?? 1)
-    this.handle = await startEmbeddedDatabase(this.dataDir, () => {}, { processes })
+    const { constrainedMemory } = process
+    // As in the bundle: before its start, PostgreSQL prepares all the shared buffers that the memory allows.
+    if (process.env.FORECOURT_TEST_BUNDLE !== undefined) process.constrainedMemory = () => 512 * 1024 ** 2
+    try {
+      this.handle = await startEmbeddedDatabase(this.dataDir, () => {}, { processes })
+    } finally {
+      process.constrainedMemory = constrainedMemory
+    }
     return this
   }
 
