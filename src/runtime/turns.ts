@@ -1,7 +1,7 @@
 import { unavailable } from '../vocabulary/refusals.ts'
 import { Company } from './company.ts'
 
-/** Whoever waits for a turn. The signal is asked for only when there is a wait: some cost more than the work. */
+/** A request that may have to wait. Its signal is read only then, because some signals cost more than the work. */
 interface Waiter {
   readonly isAborted: boolean
   readonly signal: AbortSignal
@@ -20,7 +20,7 @@ export interface TurnLimits {
   waitingOfOne?: number
   /** The error for work that finds too much waiting. */
   full: () => Error
-  /** Who is there; whoever gives it notes the callers. */
+  /** Who is there, noted by its owner. By default the turns note their own keys. */
   company?: Company
 }
 
@@ -84,6 +84,11 @@ export class Turns {
 
   private wait(name: string, key: Key, signal: AbortSignal | undefined): Promise<void> {
     const { waiting, waitingOfOne, full } = this.limits
+    // The caller has hung up, and its connection is only looked at now.
+    if (signal?.aborted) {
+      this.forgetIdle(name, key)
+      throw unavailable()
+    }
     if (this.waiting >= waiting || key.waiting.size >= waitingOfOne) {
       this.forgetIdle(name, key)
       throw full()

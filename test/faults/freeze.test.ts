@@ -200,7 +200,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, prepare, chan
     )
     expect((await changed).code).toBe(0)
     const answers = await Promise.all(sent)
-    // On a busy machine some wait for too long before the lock is let go, and are told so.
+    // On a busy machine some wait too long for the lock, and get 50003.
     const inTime = answers.map(({ code }, index) => `${writes[index]?.[0].id} ${code === unknown ? refused : code}`)
     expect(inTime).toEqual(writes.map(([{ id }]) => `${id} ${refused}`))
     expect(answers.filter(({ code }) => code === refused).length).toBeGreaterThan(writes.length / 2)
