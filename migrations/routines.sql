@@ -1,7 +1,7 @@
 -- The functions of the write path, as a start makes them: put together from the routine.ts of each feature by
 -- `npm run generate`. To be read; no migration. A name ends with a digest of its text.
 
-create function register_devices_c0daaaedf99c (
+create function register_devices_605f813ab0c7 (
   p_now timestamptz,
   p_catalogue_version bigint,
   p_apps text[],
@@ -16,7 +16,8 @@ create function register_devices_c0daaaedf99c (
   p_caller_apps text[],
   p_caller_tokens text[],
   p_rows text,
-  p_records text
+  p_records text,
+  p_is_dry boolean
 ) returns table (device_no text, outcome text, body_hash text, answer text, kept_at timestamptz)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
@@ -118,7 +119,7 @@ begin
   with bound as (
     insert into device_binding (device_no, app_id, bound_at)
     select i.device_no, i.app_id, p_now from (select n, p_owners[n] as app_id, p_serials[n] as device_no, p_keys[n] as key from generate_series(1, cardinality(p_owners)) as n) as i
-    where i.app_id = any(v_online) and i.device_no <> all(p_unknown)
+    where not p_is_dry and i.app_id = any(v_online) and i.device_no <> all(p_unknown)
       and (v_kept = '{}' or i.key is null or i.app_id || ' ' || i.key <> all(v_kept))
     on conflict (device_no) do nothing
     returning device_no
@@ -163,6 +164,7 @@ begin
         when held.app_id is not null then 'deviceBoundElsewhere'
         when (select version from device_catalogue where only_row) <> p_catalogue_version then 'again'
         when i.device_no = any(p_unknown) then 'deviceUnknown'
+        when p_is_dry then 'free'
         else 'again'
       end,
       k.body_hash, k.answer, k.created_at
@@ -735,177 +737,6 @@ begin
       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
   end if;
   return query select unnest(v_changed);
-end
-$routine$;
-
-create function save_sites_4440e7d4ac73 (
-  p_now timestamptz,
-  p_apps text[],
-  p_rule_owners text[],
-  p_rules bigint[],
-  p_count integer,
-  p_key_owners text[],
-  p_keys text[],
-  p_callers integer,
-  p_caller_apps text[],
-  p_caller_tokens text[],
-  p_rows text,
-  p_records text
-) returns table (n bigint, id bigint, is_revoked boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text)
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
-#variable_conflict use_column
-declare
-  v_app text;
-  v_base bigint;
-  v_bases bigint[] := '{}';
-  v_rows json := p_rows;
-  v_configured text[];
-  -- One text per rule: its application, id and type.
-  v_rules text[] := '{}';
-  v_has_application boolean;
-  v_kept text[] := '{}';
-  v_ids bigint[];
-  v_revoked text[] := '{}';
-begin
-  foreach v_app in array p_apps loop
-    perform 1 from application_lock where app_id = v_app for update;
-    update event_head
-    set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count
-    where app_id = v_app returning last_event_id - p_count into v_base;
-    v_bases := v_bases || v_base;
-  end loop;
-  if p_callers > 0 and (
-      select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
-        select 1 from access_token t where t.token_hash = c.token_hash and exists (
-          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
-    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
-      v_revoked := array(
-      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
-      where c.token_hash not like '% %' and not exists (
-        select 1 from access_token t where t.token_hash = c.token_hash and exists (
-          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
-    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
-      if array_to_string(p_caller_tokens, '') like '% %' then
-        v_revoked := v_revoked || array(
-      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
-      where case
-        when c.token_hash like 'session %' then not exists (
-          select 1 from 
-  operator_session s left join operator_key k on k.id = s.operator_key_id
-    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
-  where s.expires_at - now() > interval '0' -- not as a range, whose index holds the sessions of everybody
-    and (s.operator_id is null
-      or (o.status = 1 and not o.has_left and (o.password_hash is not null or exists (select 1 from operator_identity where operator_id = o.id))))
-    and (k.id is null or 
-  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
-    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
-      then null
-    when 'viewer' in (k.role, o.role) then 'viewer'
-    when 'operator' in (k.role, o.role) then 'operator' else k.role end is not null) and s.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint
-            and coalesce(case when k.id is null then o.role else 
-  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
-    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
-      then null
-    when 'viewer' in (k.role, o.role) then 'viewer'
-    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') = split_part(c.token_hash, ' ', 3) and (coalesce(case when k.id is null then o.role else 
-  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
-    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
-      then null
-    when 'viewer' in (k.role, o.role) then 'viewer'
-    when 'operator' in (k.role, o.role) then 'operator' else k.role end end, 'admin') <> 'developer'
-            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
-        when c.token_hash like 'key %' then not exists (
-          select 1 from operator_key k left join operator o on o.id = k.operator_id
-          where k.id = nullif(split_part(c.token_hash, ' ', 2), '')::bigint and 
-  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
-    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
-      then null
-    when 'viewer' in (k.role, o.role) then 'viewer'
-    when 'operator' in (k.role, o.role) then 'operator' else k.role end = split_part(c.token_hash, ' ', 3) and (
-  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
-    when o.source = 2 and (o.has_left or coalesce(o.signed_in_at, o.created_at) < now() - interval '30 days')
-      then null
-    when 'viewer' in (k.role, o.role) then 'viewer'
-    when 'operator' in (k.role, o.role) then 'operator' else k.role end <> 'developer'
-            or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id)))
-        else false end);
-      end if;
-    end if;
-  v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
-  if p_rules <> '{}' then
-    foreach v_app in array p_apps loop
-      -- Looked up one by one: for a list of ids, a planner without statistics reads all rules of the application.
-      v_rules := v_rules || array(
-        select v_app || ' ' || i.id || ' ' || rule.rule_type from unnest(p_rule_owners, p_rules) as i (app_id, id)
-        cross join lateral (select rule_type from billing_rule where app_id = v_app and id = i.id limit 1) as rule
-        where i.app_id = v_app);
-    end loop;
-  end if;
-  if p_keys <> '{}' then
-    foreach v_app in array p_apps loop
-      v_kept := v_kept || array(
-        select v_app || ' ' || i.key from unnest(p_key_owners, p_keys) as i (app_id, key)
-        cross join lateral (
-    select key, body_hash, answer, created_at from idempotency_key
-    where app_id = v_app and operation = 'saveSite' and key = i.key
-      -- Not as a range of created_at: a plan that came by that index would read every key of a day.
-      and created_at + interval '24 hours' > p_now
-    limit 1) as kept where i.app_id = v_app);
-    end loop;
-  end if;
-  v_ids := array(
-    select case when i.app_id = any(v_configured)
-      and (i.fast_rule_id is null or concat_ws(' ', i.app_id, i.fast_rule_id, 1) = any(v_rules)) and (i.slow_rule_id is null or concat_ws(' ', i.app_id, i.slow_rule_id, 2) = any(v_rules)) and (i.occupancy_rule_id is null or concat_ws(' ', i.app_id, i.occupancy_rule_id, 3) = any(v_rules))
-      and (v_kept = '{}' or i.key is null or i.app_id || ' ' || i.key <> all(v_kept))
-      and i.app_id <> all(v_revoked) then nextval('site_id') end
-    from rows from (json_to_recordset(v_rows) as (app_id text, key text, fast_rule_id bigint, slow_rule_id bigint, occupancy_rule_id bigint),
-      unnest(string_to_array(p_records, E'
-'))) with ordinality as i (app_id, key, fast_rule_id, slow_rule_id, occupancy_rule_id, record, n) order by i.n);
-
-  insert into site (id, app_id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day, business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id, ipc_ids, province_code, province_name, city_code, city_name, district_code, district_name, detail_address, coordinates, longitude, latitude, created_at)
-  select v_ids[i.n], app_id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day, business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id, ipc_ids, province_code, province_name, city_code, city_name, district_code, district_name, detail_address, coordinates, longitude, latitude, p_now from rows from (json_to_recordset(v_rows) as (app_id text, site_name text, contacts text, contacts_phone text, customer_service_phone text, business_week_day text, business_start_time text, business_closing_time text, site_picture_url text, fast_rule_id bigint, slow_rule_id bigint, occupancy_rule_id bigint, ipc_ids text, province_code text, province_name text, city_code text, city_name text, district_code text, district_name text, detail_address text, coordinates text, longitude double precision, latitude double precision),
-      unnest(string_to_array(p_records, E'
-'))) with ordinality as i (app_id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day, business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id, ipc_ids, province_code, province_name, city_code, city_name, district_code, district_name, detail_address, coordinates, longitude, latitude, record, n) where v_ids[i.n] is not null;
-  insert into event (app_id, id, type, time, actor, subject, data)
-  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, 'site.created', p_now, i.actor, v_ids[i.n]::text, '{"id":' || v_ids[i.n] || i.record
-  from rows from (json_to_recordset(v_rows) as (app_id text, actor text),
-      unnest(string_to_array(p_records, E'
-'))) with ordinality as i (app_id, actor, record, n) where v_ids[i.n] is not null;
-  if p_keys <> '{}' then
-    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-    select i.app_id, 'saveSite', i.key, i.body_hash, '{"id":' || v_ids[i.n] || i.record, p_now
-    from rows from (json_to_recordset(v_rows) as (app_id text, key text, body_hash text),
-      unnest(string_to_array(p_records, E'
-'))) with ordinality as i (app_id, key, body_hash, record, n) where i.key is not null and v_ids[i.n] is not null
-    on conflict (app_id, operation, key) do update
-      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
-  end if;
-
-  if array_position(v_ids, null) is null then
-    return query
-    select written.n, written.id, false, true, true, null::smallint, null::smallint, null::smallint, null::text, null::text
-    from unnest(v_ids) with ordinality as written (id, n);
-    return;
-  end if;
-  foreach v_app in array p_apps loop
-    v_has_application := exists (select 1 from application where app_id = v_app);
-    return query
-    select i.n, v_ids[i.n], v_app = any(v_revoked), v_has_application, v_app = any(v_configured),
-      (select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
-      where starts_with(r, i.app_id || ' ' || i.fast_rule_id || ' ')), (select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
-      where starts_with(r, i.app_id || ' ' || i.slow_rule_id || ' ')), (select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
-      where starts_with(r, i.app_id || ' ' || i.occupancy_rule_id || ' ')), k.body_hash, k.answer
-    from rows from (json_to_recordset(v_rows) as (app_id text, key text, fast_rule_id bigint, slow_rule_id bigint, occupancy_rule_id bigint),
-      unnest(string_to_array(p_records, E'
-'))) with ordinality as i (app_id, key, fast_rule_id, slow_rule_id, occupancy_rule_id, record, n)
-    left join lateral (
-    select key, body_hash, answer, created_at from idempotency_key
-    where app_id = v_app and operation = 'saveSite' and key = i.key
-      -- Not as a range of created_at: a plan that came by that index would read every key of a day.
-      and created_at + interval '24 hours' > p_now
-    limit 1) as k on true
-    where i.app_id = v_app;
-  end loop;
 end
 $routine$;
 

@@ -89,7 +89,6 @@ import { PriceApplier } from './sites/price-changes/price-applier.ts'
 import { priceChangeRoutes } from './sites/price-changes/routes.ts'
 import { sitePriceRoutes } from './sites/prices/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
-import { saveSitesRoutine } from './sites/routine.ts'
 import { limits } from './vocabulary/limits.ts'
 import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moments.ts'
 import { refusals, tooManyRequests } from './vocabulary/refusals.ts'
@@ -134,7 +133,6 @@ export const routines: Routine[] = [
   applyReportsRoutine,
   readOwnedRoutine,
   changeOwnersRoutine,
-  saveSitesRoutine,
   issueTokensRoutine,
   claimEndpointsRoutine,
   renewLeasesRoutine,

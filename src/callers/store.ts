@@ -121,10 +121,14 @@ export async function requireAccess(sql: Statements, caller: Caller): Promise<vo
   if (found?.is_living !== true) throw tokenInvalid('invalid_token')
 }
 
+export async function applicationExists(sql: Statements, appId: string): Promise<boolean> {
+  const [known] = await sql`select 1 from application where app_id = ${appId}`
+  return known !== undefined
+}
+
 /** Throws 10004. */
 export async function requireApplicationExists(sql: Statements, appId: string): Promise<void> {
-  const [known] = await sql`select 1 from application where app_id = ${appId}`
-  if (known === undefined) throw new Refusal('applicationNotFound')
+  if (!(await applicationExists(sql, appId))) throw new Refusal('applicationNotFound')
 }
 
 /** A caller as the database knows it. */

@@ -81,15 +81,17 @@ const saveChangedSql = `update device set ${changeableColumns.map((column, place
   where app_id = $1 and bound_at = $2::text::timestamptz and device_no = $3`
 
 /**
- * Writes the members that an update can change. The transaction must hold the application's lock. Each device is
- * updated by its whole key, in statements that are sent without waiting for each other: for a join of the list and the
- * table, a planner without statistics reads the list again for each device of the application.
+ * Writes the members that an update can change; of a device that comes twice, the last. The transaction must hold the
+ * applications' locks. Each device is updated by its whole key, in statements that are sent without waiting for each other:
+ * for a join of the list and the table, a planner without statistics reads the list again for each device of the
+ * application.
  */
-export async function saveChangedDevices(tx: Statements, appId: string, devices: readonly Device[]): Promise<void> {
+export async function saveChangedDevices(tx: Statements, devices: readonly Device[]): Promise<void> {
+  const last = new Map(devices.map((device) => [device.deviceNo, device]))
   await Promise.all(
-    devices.map((device) => {
+    [...last.values()].map((device) => {
       const changed = changeableMembers.map((member) => device[member])
-      const values = [appId, device.boundAt.toISOString(), device.deviceNo, ...changed]
+      const values = [device.appId, device.boundAt.toISOString(), device.deviceNo, ...changed]
       return tx.unsafe(saveChangedSql, values, { prepare: true })
     }),
   )

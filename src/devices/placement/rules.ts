@@ -93,7 +93,6 @@ export function replacing({ deviceNo, siteId, laneType, laneName }: PlacementUps
 /** The application's devices and sites as they are under its lock; `decidePlacement` keeps this up to date. */
 export interface Standing {
   appId: string
-  now: Date
   /** By serial: when the device was bound, and since when the serial has had no other owner. */
   bindings: Map<string, { boundAt: Date; heldSince: Date }>
   siteNames: Map<number, string>
@@ -106,7 +105,6 @@ export interface Standing {
 /** A step of a change, each with its event: a placement that began, that has another lane, or that ended. */
 export interface PlacementStep {
   type: 'device.placed' | 'device.unplaced'
-  actor: string
   placement: Placement
 }
 
@@ -123,8 +121,7 @@ interface DecidedPlacement {
 export function decidePlacement(
   standing: Standing,
   { deviceNo, to: asked, reason }: PlacementChange,
-  actor: string,
-  ifMatch: string | null,
+  { actor, ifMatch, now }: { actor: string; ifMatch: string | null; now: Date },
 ): DecidedPlacement {
   const binding = standing.bindings.get(deviceNo)
   if (binding === undefined) throw new Refusal('deviceNotFound')
@@ -140,14 +137,14 @@ export function decidePlacement(
   const wasPlaced = lasting !== undefined
   if (to !== null && lasting !== undefined && isSame(lasting, to)) return { placement: lasting, steps, wasPlaced }
   const step = (type: PlacementStep['type'], placement: Placement) => {
-    steps.push({ type, actor, placement })
+    steps.push({ type, placement })
     standing.newest.set(deviceNo, placement)
     return placement
   }
   if (to !== null && lasting?.siteId === to.siteId) {
     return { placement: step('device.placed', { ...lasting, ...to }), steps, wasPlaced }
   }
-  const over = lasting && step('device.unplaced', ended(lasting, standing.now, actor, reason))
+  const over = lasting && step('device.unplaced', ended(lasting, now, actor, reason))
   if (to === null || siteName === null) return { placement: over as Placement, steps, wasPlaced }
   const placement: Placement = {
     id: standing.freeIds.shift() as number,
@@ -156,7 +153,7 @@ export function decidePlacement(
     boundAt: binding.boundAt,
     ...to,
     siteName,
-    placedAt: latest(standing.now, newest?.removedAt, over?.removedAt, binding.heldSince),
+    placedAt: latest(now, newest?.removedAt, over?.removedAt, binding.heldSince),
     placedBy: actor,
     removedAt: null,
     removedBy: null,
