@@ -54,7 +54,12 @@ async function createPlaced({ service, siteId }: Side, count: number): Promise<s
     const part = made.slice(from, from + 1000)
     const devices = part.map((deviceNo) => ({ ...deviceBody(appId, { deviceNo }), appId: undefined }))
     await call(client, createDevices, { appId, devices }, token)
-    await call(client, savePlacements, { appId, placements: part.map((deviceNo) => ({ deviceNo, siteId, laneType: 1 })) }, token)
+    await call(
+      client,
+      savePlacements,
+      { appId, placements: part.map((deviceNo) => ({ deviceNo, siteId, laneType: 1 })) },
+      token,
+    )
   }
   return made
 }
@@ -67,14 +72,22 @@ async function call(client: Client, operation: Parameters<Client['call']>[0], bo
 type Send = (serial: string, n: number) => Promise<void>
 
 const works: Record<string, (side: Side) => Send> = {
-  update: ({ service: { url, appId, token } }) => (deviceNo, n) =>
-    post(new URL(updateDevice.path, url).href, token, { appId, deviceNo, deviceName: `name ${n}` }),
-  saveSite: ({ service: { url, appId, token } }) => () =>
-    post(new URL(saveSite.path, url).href, token, siteBody(appId)),
-  unbind: ({ service: { url, appId, token } }) => (deviceNo) =>
-    post(new URL(unbindDevice.path, url).href, token, { appId, deviceNo }),
-  transfer: ({ service: { url, client }, targetAppId }) => (deviceNo) =>
-    post(new URL(transferDevice.path, url).href, client.operatorKey, { deviceNo, targetAppId, reason: 'bench' }),
+  update:
+    ({ service: { url, appId, token } }) =>
+    (deviceNo, n) =>
+      post(new URL(updateDevice.path, url).href, token, { appId, deviceNo, deviceName: `name ${n}` }),
+  saveSite:
+    ({ service: { url, appId, token } }) =>
+    () =>
+      post(new URL(saveSite.path, url).href, token, siteBody(appId)),
+  unbind:
+    ({ service: { url, appId, token } }) =>
+    (deviceNo) =>
+      post(new URL(unbindDevice.path, url).href, token, { appId, deviceNo }),
+  transfer:
+    ({ service: { url, client }, targetAppId }) =>
+    (deviceNo) =>
+      post(new URL(transferDevice.path, url).href, client.operatorKey, { deviceNo, targetAppId, reason: 'bench' }),
 }
 
 /** Runs the work for each item, so many at once. */
@@ -141,10 +154,16 @@ await runBench(async ({ cluster, options, keep }) => {
         tellProgress(round, side.name, `${work}: ${figure.map(Math.round).join(' + ')}`)
       }
     }
-    const medians = sides.map((side) => [0, 1].map((at) => median((figures.get(side) ?? []).map((one) => one[at] as number))))
+    const medians = sides.map((side) =>
+      [0, 1].map((at) => median((figures.get(side) ?? []).map((one) => one[at] as number))),
+    )
     const [mine = [], others = []] = medians
     const ratios = work === 'beside' ? mine.map((own, at) => own / (others[at] as number)) : [sum(mine) / sum(others)]
-    rows.push([work, ...medians.map((pair) => pair.map(Math.round).join(' + ')), ratios.map((one) => one.toFixed(2)).join(', ')])
+    rows.push([
+      work,
+      ...medians.map((pair) => pair.map(Math.round).join(' + ')),
+      ratios.map((one) => one.toFixed(2)).join(', '),
+    ])
   }
   process.stdout.write(`${table(['write', ...sides.map(({ name }) => name), 'ratio'], rows)}\n`)
 })

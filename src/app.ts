@@ -34,7 +34,6 @@ import { deviceInventoryRoutes } from './devices/inventory/routes.ts'
 import { Catalogue } from './devices/models/catalogue.ts'
 import { deviceModelRoutes } from './devices/models/routes.ts'
 import { deviceOwnershipRoutes } from './devices/ownership/routes.ts'
-import { changeOwnersRoutine, readOwnedRoutine } from './devices/ownership/routine.ts'
 import { placementRoutes } from './devices/placement/routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
@@ -131,8 +130,6 @@ export const routines: Routine[] = [
   registerDevicesRoutine,
   noteRepeatsRoutine,
   applyReportsRoutine,
-  readOwnedRoutine,
-  changeOwnersRoutine,
   issueTokensRoutine,
   claimEndpointsRoutine,
   renewLeasesRoutine,
@@ -232,7 +229,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...priceChangeRoutes({ prices, readMoment, onScheduled: () => applier.wake(), ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane, ...moments }),
-    ...deviceOwnershipRoutes({ sql: writes, log, ...inLane, showMoment }),
+    ...deviceOwnershipRoutes({ sql: writes, writer: creates, log, ...inLane, showMoment }),
     ...placementRoutes({ sql: writes, log, ...inLane, showMoment }),
     ...deviceStateRoutes({ sql: writes, writer: states, log, readMoment, ...inLane, showMoment }),
     ...eventRoutes(moments),

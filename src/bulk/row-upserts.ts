@@ -12,8 +12,7 @@ import { SiteBatchRow, type SiteUpdate } from '../sites/contract.ts'
 import { siteUpdates } from '../sites/writes.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { carryOut, type Decision, type Write } from '../writes/kind.ts'
-import { TryAgain } from './jobs/worker.ts'
+import { carryOut, type Decided, TryAgain, type Write } from '../writes/kind.ts'
 import {
   type DecideRows,
   type DeviceRow,
@@ -80,7 +79,7 @@ export function deviceUpserter(parts: RowParts & { sql: Sql }) {
         if (isDryRun) for (const device of made) known.get(appId)?.set(device.deviceNo, device)
       })
       for (const [index, place] of due.entries()) {
-        outcomes[place] = rowOutcome(decisions[index] as Decision<Device>, (rows[place] as DeviceUpdate).deviceNo)
+        outcomes[place] = rowOutcome(decisions[index] as Decided<Device>, (rows[place] as DeviceUpdate).deviceNo)
       }
       return (outcomes as RowOutcome[]).map(requireTrue)
     }

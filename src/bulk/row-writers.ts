@@ -16,8 +16,7 @@ import { siteCreation } from '../sites/writes.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { carryOut, type Decision } from '../writes/kind.ts'
-import { TryAgain } from './jobs/worker.ts'
+import { carryOut, type Decided, TryAgain } from '../writes/kind.ts'
 
 // How an import writes rows of each kind: as single creates do, except that an existing row with the same content is no
 // refusal.
@@ -123,12 +122,12 @@ export function siteWriter({ metrics, showMoment }: RowParts) {
       const fresh = firstOfPlace.filter((first, place) => first === place && !there.has(place))
       const writes = fresh.map((place) => ({ appId, body: bodies[place] as SiteRegistration, actor, ifMatch: null }))
       const decisions = await carryOut(tx, kind, writes, [appId], isDryRun)
-      const decided = new Map(fresh.map((place, index) => [place, decisions[index] as Decision<Site>]))
+      const decided = new Map(fresh.map((place, index) => [place, decisions[index] as Decided<Site>]))
       if (!isDryRun) metrics.countCreates(decisions.filter((decision) => 'shown' in decision).length, 'sites')
       return firstOfPlace.map((first, place): RowOutcome => {
         const id = there.get(place)
         if (id !== undefined) return { outcome: 'existing', key: id }
-        const decision = decided.get(first) as Decision<Site>
+        const decision = decided.get(first) as Decided<Site>
         const outcome = rowOutcome(decision, isDryRun ? null : idOf(decision))
         return first === place || 'refusal' in outcome ? outcome : { ...outcome, outcome: 'existing' }
       })
@@ -136,13 +135,11 @@ export function siteWriter({ metrics, showMoment }: RowParts) {
   }
 }
 
-const idOf = (decision: Decision<Site>) => ('shown' in decision ? (decision.rows[0]?.id ?? null) : null)
+const idOf = (decision: Decided<Site>) => ('shown' in decision ? (decision.rows[0]?.id ?? null) : null)
 
-/** The outcome of a row, by what was decided. Throws `TryAgain`. */
-export function rowOutcome<Row>(decision: Decision<Row>, key: string | number | null): RowOutcome {
-  if ('again' in decision) throw new TryAgain()
-  return 'refusal' in decision ? decision : { outcome: decision.outcome, key }
-}
+/** The outcome of a row, by what was decided. */
+export const rowOutcome = <Row>(decision: Decided<Row>, key: string | number | null): RowOutcome =>
+  'refusal' in decision ? decision : { outcome: decision.outcome, key }
 
 interface InventoryEntry {
   deviceNo: string

@@ -60,6 +60,5 @@ export const lockAndNumberSql = `foreach v_app in array p_apps loop
     v_bases := v_bases || v_base;
   end loop;`
 
-/** SQL: the id of the event of row `i` of the batch, in the log of the row's application unless another owner is named. */
-export const eventIdOfRow = ({ owner = 'i.app_id', number = 'i.n' } = {}) =>
-  `v_bases[array_position(p_apps, ${owner})] + ${number}`
+/** SQL: the id of the event of row `i` of the batch, in the log of the row's application. */
+export const eventIdOfRow = 'v_bases[array_position(p_apps, i.app_id)] + i.n'

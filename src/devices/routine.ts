@@ -131,7 +131,7 @@ export const registerDevicesRoutine = routine(
     select ${columnNamesSql}, p_now from ${jsonRows<DeviceRow>('p_rows::json', deviceTypes)}
     where v_is_complete or i.device_no = any(v_bound);
     insert into event (app_id, id, type, time, actor, subject, data)
-    select i.app_id, ${eventIdOfRow()}, 'device.bound', p_now, i.actor, i.device_no, i.record
+    select i.app_id, ${eventIdOfRow}, 'device.bound', p_now, i.actor, i.device_no, i.record
     from ${arrayRows({ ...owned, actor: 'p_actors', record: 'v_records' })}
     where v_is_complete or i.device_no = any(v_bound);
     if p_keys <> '{}' then

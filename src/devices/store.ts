@@ -1,3 +1,4 @@
+import type { Row } from 'postgres'
 import type { Statements } from '../database/open.ts'
 import { ofApplications } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
@@ -51,17 +52,27 @@ export async function findDevices(
   if (deviceNos.length === 0) return new Map()
   // Two statements, because a join of the two tables would lie across the nodes of a cluster.
   const bindings = await sql.unsafe(
-    'select device_no, bound_at::text as bound_at from device_binding where device_no = any($2::text[]) and app_id = $1',
+    'select device_no, bound_at from device_binding where device_no = any($2::text[]) and app_id = $1',
     [appId, textArray(deviceNos)],
     { prepare: true },
   )
+  return findBound(sql, appId, bindings)
+}
+
+/** The devices of an application's bindings, by serial. */
+export async function findBound(
+  sql: Statements,
+  appId: string,
+  bindings: readonly Row[],
+): Promise<Map<string, Device>> {
+  const [serials, moments] = [bindings.map((row) => row.device_no), bindings.map((row) => row.bound_at.toISOString())]
   const rows = await sql.unsafe(
     `select d.* from unnest($2::text[], $3::text[]) as b (device_no, bound_at)
     -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
     cross join lateral (
       select ${columnsSql} from device
       where app_id = $1 and bound_at = b.bound_at::timestamptz and device_no = b.device_no limit 1) as d`,
-    [appId, textArray(bindings.map((row) => row.device_no)), textArray(bindings.map((row) => row.bound_at))],
+    [appId, textArray(serials), textArray(moments)],
     { prepare: true },
   )
   return new Map(rows.map((row) => [row.device_no, toDevice(row)]))
@@ -69,9 +80,8 @@ export async function findDevices(
 
 /** The owners of these serials, by serial; serials without an owner are left out. */
 export async function findHolders(sql: Statements, deviceNos: readonly string[]): Promise<Map<string, string>> {
-  const rows = await sql.unsafe('select device_no, app_id from device_binding where device_no = any($1::text[])', [
-    textArray(deviceNos),
-  ])
+  const statement = 'select device_no, app_id from device_binding where device_no = any($1::text[])'
+  const rows = await sql.unsafe(statement, [textArray(deviceNos)], { prepare: true })
   return new Map(rows.map((row) => [row.device_no, row.app_id]))
 }
 

@@ -2,6 +2,8 @@ import { hasConfiguration } from '../applications/third-party-config/store.ts'
 import { findRuleTypes } from '../billing-rules/store.ts'
 import { applicationExists } from '../callers/store.ts'
 import type { Statements } from '../database/open.ts'
+import { clearSites } from '../devices/placement/writes.ts'
+import { insertEventTexts } from '../events/store.ts'
 import { etagOfText, requireMatch } from '../http/etag.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
@@ -20,7 +22,7 @@ import {
   type Site,
   showSite,
 } from './rules.ts'
-import { drawSiteIds, findSites, insertSites, saveChangedSites } from './store.ts'
+import { drawSiteIds, findSites, insertSites, removeSites, saveChangedSites } from './store.ts'
 
 /** Throws 40002 and 40003. */
 type RequireRules = (rules: NamedRules) => void
@@ -163,4 +165,25 @@ function ofEachSite(rows: readonly ChangedSite[]) {
     changes.set(id, { appId, before: changes.get(id)?.before ?? before, site })
   }
   return [...changes.values()]
+}
+
+/**
+ * Deletes sites of an application as of a moment, and ends the placements there, with an event for each. The transaction
+ * must hold the application's lock.
+ */
+export async function deleteSites(
+  tx: Statements,
+  appId: string,
+  sites: readonly Site[],
+  by: { actor: string; now: Date },
+  showMoment: ShowMoment,
+): Promise<void> {
+  const ids = sites.map(({ id }) => id)
+  await clearSites(tx, appId, ids, by, showMoment)
+  await removeSites(tx, appId, ids)
+  const events = sites.map((site) => {
+    const record = JSON.stringify(showSite(site, showMoment))
+    return { appId, type: 'site.deleted', actor: by.actor, subject: String(site.id), record } as const
+  })
+  await insertEventTexts(tx, events, by.now)
 }

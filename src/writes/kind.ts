@@ -29,11 +29,22 @@ export interface Shown {
   etag?: string
 }
 
-/** `again`: what was read has changed, so that the write must be tried again from its beginning. */
-export type Decision<Row> =
-  | { outcome: Outcome; shown: Shown; rows: readonly Row[]; events: readonly NewEventText[] }
-  | { refusal: Refusal }
-  | { again: true }
+/** A write that can be carried out. */
+interface Carried<Row> {
+  outcome: Outcome
+  shown: Shown
+  rows: readonly Row[]
+  events: readonly NewEventText[]
+}
+
+/** A write that is decided. */
+export type Decided<Row> = Carried<Row> | { refusal: Refusal }
+
+/** `again`: what the locks were chosen by has changed, so that the write must be tried again from its beginning. */
+export type Decision<Row> = Decided<Row> | { again: true }
+
+/** What a transaction was prepared by has changed: it must be rolled back, and tried again. */
+export class TryAgain extends Error {}
 
 export interface WriteKind<Body, Known, Row> {
   /** The applications to lock beside those that the writes name; read without a lock. */
@@ -78,7 +89,8 @@ export async function saveDecisions<Row>(
 
 /**
  * Carries out writes, in order, in a transaction that holds the locks of these applications; a dry run only decides them.
- * `before` adds to what was read what the dry run would have written before. Returns one decision for each write.
+ * `before` adds to what was read what the dry run would have written before. Returns one decision for each write. Throws
+ * `TryAgain`.
  */
 export async function carryOut<Body, Known, Row>(
   tx: Statements,
@@ -87,13 +99,17 @@ export async function carryOut<Body, Known, Row>(
   locked: readonly string[],
   isDryRun = false,
   before?: (known: Known) => void,
-): Promise<Decision<Row>[]> {
+): Promise<Decided<Row>[]> {
   if (writes.length === 0) return []
   const settledAt = isDryRun ? undefined : await kind.settle?.(tx, writes)
   const [clock, known] = await Promise.all([readClock(tx), kind.read(tx, writes, locked)])
   const now = settledAt ?? clock
   before?.(known)
-  const decisions = writes.map((write) => decideWrite(kind, known, write, now))
+  const decisions = writes.map((write) => {
+    const decision = decideWrite(kind, known, write, now)
+    if ('again' in decision) throw new TryAgain()
+    return decision
+  })
   if (!isDryRun) await saveDecisions(tx, kind, decisions, now)
   return decisions
 }

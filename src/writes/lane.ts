@@ -61,13 +61,16 @@ export function writeLane<Body, Known, Row>(
   { name, claimsOf = () => [], noteWritten }: LaneOptions<Body>,
   kind: WriteKind<Body, Known, Row>,
 ): (submission: Submission<Body>) => Promise<Shown> {
+  const turn: Turn = { askedAt: 0, lockedAt: 0, endedAt: 0 }
   const lane = openLane<Submission<Body>, Outcome>(name, {
+    restMs: () => restAfter(turn),
     ownerOf: ({ appId, actor }) => appId ?? actor,
     claims: (submission) => claimsOf(submission.body).concat(keyOf(submission)?.name ?? []),
     async write(submissions) {
       const others = (await kind.locksOf?.(sql, submissions)) ?? []
       const locked = [...new Set([...submissions.flatMap(({ appId }) => appId ?? []), ...others])].sort()
-      const outcomes = await transaction(sql, (tx) => writeBatch(tx, kind, submissions, locked))
+      const outcomes = await transaction(sql, (tx) => writeBatch(tx, kind, submissions, locked, turn))
+      turn.endedAt = performance.now()
       noteWritten?.(outcomes.filter((outcome, at) => 'record' in outcome && !isReplayed(submissions[at])).length)
       return outcomes
     },
@@ -80,12 +83,16 @@ async function writeBatch<Body, Known, Row>(
   kind: WriteKind<Body, Known, Row>,
   submissions: readonly Submission<Body>[],
   locked: readonly string[],
+  turn: Turn,
 ): Promise<Outcome[]> {
+  turn.askedAt = performance.now()
   const keys = submissions.map(keyOf)
   const keyed = keys.flatMap((key) => key ?? [])
   // One flight: each statement sees what was committed before it began, and so what the locks' last holders wrote.
   const [, revoked, kept, clock, early] = await Promise.all([
-    takeLocks(tx, keyed, locked),
+    takeLocks(tx, keyed, locked).then(() => {
+      turn.lockedAt = performance.now()
+    }),
     findRevokedApplications(
       tx,
       submissions.map(({ caller }) => caller),
@@ -110,6 +117,26 @@ async function writeBatch<Body, Known, Row>(
     for (const [index, place] of due.entries()) outcomes[place] = outcomeOf(decisions[index] as Decision<Row>)
   }
   return outcomes as Outcome[]
+}
+
+/** When a batch asked for its locks, had them, and gave them back. */
+interface Turn {
+  askedAt: number
+  lockedAt: number
+  endedAt: number
+}
+
+/** A batch that gets its locks later than this has waited for another writer. */
+const waitedMs = 2
+const longestRestMs = 50
+
+/**
+ * How long a lane rests after a batch, so that those who write for the same applications beside it have half of the time:
+ * locks are given in the order of asking, so without a rest a lane of long batches and one of short ones would take turns.
+ */
+function restAfter({ askedAt, lockedAt, endedAt }: Turn): number {
+  if (lockedAt - askedAt < waitedMs) return 0
+  return Math.min(2 * endedAt - lockedAt - performance.now(), longestRestMs)
 }
 
 /**

@@ -54,7 +54,8 @@ export function ended(placement: Placement, at: Date, removedBy: string, reason:
   return { ...placement, removedAt: latest(at, placement.placedAt), removedBy, reason }
 }
 
-function latest(at: Date, ...others: (Date | null | undefined)[]): Date {
+/** The latest of some moments; those that are missing do not count. */
+export function latest(at: Date, ...others: (Date | null | undefined)[]): Date {
   return others.reduce<Date>((found, other) => (other != null && other > found ? other : found), at)
 }
 

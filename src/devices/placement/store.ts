@@ -9,7 +9,7 @@ import { type PlacedDeviceRecord, pagePlacementHistory, pagePlacements, type Sit
 import { ended, type Placement, type Standing, showPlacement } from './rules.ts'
 
 /** The columns of a placement, with their types, but for its application and the name of its site. */
-export const placementTypes: Readonly<Record<string, string>> = {
+const placementTypes: Readonly<Record<string, string>> = {
   id: 'bigint',
   device_no: 'text',
   bound_at: 'timestamptz',
@@ -28,7 +28,7 @@ const columnNames = Object.keys(placementTypes)
 const columnsSql = (alias: string, appId = '$1') => `${columnNames.map((column) => `${alias}.${column}`).join(', ')},
     coalesce(${alias}.site_name, (select site_name from site where app_id = ${appId} and id = ${alias}.site_id)) as site_name`
 
-export function toPlacement(row: Row, appId: string): Placement {
+function toPlacement(row: Row, appId: string): Placement {
   return {
     id: row.id,
     appId,
@@ -89,6 +89,22 @@ export async function readStanding(
     newest: new Map(newest.map((row) => [row.device_no, toPlacement(row, appId)])),
     freeIds: ids.map(({ id }) => id),
   }
+}
+
+/** The placements that last of the application's devices with these serials, by serial. */
+export async function findLasting(
+  sql: Statements,
+  appId: string,
+  serials: readonly string[],
+): Promise<Map<string, Placement>> {
+  const rows = await sql.unsafe(
+    `select p.* from unnest($2::text[]) as i (device_no) cross join lateral (
+      select ${columnsSql('p')} from placement p
+      where app_id = $1 and device_no = i.device_no and removed_at is null limit 1) as p`,
+    [appId, textArray(serials)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.device_no, toPlacement(row, appId)]))
 }
 
 /**
