@@ -1,8 +1,5 @@
-import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
-import { once } from '../database/idempotency.ts'
-import type { Sql } from '../database/open.ts'
-import { clearSites } from '../devices/placement/writes.ts'
-import { insertEvent } from '../events/store.ts'
+import { applicationOf, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
+import type { Sql, Statements } from '../database/open.ts'
 import { JsonText } from '../http/answer.ts'
 import { type BatchParts, runBatch } from '../http/batch.ts'
 import { etagOf, etagOfText, requireMatch, tagged } from '../http/etag.ts'
@@ -10,6 +7,7 @@ import { type Handler, handle, handleOutOfTurn, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
+import { writeAlone } from '../writes/alone.ts'
 import { shownText, type WriteLaneParts, writeLane } from '../writes/lane.ts'
 import {
   deleteSite,
@@ -25,8 +23,8 @@ import {
 import { sitePages } from './pages.ts'
 import { writeDueBefore } from './price-changes/effect.ts'
 import { type Site, showSite } from './rules.ts'
-import { removeSites, requireSite } from './store.ts'
-import { siteCreation, siteUpdates } from './writes.ts'
+import { requireSite } from './store.ts'
+import { deleteSites, siteCreation, siteUpdates } from './writes.ts'
 
 interface Parts extends WriteLaneParts, BatchParts {
   sql: Sql
@@ -86,21 +84,21 @@ export function siteRoutes(parts: Parts): Handler[] {
       })
     }),
 
-    handle(deleteSite, async ({ caller, actor, body, header, idempotency, pending }) => {
+    handle(deleteSite, async (request) => {
+      const { caller, actor, body, header } = request
       const appId = applicationOf(caller, body.appId)
-      return pending.transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
-        const now = await writeDueBefore(tx, appId, [body.id], showMoment)
-        return once(tx, idempotency, appId, async () => {
-          const site = await requireSite(tx, appId, body.id)
-          const data = show(site)
-          requireMatch(header('if-match'), etagOf(data))
-          await clearSites(tx, appId, [site.id], { actor, now }, showMoment)
-          await removeSites(tx, appId, [site.id])
-          await insertEvent(tx, { appId, type: 'site.deleted', time: now, actor, subject: site.id, data })
-          return data
-        })
+      const settle = async (tx: Statements) => ({
+        now: await writeDueBefore(tx, appId, [body.id], showMoment),
+        isLeft: false,
       })
+      const remove = async (tx: Statements, now: Date) => {
+        const site = await requireSite(tx, appId, body.id)
+        const data = show(site)
+        requireMatch(header('if-match'), etagOf(data))
+        await deleteSites(tx, appId, [site], { actor, now }, showMoment)
+        return data
+      }
+      return writeAlone(sql, request, appId, remove, settle)
     }),
 
     read(getSite, async ({ sql, caller, query }) => {

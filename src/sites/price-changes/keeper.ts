@@ -1,17 +1,11 @@
-import { lockApplicationFor } from '../../callers/permissions.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
-import type { OperationRequest } from '../../http/handler.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { unavailable } from '../../vocabulary/refusals.ts'
+import { type AloneRequest, writeAlone } from '../../writes/alone.ts'
+import { TryAgain } from '../../writes/kind.ts'
 import { writeDue } from './effect.ts'
 import { type PriceChange, showPriceChange } from './rules.ts'
 import { cancelLocked, findWaitingOfRule, isGivenByWaiting, lockForCancel } from './store.ts'
-
-/** The longest that a write waits while price changes that are due are written down before it. */
-const waitMs = 3_000
-
-type PricedRequest = Pick<OperationRequest, 'caller' | 'pending'>
 
 /** A write within its transaction, and the moment of the database's clock as of which it counts. */
 type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
@@ -20,52 +14,26 @@ type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
 export interface PriceKeeper {
   /**
    * Runs a write in a transaction that holds the application's lock, once all price changes that are due for the
-   * application are written down. Throws as `lockApplicationFor` does, and 50003 where that takes too long.
+   * application are written down, at most once for the request's key. Throws as `writeAlone` does.
    */
-  write<Data>(request: PricedRequest, appId: string, write: PricedWrite<Data>): Promise<Data>
+  write<Data extends object>(request: AloneRequest, appId: string, write: PricedWrite<Data>): Promise<Data>
   /** Whether a price change that waits gives the rule to sites. */
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
   /** Cancels the price changes that wait for a rule that is about to be deleted, with an event for each. */
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<void>
 }
 
-/** A price change became due after the transaction had written down the others: the transaction is tried again. */
-class CameDue extends Error {}
-
 export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): PriceKeeper {
-  async function attempt<Data>(
-    { caller, pending }: PricedRequest,
-    appId: string,
-    write: PricedWrite<Data>,
-  ): Promise<{ data: Data } | undefined> {
-    try {
-      return await pending.transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
-        const { now, isLeft } = await writeDue(tx, appId, showMoment)
-        return isLeft ? undefined : { data: await write(tx, now) }
-      })
-    } catch (error) {
-      if (error instanceof CameDue) return undefined
-      throw error
-    }
-  }
-
   return {
-    async write(request, appId, write) {
-      const until = performance.now() + waitMs
-      for (;;) {
-        const done = await attempt(request, appId, write)
-        if (done !== undefined) return done.data
-        if (performance.now() > until) throw unavailable()
-      }
-    },
+    write: (request, appId, write) => writeAlone(sql, request, appId, write, (tx) => writeDue(tx, appId, showMoment)),
 
     isGivenByWaiting,
 
     async cancelOfRule(tx, appId, ruleId, actor) {
       for (const id of await findWaitingOfRule(tx, appId, ruleId)) {
         const cancelled = await cancelWaiting(tx, appId, id, { actor, reason: null }, showMoment)
-        if (cancelled === undefined) throw new CameDue()
+        // It became due after this transaction had written down the others.
+        if (cancelled === undefined) throw new TryAgain()
       }
     },
   }
