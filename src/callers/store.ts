@@ -103,9 +103,10 @@ export async function findRevokedApplications(
   if (count === 0) return new Set()
   const find = (array: (apps: string, tokens: string) => string) =>
     sql.unsafe(`select unnest(${array('$1::text[]', '$2::text[]')}) as app_id`, [apps, tokens], { prepare: true })
+  const isAmong = (kind: Caller['kind']) => callers.some((caller) => caller.kind === kind)
   const [revoked, ended] = await Promise.all([
-    find(revokedOf),
-    callers.some(({ kind }) => kind === 'operator') ? find(endedOf) : [],
+    isAmong('application') ? find(revokedOf) : [],
+    isAmong('operator') ? find(endedOf) : [],
   ])
   return new Set([...revoked, ...ended].map((row) => row.app_id))
 }

@@ -78,7 +78,7 @@ export function changeSite(site: Site, change: SiteUpdate): Site {
 }
 
 /** The record without its id, which the database assigns; members in the order of the customer's document (§2.2). */
-export function showWithoutId(appId: string, site: SiteMembers, createTime: string): Omit<SiteRecord, 'id'> {
+function showWithoutId(appId: string, site: SiteMembers, createTime: string): Omit<SiteRecord, 'id'> {
   return {
     appId,
     siteName: site.siteName,

@@ -24,7 +24,7 @@ const id = 'bigint'
 const degrees = 'double precision'
 
 /** The columns, with their types, that store a site's members unchanged. */
-export const siteColumns = {
+const siteColumns = {
   appId: ['app_id', text],
   siteName: ['site_name', text],
   contacts: ['contacts', text],
@@ -53,7 +53,7 @@ export const siteColumns = {
 const members = Object.entries(siteColumns).map(([member, [column]]) => ({ member: member as keyof Members, column }))
 export const siteColumnsSql = `id, ${members.map(({ column }) => column).join(', ')}, created_at`
 
-export function valuesByColumn(site: Members): Record<string, string | number | null> {
+function valuesByColumn(site: Members): Record<string, string | number | null> {
   return Object.fromEntries(members.map(({ member, column }) => [column, site[member]]))
 }
 

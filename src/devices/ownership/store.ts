@@ -117,9 +117,7 @@ export async function saveOwners(tx: Statements, moved: readonly MovedDevice[], 
       ({ target }) => target as string,
       (target, its) => insertMoved(tx, target, its, now),
     ),
-    ...moved.map(({ device }) =>
-      tx.unsafe(deleteDeviceSql, [device.appId, device.boundAt.toISOString(), device.deviceNo], { prepare: true }),
-    ),
+    ...ofEach(moved, momentOf, (_, its) => deleteDevices(tx, its)),
     ...ofEach(
       moved.filter(({ presence }) => presence !== null),
       ({ device }) => device.appId,
@@ -142,13 +140,23 @@ const ofEach = <Result>(
   run: (owner: string, its: MovedDevice[]) => Promise<Result>,
 ) => [...Map.groupBy(moved, ownerOf)].map(([owner, its]) => run(owner, its))
 
-// A device by its whole key, in a statement of its own: a plan for many could be made while the table is small, and would
-// then read all of it later.
-const deleteDeviceSql = 'delete from device where app_id = $1 and bound_at = $2::text::timestamptz and device_no = $3'
+const deleteDevicesSql =
+  'delete from device where app_id = $1 and bound_at = $2::timestamptz and device_no = any($3::text[])'
 const deletePresenceSql = 'delete from device_presence where app_id = $1 and device_no = any($2::text[])'
 const deleteBindingsSql = 'delete from device_binding where device_no = any($1::text[])'
 const moveBindingsSql =
   'update device_binding set app_id = $2, bound_at = $3::timestamptz where device_no = any($1::text[])'
+
+const momentOf = ({ device }: MovedDevice) => `${device.appId} ${device.boundAt.getTime()}`
+
+/**
+ * Deletes devices of one application that were bound at one moment, as those of a batch or of an import's portion are. For
+ * devices of several moments, a plan that is made while the table is small would read all of it later.
+ */
+async function deleteDevices(tx: Statements, moved: readonly MovedDevice[]): Promise<void> {
+  const [{ device }] = moved as [MovedDevice]
+  await tx.unsafe(deleteDevicesSql, [device.appId, device.boundAt.toISOString(), serialsOf(moved)], { prepare: true })
+}
 
 async function insertPastBindings(tx: Statements, moved: readonly MovedDevice[]): Promise<void> {
   const listed = (read: (one: MovedDevice) => string | null) => textArray(moved.map(read))
