@@ -877,8 +877,12 @@ create index used_ticket_by_expiry on used_ticket (expires_at);
 -- Wrong passwords by what they count for: a source, a name, both, or a browser. A crash may forget them.
 create unlogged table sign_in_attempt (
   key text collate "C" primary key,
+  -- Attempts that failed, and those that are under way, in all processes: these are no failures yet.
   failures integer not null,
   since timestamptz not null,
+  under_way integer not null default 0,
+  -- Until when those under way are believed to be: their process may have been killed.
+  under_way_until timestamptz,
   -- When the last of them was written to the log, how many came since, of whom the newest is and where it came from.
   logged_at timestamptz,
   unlogged_count integer not null default 0,

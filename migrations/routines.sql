@@ -1,7 +1,7 @@
 -- The functions of the write path, as a start makes them: put together from the routine.ts of each feature by
 -- `npm run generate`. To be read; no migration. A name ends with a digest of its text.
 
-create function register_devices_605f813ab0c7 (
+create function register_devices_f8700ba41c36 (
   p_now timestamptz,
   p_catalogue_version bigint,
   p_apps text[],
@@ -38,7 +38,12 @@ declare
   v_is_complete boolean := false;
 begin
   foreach v_app in array p_apps loop
-    perform 1 from application_lock where app_id = v_app for update;
+    perform 1 from application_lock where app_id = v_app for update skip locked;
+    if not found then
+      perform set_config('lock_timeout', '25', true);
+      perform 1 from application_lock where app_id = v_app for update;
+      perform set_config('lock_timeout', '0', true);
+    end if;
     update event_head
     set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count
     where app_id = v_app returning last_event_id - p_count into v_base;
@@ -308,7 +313,7 @@ begin
 end
 $routine$;
 
-create function apply_reports_550717c099cd (
+create function apply_reports_fb32a7865d47 (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -346,7 +351,12 @@ declare
   v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
 begin
   foreach v_app in array p_apps loop
-    perform 1 from application_lock where app_id = v_app for update;
+    perform 1 from application_lock where app_id = v_app for update skip locked;
+    if not found then
+      perform set_config('lock_timeout', '25', true);
+      perform 1 from application_lock where app_id = v_app for update;
+      perform set_config('lock_timeout', '0', true);
+    end if;
     update event_head
     set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count
     where app_id = v_app returning last_event_id - p_count into v_base;

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultRateLimitPerSecond } from '../src/applications/contract.ts'
-import { limits } from '../src/vocabulary/limits.ts'
+import { limitGroups, limits } from '../src/vocabulary/limits.ts'
 
 // Writes the tables of limits: all of them in docs/limits.md, and in the guides those that callers can reach.
 
@@ -27,26 +27,23 @@ interface Documented {
   testedBy: string
 }
 
-/** Reads the description of each limit from the source. Throws for an incomplete one. */
+const folder = 'src/vocabulary/limits'
+
+/** Reads the description of each limit from its group's file. Throws for an incomplete one. */
 function documentedLimits(): Documented[] {
-  const source = readFileSync(join(root, 'src/vocabulary/limits.ts'), 'utf8')
-  const found: Documented[] = []
-  let group = ''
-  for (const [, heading, comment = '', name = ''] of source.matchAll(
-    /^ {2}\/\/ (.+)$|^ {2}\/\*\*([\s\S]+?)\*\/\n {2}(\w+):/gm,
-  )) {
-    if (heading !== undefined) group = heading
-    else {
-      const words = comment.replace(/\s*\n\s*\*\s?/g, ' ').trim()
+  const comments = readdirSync(join(root, folder))
+    .map((file) => readFileSync(join(root, folder, file), 'utf8'))
+    .flatMap((source) => [...source.matchAll(/^ {2}\/\*\*([\s\S]+?)\*\/\n {2}(\w+):/gm)])
+  const commentOf = new Map(comments.map(([, comment = '', name = '']) => [name, comment]))
+  return Object.entries(limitGroups).flatMap(([group, limits]) =>
+    Object.keys(limits).map((name) => {
+      const words = (commentOf.get(name) ?? '').replace(/\s*\n\s*\*\s?/g, ' ').trim()
       const parts = /^(\w[^.]*)\. (.+?)\.?(?: Beyond it: (.+?)\.)? Tested by: (\S+)\.$/.exec(words)
-      if (parts === null) throw new Error(`src/vocabulary/limits.ts does not say all of ${name}: ${words}`)
+      if (parts === null) throw new Error(`${folder} does not say all of ${name}: ${words}`)
       const [, unit = '', purpose = '', beyond = '', testedBy = ''] = parts
-      found.push({ group, name, unit: unit.toLowerCase(), purpose, beyond, testedBy })
-    }
-  }
-  const missing = Object.keys(limits).filter((name) => !found.some((one) => one.name === name))
-  if (missing.length > 0) throw new Error(`src/vocabulary/limits.ts does not say what ${missing.join(', ')} are for`)
-  return found
+      return { group, name, unit: unit.toLowerCase(), purpose, beyond, testedBy }
+    }),
+  )
 }
 
 /** `docs/limits.md`, written by hand but for its tables. */

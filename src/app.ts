@@ -279,6 +279,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     noteRefusal: (refused) => refusalRecorder.note(refused),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
+    present: (caller) => callers.present(caller),
     addRateHeaders: (caller, headers) => rateLimiter.tell(caller, headers),
     deadlines,
     metrics,
@@ -291,6 +292,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     keyUsage,
     inFlight,
     writes: writeTurns,
+    largeBodies: new Turns({ ofOne: limits.largeBodiesOfOne, full: tooManyRequests }),
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
   registerServiceGauges({
@@ -301,6 +303,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     pools,
     isDistributed,
     readsWaiting: () => reads.waiting,
+    inFlight,
     timeoutMs: metricTimeoutMs,
   })
   const unwatch = metrics.watchProcess({ version, runtime })

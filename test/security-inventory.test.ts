@@ -42,6 +42,20 @@ test('each promise of signing in names a test that is there', () => {
   expect(gone.map(([, , file, name]) => `${file}: ${name}`)).toEqual([])
 })
 
+test('each line of the comparison with ASVS names tests that are there, and V6, V7 and V10 leave none out', () => {
+  const page = read('docs/security/asvs.md')
+  const rows = [...page.matchAll(/^\| ((?:\d+\.){2}\d+.*?) \| (held|partly|not) \| .+ \| (.+) \|$/gm)]
+  expect(rows.length).toBeGreaterThan(75)
+  // Every row is read by the pattern above.
+  expect(rows.length).toBe(page.match(/^\| \d/gm)?.length as number)
+  const files = rows.flatMap(([, line, , tried = '']) =>
+    [...tried.matchAll(/`(.+?)`/g)].map(([, file = '']) => `${line}: ${file}`),
+  )
+  expect(files.filter((each) => !existsSync(join(projectFolder, each.split(': ').at(-1) ?? '')))).toEqual([])
+  const untried = rows.filter(([, line = '', , tried]) => /^(6|7|10)\./.test(line) && tried === '–')
+  expect(untried.map(([, line = '']) => line.split(' ')[0]?.replace(',', ''))).toEqual([])
+})
+
 /** Whether a file calls something (`test`, `longTest`, `test.each(…)`) with this name first. */
 function hasTest(file: string, name: string): boolean {
   const source = read(file)

@@ -27,10 +27,13 @@ export function whenSignedOut(ask: () => Promise<boolean>): void {
   askToSignIn = ask
 }
 
-/** Called when the session lacks its second factor (10034). */
-let onFactorWanted: () => void = () => {}
-export function whenFactorIsWanted(run: () => void): void {
-  onFactorWanted = run
+/**
+ * Called when the session lacks its second factor (10034). Resolves with whether the page waited and the session is whole; a
+ * read does not wait, because the pages read again then.
+ */
+let askForFactor: (isRead: boolean) => Promise<boolean> = async () => false
+export function whenFactorIsWanted(ask: (isRead: boolean) => Promise<boolean>): void {
+  askForFactor = ask
 }
 
 /** Called when an operation needs a fresh proof of the person (10035). Resolves with whether it was given. */
@@ -50,12 +53,12 @@ const aboutSessions: readonly string[] = [getSession.id, deleteSession.id]
 
 /**
  * Whether a refused operation may be repeated, because the person has given what it lacked: a sign-in after the session
- * has ended, or a fresh proof of who they are.
+ * has ended, the second factor of the session, or a fresh proof of who they are.
  */
-export async function mayRepeat(refusal: unknown, operation: string): Promise<boolean> {
+export async function mayRepeat(refusal: unknown, operation: string, isRead = false): Promise<boolean> {
   if (!(refusal instanceof ForecourtError)) return false
   if (refusal.code === 10002 && !aboutSessions.includes(operation)) return askToSignIn()
-  if (refusal.code === 10034) onFactorWanted()
+  if (refusal.code === 10034) return askForFactor(isRead)
   return refusal.code === 10035 && askForProof()
 }
 
@@ -73,7 +76,7 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
     }
     return (await exchange('', operation, input as object, options)) as Answered<Static<Data>>
   } catch (error) {
-    if (await mayRepeat(error, operation.id)) return call(operation, input, headers)
+    if (await mayRepeat(error, operation.id, operation.method === 'GET')) return call(operation, input, headers)
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, Suspense, useDeferredValue, useEffect, useLayoutEffect, useState } from 'react'
+import { type ReactNode, Suspense, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Navigate, useLocation } from 'react-router'
 import type { ForecourtError } from '../../sdk/src/error.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
@@ -13,21 +13,27 @@ import { part } from './ui/part.tsx'
 import { RefusalResult } from './ui/refusal.tsx'
 
 const SignInAgain = part(async () => ({ default: (await import('./sign-in/again.tsx')).SignInAgain }))
+const FactorFirst = part(async () => ({ default: (await import('./sign-in/again.tsx')).FactorFirst }))
 
 /** An operator key has no account. */
 const personOf = ({ operatorId, name }: Session) => operatorId ?? name
 
 /**
- * Shows its children if the user is signed in, else the sign-in page. If the session ends while something is open, the
- * page waits, hidden, until the same person has signed in again.
+ * Shows its children if the user is signed in, else the sign-in page. If the session ends while something is open, or turns
+ * out to lack its second factor, the page waits, hidden, until the same person has signed in again and shown it.
  */
 export function SignedIn({ children }: { children: ReactNode }) {
   const location = useLocation()
   const { data, error, isPending } = useQuery<Session, ForecourtError>({ ...readingSession, refetchInterval: 60_000 })
   const isRefused = error?.code === 10002
+  const lacksFactor = !isRefused && data?.isLimited === true && location.pathname !== paths.account()
+  const isHindered = isRefused || lacksFactor
   const [isKept, setKept] = useState<boolean>()
-  useLayoutEffect(() => setKept(isRefused ? isSomethingOpen() : undefined), [isRefused])
-  useSessionEnd()
+  useLayoutEffect(() => setKept(isHindered ? isSomethingOpen() : undefined), [isHindered])
+  // Until the person has kept the recovery codes of a first factor, which makes the session whole at once.
+  const [wantsFactor, setWantsFactor] = useState(false)
+  if (isKept && lacksFactor && !wantsFactor) setWantsFactor(true)
+  const tellWhole = useSessionEnd()
   const isSamePerson = useOnePerson(data)
   const from = location.pathname + location.search
   // Deferred, the frame and its page are drawn in slices, between which the browser answers.
@@ -39,17 +45,18 @@ export function SignedIn({ children }: { children: ReactNode }) {
   if (data === undefined) return <RefusalResult error={error} />
   if (session === undefined || !isSamePerson) return <Loading />
   // A session without its second factor sets one up, or shows it, before anything else.
-  if (data.isLimited && location.pathname !== paths.account()) {
-    return <Navigate to={paths.account()} replace state={{ from }} />
+  if (lacksFactor && isKept === false) return <Navigate to={paths.account()} replace state={{ from }} />
+  function goOn(): void {
+    setWantsFactor(false)
+    tellWhole()
   }
   return (
     <SessionContext value={session}>
       {children}
-      {isKept && (
-        <Suspense fallback={null}>
-          <SignInAgain from={from} />
-        </Suspense>
-      )}
+      <Suspense fallback={null}>
+        {isKept && isRefused && <SignInAgain from={from} />}
+        {wantsFactor && !isRefused && <FactorFirst from={from} onWhole={goOn} />}
+      </Suspense>
     </SessionContext>
   )
 }
@@ -73,9 +80,10 @@ function useOnePerson(session: Session | undefined): boolean {
 
 const isNotOfSession = ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== getSession.id
 
-/** Asks for the session again whenever it may have ended. */
-function useSessionEnd(): void {
+/** Asks for the session again whenever it may have ended. Returns a function that tells that it has got its second factor. */
+function useSessionEnd(): () => void {
   const queries = useQueryClient()
+  const waiting = useRef<(() => void)[]>([])
   useEffect(() => {
     const ask = () => queries.refetchQueries({ queryKey: readingSession.queryKey }, { cancelRefetch: false })
     const refusal = () => queries.getQueryState<Session, ForecourtError>(readingSession.queryKey)?.error
@@ -86,7 +94,14 @@ function useSessionEnd(): void {
       const now = await sessionAfter(queries)
       return now !== undefined && personOf(now) === personOf(before)
     })
-    whenFactorIsWanted(() => void queries.invalidateQueries({ queryKey: readingSession.queryKey }))
+    whenFactorIsWanted(async (isRead) => {
+      const isOpen = isSomethingOpen()
+      await ask()
+      const now = queries.getQueryData<Session>(readingSession.queryKey)
+      if (isRead || !isOpen || now?.isLimited !== true) return false
+      await new Promise<void>((resolve) => waiting.current.push(resolve))
+      return true
+    })
     const channel = new BroadcastChannel(channelName)
     channel.onmessage = () => void ask()
     // A page that the browser has kept shows nothing on the way back until it is known who is signed in.
@@ -106,12 +121,15 @@ function useSessionEnd(): void {
     addEventListener('pageshow', comeBack)
     return () => {
       whenSignedOut(async () => false)
-      whenFactorIsWanted(() => {})
+      whenFactorIsWanted(async () => false)
       channel.close()
       removeEventListener('pagehide', leave)
       removeEventListener('pageshow', comeBack)
     }
   }, [queries])
+  return () => {
+    for (const goOn of waiting.current.splice(0)) goOn()
+  }
 }
 
 /** The next session after the end of one; undefined if the page was left instead. */

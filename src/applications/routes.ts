@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { CallerCache } from '../callers/cache.ts'
 import { keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
-import { applicationOf, requireStillStanding, visibleApplications } from '../callers/permissions.ts'
+import { applicationOf, visibleApplications } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
@@ -41,18 +41,12 @@ export function applicationRoutes(parts: Parts): Handler[] {
 
   /** Changes an application under its lock; writes an event only when `changed` returns a change. */
   async function changeState(
-    {
-      body: { appId },
-      caller,
-      actor,
-      pending,
-    }: Pick<OperationRequest<{ appId: string }>, 'body' | 'caller' | 'actor' | 'pending'>,
+    { body: { appId }, actor, pending }: Pick<OperationRequest<{ appId: string }>, 'body' | 'actor' | 'pending'>,
     type: EventType,
     changed: (application: store.Application) => store.ApplicationChange | undefined,
   ) {
     const application = await pending.transaction(sql, async (tx) => {
       const before = await store.requireLockedApplication(tx, appId)
-      await requireStillStanding(tx, caller)
       const change = changed(before)
       if (change === undefined) return before
       const after = await store.updateApplication(tx, appId, change)
@@ -84,10 +78,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       contract.createApplication,
       async ({ caller, body, actor, idempotency, pending }) => {
         const made = await pending.transaction(sql, (tx) =>
-          once(tx, idempotency, keyOwnerOf(caller), async () => {
-            await requireStillStanding(tx, caller)
-            return create(tx, body, newSecret(), actor)
-          }),
+          once(tx, idempotency, keyOwnerOf(caller), () => create(tx, body, newSecret(), actor)),
         )
         const { appSecret, thirdPartyConfig, ...record } = made
         const shown = thirdPartyConfig && shownTo(caller, parts, thirdPartyConfig)
@@ -96,7 +87,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },
     ),
 
-    handle(contract.updateApplication, async ({ caller, body, actor, header, pending }) => {
+    handle(contract.updateApplication, async ({ body, actor, header, pending }) => {
       const change: store.ApplicationChange = {}
       if (body.appName !== undefined) change.appName = body.appName
       const limit = limitOf(body)
@@ -106,7 +97,6 @@ export function applicationRoutes(parts: Parts): Handler[] {
       }
       const application = await pending.transaction(sql, async (tx) => {
         const before = await store.requireLockedApplication(tx, body.appId)
-        await requireStillStanding(tx, caller)
         requireMatch(header('if-match'), tagOf(before))
         const after = await store.updateApplication(tx, body.appId, change)
         if (tagOf(after) !== tagOf(before)) await logEvent(tx, 'application.updated', actor, show(after))

@@ -1,6 +1,6 @@
 import { billingRulePages } from '../billing-rules/pages.ts'
 import { actorOf, type Caller, keyOwnerOf } from '../callers/caller.ts'
-import { requireApplicationOf, requireApplicationsOf, requireStillStanding } from '../callers/permissions.ts'
+import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { findReplay, hasAnswer, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
@@ -14,6 +14,7 @@ import { fileReply } from '../http/answer.ts'
 import { type Handler, handle, read, stream, takeFile } from '../http/handler.ts'
 import { preferredLanguage } from '../http/language.ts'
 import { validator } from '../http/validate.ts'
+import { startRounds } from '../runtime/actor.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { sitePages } from '../sites/pages.ts'
 import { priceChangePages } from '../sites/price-changes/pages.ts'
@@ -82,18 +83,11 @@ export function bulkRoutes(parts: Parts): Handler[] {
       await requireRoom(appId)
       const mode = given(query.mode) ?? 'create'
       const leftOut = leftOutColumns({ kind, mode }, given(query.ignoreColumns))
-      const draft = await store.insertDraft(sql, {
-        appId,
-        kind,
-        mode,
-        format,
-        isDryRun: query.dryRun === 'true',
-        actor,
-        caller,
-      })
+      const begun = { appId, kind, mode, format, isDryRun: query.dryRun === 'true', actor, caller }
+      const draft = await pending.transaction(sql, (tx) => store.insertDraft(tx, begun))
       // A piece of a slow file may take longer than a lease. A failed renewal is followed by the next one; if the lease
       // is lost, the next piece is refused.
-      const renewing = setInterval(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
+      const renewing = startRounds(() => store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
       let isSubmitted = false
       try {
         const rows = new RowFile({ kind, mode }, format, leftOut, file)
@@ -116,7 +110,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         isSubmitted = submitted.id === draft.id
         return submitted
       } finally {
-        clearInterval(renewing)
+        void renewing.stop()
         if (isSubmitted) onSubmitted()
         else await store.dropDraft(sql, draft).catch(() => {})
       }
@@ -140,7 +134,6 @@ export function bulkRoutes(parts: Parts): Handler[] {
     handle(cancelImport, async ({ caller, body, sourceAddress, pending }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
       return pending.transaction(sql, async (tx) => {
-        await requireStillStanding(tx, caller)
         const data = await jobs.requireJob(tx, store.imports, appIds, body.id, showMoment)
         if (data.kind === 'inventory') requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }

@@ -36,6 +36,8 @@ export const operators = ''
  */
 export class CallerCache {
   private readonly peers: Peers
+  /** For reads that wait for no lock: transactions that hold locks wait for them. */
+  private readonly pool: Sql
   private readonly control: Sql
   private readonly entries = new Map<string, Entry>()
   private readonly asked = new Map<string, Asked>()
@@ -49,6 +51,7 @@ export class CallerCache {
 
   constructor(pool: Sql, control: Sql, peers: Peers, rules: SessionRules) {
     this.peers = peers
+    this.pool = pool
     this.control = control
     this.lookUps = new GroupCommit({
       maxBatch: 512,
@@ -90,14 +93,20 @@ export class CallerCache {
     await this.peers.ask('access', whose)
   }
 
-  /**
-   * Checks whether a caller still has access; changes committed before this call count. Returns the caller with its present
-   * rights. Throws 10002, 10003, 10005 and 10034.
-   */
+  /** As `present`, also that the caller still has every application that it had. */
   async requireAccess(caller: Caller): Promise<Caller> {
+    const now = await this.present(caller)
+    requireStillActingFor(caller, now, undefined)
+    return now
+  }
+
+  /**
+   * Returns a caller with its present rights; changes committed before this call count. Throws 10002, 10003, 10005 and 10034
+   * for one that may not make its request any more.
+   */
+  async present(caller: Caller): Promise<Caller> {
     if (caller.kind === 'operator') {
-      const now = (await caller.requireStanding?.(this.control)) ?? caller
-      requireStillActingFor(caller, now, undefined)
+      const now = (await caller.requireStanding?.(this.pool)) ?? caller
       return { ...now, ...(caller.requireStanding && { requireStanding: caller.requireStanding }) }
     }
     const found = await this.lookUp({ kind: 'token', hash: caller.tokenHash }, performance.now())

@@ -3,7 +3,7 @@ import type { Statements } from '../database/open.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { actorOf, type Caller } from './caller.ts'
-import { requireAccess, requireApplicationExists } from './store.ts'
+import { requireApplicationExists } from './store.ts'
 
 /** Throws 10003 unless the caller may act for the application. Returns the actor for the event log. */
 export function requireActingFor(caller: Caller, appId: string): string {
@@ -79,22 +79,11 @@ export async function requireApplicationsOf(
 }
 
 /**
- * Checks again, once a change has its locks, that its caller may still make it. Returns the caller with its present rights.
- * Throws 10002, 10003, 10005 and 10034.
- */
-export async function requireStillStanding(tx: Statements, caller: Caller): Promise<Caller> {
-  if (caller.kind === 'operator') return (await caller.requireStanding?.(tx)) ?? caller
-  await requireAccess(tx, caller)
-  return caller
-}
-
-/**
- * Locks an application for a change that the caller asked for, who may have lost access to it while it waited: after
- * a freeze, a rotation, a revocation, a sign-out or a change of role nothing is written. Throws 10002, 10003, 10004, 10005
- * and 10034.
+ * Locks an application for a change. Whether the caller has lost access to it while it waited is asked when the transaction
+ * ends (`Pending.transaction`): after a freeze, a rotation, a revocation, a sign-out or a change of role nothing is written.
+ * Throws 10004.
  */
 export async function lockApplicationFor(tx: Statements, caller: Caller, appId: string): Promise<void> {
   await lockApplication(tx, appId)
-  requireActingFor(await requireStillStanding(tx, caller), appId)
   if (caller.kind === 'operator') await requireApplicationExists(tx, appId)
 }

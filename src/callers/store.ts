@@ -1,7 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { textArray } from '../database/routine.ts'
-import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
 import type { FactorLack, Role } from '../vocabulary/roles.ts'
 import type { ApplicationCaller, Caller, OperatorCaller } from './caller.ts'
 import type { Credential } from './credentials.ts'
@@ -109,17 +109,6 @@ export async function findRevokedApplications(
     isAmong('operator') ? find(endedOf) : [],
   ])
   return new Set([...revoked, ...ended].map((row) => row.app_id))
-}
-
-/** Refuses an application that has lost its access since it was admitted. Throws 10002 and 10005. */
-export async function requireAccess(sql: Statements, caller: Caller): Promise<void> {
-  if (caller.kind !== 'application') return
-  const [found] = await sql`
-    select a.status, t.token_hash is not null as is_living from application a
-    left join access_token t on t.token_hash = ${caller.tokenHash} and ${sql.unsafe(isLiving)}
-    where a.app_id = ${caller.appId}`
-  if (found?.status === 2) throw new Refusal('applicationFrozen')
-  if (found?.is_living !== true) throw tokenInvalid('invalid_token')
 }
 
 export async function applicationExists(sql: Statements, appId: string): Promise<boolean> {
@@ -356,11 +345,12 @@ export async function findStanding(
     const [row] = await tx.unsafe(
       `select ${actingColumns} from ${livingSessions} and s.id = $1 ${holds ? 'for no key update of s' : ''}`,
       [sessionId],
+      { prepare: true }, // its planning takes longer than all the rest of an ordinary write
     )
     return row && operatorOf(row, rules)
   }
   if (operatorKeyId === null) return caller
-  const [row] = await tx.unsafe(`${keysSql} and k.id = $1`, [operatorKeyId])
+  const [row] = await tx.unsafe(`${keysSql} and k.id = $1`, [operatorKeyId], { prepare: true })
   return row && operatorOf(row)
 }
 

@@ -1,3 +1,4 @@
+import { limits } from '../vocabulary/limits.ts'
 import type { Statements } from './open.ts'
 
 // The lock of an application is its row of `application_lock`, which lies on the same node as the application's other
@@ -18,11 +19,15 @@ export async function tryLockApplication(tx: Statements, appId: string, waitMs: 
     const free = await tx`select 1 from application_lock where app_id = ${appId} for update skip locked`
     return free.length > 0
   }
-  await tx.unsafe(`set local lock_timeout = ${Math.floor(waitMs)}`)
+  await waitForLocks(tx, waitMs)
   await lockApplication(tx, appId)
-  await tx`set local lock_timeout = 0`
+  await waitForLocks(tx, 0)
   return true
 }
+
+/** Limits how long the following statements of a transaction wait for each lock; 0 ends the limit. They throw a lock timeout. */
+export const waitForLocks = (tx: Statements, waitMs: number) =>
+  tx.unsafe(`set local lock_timeout = ${Math.floor(waitMs)}`)
 
 export async function insertApplicationLock(tx: Statements, appId: string): Promise<void> {
   await tx`insert into application_lock (app_id) values (${appId})`
@@ -50,10 +55,16 @@ export const lockAndNumberVariablesSql = `  v_app text;
 
 /**
  * For a routine with `p_apps`, `p_now` and `p_count`: locks each application, in order, and draws `p_count` ids for
- * each. The id of an event is its application's first id plus its number in the batch.
+ * each. The id of an event is its application's first id plus its number in the batch. It waits for a lock for a moment
+ * only, and then fails with a lock timeout: other applications have rows in the batch, or behind it.
  */
 export const lockAndNumberSql = `foreach v_app in array p_apps loop
-    perform 1 from application_lock where app_id = v_app for update;
+    perform 1 from application_lock where app_id = v_app for update skip locked;
+    if not found then
+      perform set_config('lock_timeout', '${limits.laneLockMs}', true);
+      perform 1 from application_lock where app_id = v_app for update;
+      perform set_config('lock_timeout', '0', true);
+    end if;
     update event_head
     set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count
     where app_id = v_app returning last_event_id - p_count into v_base;

@@ -1,3 +1,4 @@
+import { type Rounds, startRounds } from '../runtime/actor.ts'
 import { connectionsOf, type DriverConnection, type DriverQuery, type Sql } from './open.ts'
 
 /** A connection's state at the watch's last round. Times are counted in rounds. */
@@ -20,12 +21,11 @@ const lookEveryMs = 250
  */
 export class SilenceWatch {
   private readonly watched = new Set<Watched>()
-  private readonly timer: ReturnType<typeof setInterval>
+  private readonly rounds: Rounds
   private looks = 0
 
   constructor() {
-    this.timer = setInterval(() => this.look(), lookEveryMs)
-    this.timer.unref()
+    this.rounds = startRounds(() => this.look(), lookEveryMs)
   }
 
   /** Watches a pool whose statements make the database send something within `longestSilenceMs`. */
@@ -43,7 +43,7 @@ export class SilenceWatch {
   }
 
   stop(): void {
-    clearInterval(this.timer)
+    void this.rounds.stop()
   }
 
   private look(): void {

@@ -1,6 +1,6 @@
 import { limits } from '../vocabulary/limits.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
-import { databaseRefusal, isRolledBack } from './failures.ts'
+import { databaseRefusal, isLockTimeout, isRolledBack } from './failures.ts'
 import type { Pending } from './pending.ts'
 
 export interface GroupCommitOptions<Item, Outcome> {
@@ -55,7 +55,8 @@ const lookAfterMs = 50
  * too many wait, because it waited too long or because its request is over. There is no timer: a lone item is written at
  * once, and the items of one turn of the event loop share a batch. Under load a second batch is sent before the first is
  * committed, so that neither the database nor this process is idle. Owners share each batch, and while several use the
- * lane, each has a small part of it, so that nobody waits long for the batch of another.
+ * lane, each has a small part of it, so that nobody waits long for the batch of another. An owner whose lock is held by
+ * another transaction is tried again in batches of its own, with pauses in which the others are written.
  *
  * Never: two items with one claim in one batch; an outcome before the commit; a write for an item that was refused.
  */
@@ -63,6 +64,8 @@ export class GroupCommit<Item, Outcome> {
   private readonly options: GroupCommitOptions<Item, Outcome>
   /** The waiting items by owner; the first owner is the next to get a part of a batch. */
   private readonly queues = new Map<string, Waiting<Item, Outcome>[]>()
+  /** The owners whose locks were held at their last attempt, and when the next may begin. */
+  private readonly held = new Map<string, number>()
   private waiting = 0
   private running = 0
   private underWay = 0
@@ -91,7 +94,7 @@ export class GroupCommit<Item, Outcome> {
   submit(item: Item, since = performance.now()): Promise<Outcome> {
     const { maxWaiting, ownerOf } = this.options
     if (this.waiting >= maxWaiting) return Promise.reject(unavailable())
-    const owner = ownerOf?.(item) ?? ''
+    const owner = this.ownerOf(item)
     const queue = this.queueOf(owner)
     if (ownerOf !== undefined && queue.length > 0 && queue.length >= maxWaiting / 2)
       return Promise.reject(unavailable())
@@ -138,7 +141,9 @@ export class GroupCommit<Item, Outcome> {
       this.underWay -= batch.length
     }
     this.running--
-    this.go()
+    if (batch.length > 0) this.go()
+    // What waits belongs to owners whose locks were held a moment ago.
+    else if (this.waiting > 0) setTimeout(() => this.go(), limits.laneLockMs)
   }
 
   /**
@@ -155,14 +160,22 @@ export class GroupCommit<Item, Outcome> {
     return taking.batch
   }
 
-  /** Takes at most `share` items of each owner. Owners that got a share go to the end. */
+  /**
+   * Takes at most `share` items of each owner. Owners that got a share go to the end. An owner whose lock was held gets a
+   * batch of its own.
+   */
   private takeOfEach(share: number, taking: Taking<Item, Outcome>): void {
     for (const [owner, queue] of [...this.queues]) {
       const room = Math.min(share, taking.most - taking.batch.length)
       if (room <= 0) return
+      const heldUntil = this.held.get(owner)
+      if (heldUntil !== undefined && (heldUntil > taking.now || taking.batch.length > 0)) continue
       const left = this.take(queue, room, taking)
       this.queues.delete(owner)
       if (left.length > 0) this.queues.set(owner, left)
+      if (heldUntil === undefined) continue
+      if (taking.batch.length > 0) taking.most = taking.batch.length
+      else this.held.delete(owner)
     }
   }
 
@@ -212,6 +225,7 @@ export class GroupCommit<Item, Outcome> {
   private async writeBatch(batch: Waiting<Item, Outcome>[]): Promise<void> {
     try {
       const outcomes = await this.options.write(batch.map((entry) => entry.item))
+      if (this.held.size > 0) for (const { item } of batch) this.held.delete(this.ownerOf(item))
       batch.forEach((entry, index) => {
         entry.resolve(outcomes[index] as Outcome)
       })
@@ -221,19 +235,56 @@ export class GroupCommit<Item, Outcome> {
   }
 
   /**
-   * Retries the items of a batch that the database refused, each in a batch of its own, so that one faulty item cannot
+   * Retries a batch that the database refused, as two halves, so that one faulty item costs a few transactions and cannot
    * fail the others. The refused batch has written nothing. After a lost connection the outcome is unknown, and a retry
    * could refuse an item because of its own earlier write; so that item fails, and its caller repeats it with its
    * idempotency key.
    */
   private async afterFailure(batch: Waiting<Item, Outcome>[], error: unknown): Promise<void> {
+    if (isLockTimeout(error)) return this.afterLockTimeout(batch)
     if (batch.length === 1 || (databaseRefusal(error) !== undefined && !isRolledBack(error))) {
       for (const entry of batch) entry.reject(error)
       return
     }
-    for (const entry of batch) {
-      if (this.isDropped(entry, performance.now())) entry.reject(unavailable())
-      else await this.writeBatch([entry])
+    const half = batch.length >> 1
+    await this.writeAgain(batch.slice(0, half))
+    await this.writeAgain(batch.slice(half))
+  }
+
+  /** Writes those items of a batch again whose requests are not over. */
+  private async writeAgain(batch: Waiting<Item, Outcome>[]): Promise<void> {
+    const now = performance.now()
+    const due = batch.filter((entry) => {
+      const isDropped = this.isDropped(entry, now)
+      if (isDropped) entry.reject(unavailable())
+      return !isDropped
+    })
+    if (due.length > 0) await this.writeBatch(due)
+  }
+
+  /**
+   * Writes the items of each owner by themselves, because the lock of one is held. The items of an owner whose lock is
+   * held wait in its queue again.
+   */
+  private async afterLockTimeout(batch: Waiting<Item, Outcome>[]): Promise<void> {
+    const [owner = '', ...others] = new Set(batch.map(({ item }) => this.ownerOf(item)))
+    if (others.length > 0) {
+      for (const one of [owner, ...others])
+        await this.writeAgain(batch.filter(({ item }) => this.ownerOf(item) === one))
+      return
     }
+    const pauseMs = this.companyUntil > performance.now() ? limits.laneLockMs : 0
+    this.held.set(owner, performance.now() + pauseMs)
+    this.waiting += batch.length
+    this.queues.set(
+      owner,
+      this.queueOf(owner)
+        .concat(batch)
+        .sort((one, other) => one.since - other.since),
+    )
+  }
+
+  private ownerOf(item: Item): string {
+    return this.options.ownerOf?.(item) ?? ''
   }
 }

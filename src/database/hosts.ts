@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { type Rounds, startRounds } from '../runtime/actor.ts'
 import { mayPass } from './failures.ts'
 
 export interface Address {
@@ -83,7 +84,7 @@ export class Hosts {
   private moves = 0
   /** When the others were last asked because of a reply. */
   private checkedAt = Number.NEGATIVE_INFINITY
-  private timer: ReturnType<typeof setInterval> | undefined
+  private rounds: Rounds | undefined
 
   constructor({ addresses, askTimeline, onMove }: HostsOptions) {
     this.hosts = addresses.map((address) => new Host(address, askTimeline))
@@ -92,8 +93,7 @@ export class Hosts {
 
   /** A connection to the primary, for the driver. It accepts failures from connections only. */
   async connect(): Promise<Socket> {
-    this.timer ??= setInterval(() => this.askAll(), askEveryMs)
-    this.timer.unref()
+    this.rounds ??= startRounds(() => this.askAll(), askEveryMs)
     await this.heardSince(performance.now() - askEveryMs, ({ isSilent }) => !isSilent)
     const socket = new Socket()
     const { primary } = this
@@ -126,7 +126,7 @@ export class Hosts {
   }
 
   stop(): void {
-    clearInterval(this.timer)
+    void this.rounds?.stop()
   }
 
   /** Whether another host may have become the primary since every host was last asked. */

@@ -1,3 +1,4 @@
+import { type Rounds, startRounds } from '../runtime/actor.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { type Reason, Refusal } from '../vocabulary/refusals.ts'
 import { hasAnswer, type RequestKey } from './idempotency.ts'
@@ -168,14 +169,11 @@ export class KeyUsage {
   private pending = new Map<string, { rows: number; bytes: number }>()
   /** The owners that were over a limit when their keys were last stored. */
   private readonly refusals = new Map<string, Refusal>()
-  private readonly timer: ReturnType<typeof setInterval>
-  private flushing: Promise<void> = Promise.resolve()
-  private isFlushing = false
+  private readonly rounds: Rounds
 
   constructor(sql: Sql) {
     this.sql = sql
-    this.timer = setInterval(() => this.flush(), flushEveryMs)
-    this.timer.unref()
+    this.rounds = startRounds(() => this.flush(), flushEveryMs)
   }
 
   /** Throws 10007 when the owner has no room for one more key; a repetition of a request that has one goes on. */
@@ -195,20 +193,14 @@ export class KeyUsage {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.timer)
-    await this.flushing
+    await this.rounds.stop()
     await this.store().catch(() => {})
   }
 
-  private flush(): void {
-    if (this.isFlushing || this.pending.size + this.refusals.size === 0) return
-    this.isFlushing = true
+  private async flush(): Promise<void> {
+    if (this.pending.size + this.refusals.size === 0) return
     // What could not be stored stays, and is stored with the next.
-    this.flushing = this.store()
-      .catch(() => {})
-      .finally(() => {
-        this.isFlushing = false
-      })
+    await this.store().catch(() => {})
   }
 
   private async store(): Promise<void> {

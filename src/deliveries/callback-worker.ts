@@ -6,6 +6,7 @@ import { onEvents } from '../database/commits.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Sql } from '../database/open.ts'
 import { OutageLog } from '../database/outage-log.ts'
+import { type Rounds, startRounds } from '../runtime/actor.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { Rests } from '../runtime/rests.ts'
 import type { SecretBox } from '../secrets/box.ts'
@@ -72,8 +73,8 @@ export class CallbackWorker {
   private walkedTo = ''
   private isWholeWalk = true
   private forgetEvents = () => {}
-  private renewing: ReturnType<typeof setInterval> | undefined
-  private storing: ReturnType<typeof setInterval> | undefined
+  private renewing: Rounds | undefined
+  private storing: Rounds | undefined
   private isStopping = false
   private isCrowded = false
   private stopped: Promise<void> | undefined
@@ -114,8 +115,8 @@ export class CallbackWorker {
     if (this.options.config.callbacks === 'paused') return
     this.forgetEvents = onEvents((appIds) => this.onNewEvents(appIds))
     this.looking = this.look()
-    this.renewing = setInterval(() => void this.renew(), renewEveryMs)
-    this.storing = setInterval(() => {
+    this.renewing = startRounds(() => this.renew(), renewEveryMs)
+    this.storing = startRounds(() => {
       for (const sender of this.senders.values()) sender.storeSoon()
     }, storeEveryMs)
   }
@@ -129,8 +130,8 @@ export class CallbackWorker {
   private async stopNow(): Promise<void> {
     this.isStopping = true
     this.forgetEvents()
-    clearInterval(this.renewing)
-    clearInterval(this.storing)
+    void this.renewing?.stop()
+    void this.storing?.stop()
     this.rests.stop()
     const { client, throttle } = this.options
     throttle.stop()

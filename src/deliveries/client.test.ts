@@ -19,8 +19,17 @@ function resetAfter(text: string) {
   }
 }
 
+/** Sends the rest in a packet of its own, some time after the first one. */
+function later(text: string, rest: string) {
+  return (socket: Socket) => {
+    socket.setNoDelay(true)
+    socket.write(text)
+    setTimeout(() => socket.write(rest), 50)
+  }
+}
+
 /** Posts to a receiver that answers each connection so. Returns the result, and how many requests came. */
-async function postTo(answer: (socket: Socket) => void) {
+async function postTo(answer: (socket: Socket) => void, by = client) {
   let requests = 0
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -31,7 +40,7 @@ async function postTo(answer: (socket: Socket) => void) {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  const result = await client.send({ appId: 'a', url, headers: {}, body: '{"a":1}' })
+  const result = await by.send({ appId: 'a', url, headers: {}, body: '{"a":1}' })
   server.close()
   return { ...result, requests }
 }
@@ -51,12 +60,24 @@ test.each<[string, number, (socket: Socket) => void]>([
   ['line feeds alone', 200, send('HTTP/1.1 200 OK\nContent-Length: 2\n\nok')],
   ['HTTP/1.0', 200, end('HTTP/1.0 200 OK\r\n\r\nok')],
   ['no reason', 200, send('HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n')],
+  ['headers in a later packet', 200, later(ok, 'Content-Length: 0\r\n\r\n')],
+  ['a bad header in a later packet', 204, later('HTTP/1.1 204 No Content\r\n', 'Bad Header: x\r\n\r\n')],
+  ['a status line in two packets', 200, later('HTTP/1.1 2', '00 OK\r\nBad Header: x\r\n\r\n')],
+  ['the end of the connection behind its first line', 200, end(ok)],
+  ['a reset behind its first line', 200, resetAfter(ok)],
   ['an early hint before it', 200, send(`HTTP/1.1 103 Early Hints\r\n\r\n${ok}Content-Length: 0\r\n\r\n`)],
 ])('a 2xx is a success beside %s', async (_, status, answer) => {
   expect(await postTo(answer)).toMatchObject({ responseStatus: status, error: null, requests: 1 })
 })
 
+test('a 2xx is a success though its headers never come', async () => {
+  const hasty = openCallbackClient({ privateCallbacks: 'allow', timeoutMs: 300 })
+  expect(await postTo(send(ok), hasty)).toMatchObject({ responseStatus: 200, error: null, requests: 1 })
+  hasty.close()
+})
+
 test.each<[string, number, (socket: Socket) => void]>([
+  ['500 with a bad header in a later packet', 500, later('HTTP/1.1 500 Oops\r\n', 'Bad Header: x\r\n\r\n')],
   ['410 with a wrong length', 410, send('HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\nlonger')],
   ['500 with a bad header', 500, send('HTTP/1.1 500 Oops\r\nBad Header: x\r\n\r\n')],
 ])('%s is told by its status', async (_, status, answer) => {
@@ -64,7 +85,7 @@ test.each<[string, number, (socket: Socket) => void]>([
 })
 
 test('no response is none, whatever is sent in its place', async () => {
-  for (const answer of [end(''), send('garbage\r\n\r\n'), send('HTTP/9.9 200 OK\r\n\r\n')]) {
+  for (const answer of [end(''), end('HTTP/1.1 20'), send('garbage\r\n\r\n'), send('HTTP/9.9 200 OK\r\n\r\n')]) {
     expect(await postTo(answer)).toMatchObject({
       responseStatus: null,
       error: expect.stringMatching(/^the connection/),

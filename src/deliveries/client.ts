@@ -105,26 +105,36 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
         finish({ kind: 'abandoned' })
         outgoing.destroy()
       }
-      let timer = setTimeout(() => {
-        finish({ kind: 'failed', error: 'no answer in time', isStale: false })
+      const timeOut = () => {
+        failed('no answer in time')
         outgoing.destroy()
-      }, deadline - performance.now())
+      }
+      let timer = setTimeout(timeOut, deadline - performance.now())
       abandonAll.add(abandon)
-      // Once there is a status, the receiver has decided, whatever comes behind it.
+      // Once there is a status, the receiver has decided, whatever comes behind it, and however late: bad headers, none, or
+      // the end of the connection.
       let answered: (() => void) | undefined
+      let head = ''
+      const hear = (piece: Buffer) => {
+        if (head.length < statusLineBytes) head += piece.toString('latin1', 0, statusLineBytes)
+      }
+      // A server may close a kept-alive connection just as it is reused; then the request never reached it.
+      const failed = (error: string) => {
+        const status = statusOf(head)
+        if (answered !== undefined) answered()
+        else if (status !== undefined) finish({ kind: 'answered', status, retryAfter: undefined, response: '' })
+        else finish({ kind: 'failed', error, isStale: outgoing.reusedSocket })
+      }
+      outgoing.on('socket', (socket) => {
+        socket.prependListener('data', hear)
+        outgoing.once('close', () => socket.off('data', hear))
+      })
       outgoing.on('response', (incoming) => {
         clearTimeout(timer)
         answered = readBody(outgoing, incoming, finish)
         timer = setTimeout(answered, Math.min(limits.responseBodyMs, deadline - performance.now()))
       })
-      // A server may close a kept-alive connection just as it is reused; then the request never reached it.
-      const failed = (error: string) =>
-        answered === undefined ? finish({ kind: 'failed', error, isStale: outgoing.reusedSocket }) : answered()
-      outgoing.on('error', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }) => {
-        const status = statusOf(error.rawPacket)
-        if (answered !== undefined || status === undefined) failed(describeFailure(error))
-        else finish({ kind: 'answered', status, retryAfter: undefined, response: '' })
-      })
+      outgoing.on('error', (error: NodeJS.ErrnoException) => failed(describeFailure(error)))
       outgoing.on('close', () => failed('the connection was closed'))
       outgoing.end(body)
     })
@@ -203,9 +213,12 @@ function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (a
   return cut
 }
 
-/** The status of a response whose headers the parser refused: the receiver's decision is in the first line. */
-function statusOf(packet: Buffer | undefined): number | undefined {
-  const [, status] = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/.exec(packet?.subarray(0, 16).toString('latin1') ?? '') ?? []
+/** As much of a response as holds its status: `HTTP/1.1 200 `. */
+const statusLineBytes = 13
+
+/** The status that the first bytes of a response name; undefined until they have come. */
+function statusOf(head: string): number | undefined {
+  const [, status] = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/.exec(head) ?? []
   return status === undefined ? undefined : Number(status)
 }
 

@@ -92,6 +92,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     const query = configured.sealedQuery === null ? '' : secrets.open(appId, configured.sealedQuery)
     const callback = { url: new URL(configured.url + query), secrets: opened }
     const message = { webhookId: webhookIdOf(testType, id), type: testType, appId, time: createdAt, data: testData }
+    await pending.requireStanding()
     const result =
       fault === undefined
         ? await client.send(composeRequest(callback, message))
@@ -159,7 +160,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
           // A request with an idempotency key may be a retry, which gets the stored response.
           if (idempotency === undefined) await requireNoReplay(sql, appId)
           const selection = await selectionOf(appId, body)
-          return pending.transaction(sql, (tx) => replay(tx, caller, appId, selection, by, idempotency, showMoment))
+          return pending.transaction(sql, (tx) => replay(tx, appId, selection, by, idempotency, showMoment))
         })
       },
       { check: (body) => replayConflicts(body, readTimeRange(body)) },

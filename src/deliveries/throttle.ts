@@ -1,3 +1,4 @@
+import { startRounds } from '../runtime/actor.ts'
 import { limits } from '../vocabulary/limits.ts'
 
 /** A larger batch than this means that creates queue. */
@@ -13,11 +14,7 @@ export class Throttle {
   private allowed = 0
   private queueingUntil = Number.NEGATIVE_INFINITY
   private readonly waiting: (() => void)[] = []
-  private readonly timer = setInterval(() => this.allow((limits.attemptsPerSecond * tickMs) / 1000), tickMs)
-
-  constructor() {
-    this.timer.unref()
-  }
+  private readonly rounds = startRounds(() => this.allow((limits.attemptsPerSecond * tickMs) / 1000), tickMs)
 
   /** Must be called for every batch of creates. */
   onBatch(size: number): void {
@@ -36,7 +33,7 @@ export class Throttle {
 
   /** Lets every waiting attempt begin, and ends the throttle. */
   stop(): void {
-    clearInterval(this.timer)
+    void this.rounds.stop()
     this.queueingUntil = Number.NEGATIVE_INFINITY
     this.allow(0)
   }

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { makeDataFolder } from '../database/data-folder.ts'
 import { openPlainly } from '../database/open.ts'
 import { explainFault } from '../database/system-fault.ts'
+import { startRounds } from '../runtime/actor.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { type Binaries, defaultSystemFolders, findBinaries, usableBinaries } from './binaries.ts'
 import { makeCluster, removeHalfMade, requireSameMajor } from './cluster.ts'
@@ -117,18 +118,17 @@ async function adopt(place: Place, processes: number, log: Log): Promise<Process
 
 function handle(place: Place, server: ProcessId, firstStart: boolean): EmbeddedDatabase {
   const { cluster, user, record } = place
-  const timer = setInterval(() => {
-    if (!isRunning(server)) return clearInterval(timer)
+  const rounds = startRounds(() => {
+    if (!isRunning(server)) return
     try {
       keepLogSmall(cluster, user)
     } catch {
       // The log could not be opened; it is tried again later.
     }
   }, logCheckSeconds * 1000)
-  timer.unref()
   let stopping: Promise<void> | undefined
   const stop = async () => {
-    clearInterval(timer)
+    await rounds.stop()
     await stopServer(server, cluster)
     removeSocketFolder(place)
   }

@@ -63,6 +63,13 @@ class BodyBudget {
   }
 }
 
+/** Whether the body of a request is, or may be, larger than ordinary ones. */
+export function isLarge(request: HttpRequest, { maxBodyBytes = 0 }: Operation): boolean {
+  if (maxBodyBytes <= limits.bodyBytes) return false
+  const announced = request.header('content-length')
+  return announced === null || Number(announced) > limits.bodyBytes
+}
+
 /** Reads bodies, with a bound on their number and size at any time. */
 export class BodyReader {
   /** The budget of callers without a token, whom no rate limits. */

@@ -12,8 +12,9 @@ const partOfOne = 1 / 5
 const partOfStrangers = 1 / 2
 
 /**
- * The places of requests under way in this process (contract §4.4). A request holds one from its arrival until its work
- * has ended or was dropped, also after a response with 50003: the limit is on work, not on waiting.
+ * The places of requests under way in this process (contract §4.4). A request holds one from its arrival until it is
+ * answered or its caller has gone. What it asked for does not begin after that, and what has begun is limited by the
+ * turns, lanes and connections that it needs.
  *
  * A place counts for its owner once the owner is known, and until then for strangers.
  */
@@ -33,6 +34,13 @@ export class InFlight {
 
   get isFull(): boolean {
     return this.count >= this.most
+  }
+
+  /** The places that are taken, by whom: all callers, those without a known caller, and the one with the most. */
+  get taken() {
+    let ofOne = 0
+    for (const { count } of this.owners.values()) ofOne = Math.max(ofOne, count)
+    return { all: this.count, strangers: this.strangers, one_caller: ofOne }
   }
 
   /** Counts a request of a caller who is not known, or not known yet. Throws 10007. */

@@ -166,6 +166,8 @@ class NodeRequest implements HttpRequest {
   private readonly outgoing: ServerResponse
   private readonly proxies: BlockList | undefined
   private rejectBody: ((error: Error) => void) | undefined
+  /** Since when the client, which has closed its half of the connection, has been seen to take nothing more. */
+  private ended: { since: number; sent: number } | undefined
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, proxies: BlockList | undefined) {
     this.proxies = proxies
@@ -214,7 +216,13 @@ class NodeRequest implements HttpRequest {
   }
 
   isGone(): boolean {
-    return this.outgoing.destroyed && !this.outgoing.writableFinished
+    const { outgoing, incoming } = this
+    if (outgoing.destroyed) return !outgoing.writableFinished
+    const { socket } = incoming
+    if (!socket.readableEnded) return false
+    const now = performance.now()
+    if (this.ended?.sent !== socket.bytesWritten) this.ended = { since: now, sent: socket.bytesWritten }
+    return now - this.ended.since > limits.halfClosedMs
   }
 
   body(limitBytes: number): Promise<Uint8Array> {

@@ -1,4 +1,5 @@
 import type { Caller } from '../callers/caller.ts'
+import { databaseRefusal, isConnectionLost } from '../database/failures.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import type { Reads } from '../database/reads.ts'
@@ -16,6 +17,8 @@ export interface Shares {
   reads: Reads
   /** The turns of writes, by owner. */
   writes: Turns
+  /** The turns of requests with large bodies, by caller: a body that waits is not read yet. */
+  largeBodies: Turns
 }
 
 /** A request on its way to its answer. Its methods are shared: each request is one object. */
@@ -30,6 +33,8 @@ export class PendingRequest implements RequestTimeout, Pending {
   caller: Caller | undefined
   /** The body as it was sent, once it is read. */
   body: unknown
+  /** Checks the caller's access anew; undefined for an operation that needs no caller. */
+  stands: (() => Promise<void>) | undefined
   /** Whether its handler runs in the turn of its owner. */
   hasTurn = false
   readonly requestId: string
@@ -37,6 +42,9 @@ export class PendingRequest implements RequestTimeout, Pending {
   private readonly shares: Shares
   private readonly bodies: BodyReader
   place: Owner | undefined
+  /** In whose turn its work runs, also once it holds no place any more. */
+  private ownerName: string | undefined
+  private hasPlace = false
   private isStranger = false
   private isAborted = false
   private controller: AbortController | undefined
@@ -52,7 +60,9 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.after = undefined
     this.caller = undefined
     this.body = undefined
+    this.stands = undefined
     this.place = undefined
+    this.ownerName = undefined
     this.controller = undefined
   }
 
@@ -82,8 +92,23 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.controller?.abort()
   }
 
+  /** Called now and then while the request has no answer: one whose caller has gone holds no place. */
+  look(): void {
+    if (this.isAborted || !this.request.isGone()) return
+    this.abort()
+    this.leave()
+  }
+
+  /** Takes one of all places. */
+  enter(): void {
+    this.shares.inFlight.count++
+    this.hasPlace = true
+  }
+
   /** Counts the request for its owner; a slow body of the owner makes room for it. Throws 10007. */
   own(name: string): void {
+    this.ownerName = name
+    if (!this.hasPlace) return
     const place = this.shares.inFlight.enter(name, (owner) => this.bodies.evictOf(owner))
     this.leaveOwner()
     this.place = place
@@ -100,8 +125,10 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.isStranger = false
   }
 
-  /** Gives its place back: its work has ended. */
+  /** Gives its place back: it was answered, its caller has gone, or its work has ended. */
   leave(): void {
+    if (this.hasPlace) this.shares.inFlight.count--
+    this.hasPlace = false
     this.leaveOwner()
     this.leaveStrangers()
   }
@@ -112,20 +139,43 @@ export class PendingRequest implements RequestTimeout, Pending {
   }
 
   read<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
-    return this.shares.reads.run(this.place?.name ?? '', this.signal, read)
+    return this.shares.reads.run(this.ownerName ?? '', this.signal, read)
   }
 
   transaction<Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>): Promise<Answer> {
-    const write = () => transaction(sql, run, '', this)
-    return this.hasTurn || this.place === undefined
+    const write = () => transaction(sql, (tx) => this.whileStanding(() => run(tx)), '', this)
+    return this.hasTurn || this.ownerName === undefined
       ? write()
-      : this.shares.writes.run(this.place.name, this.signal, write)
+      : this.shares.writes.run(this.ownerName, this.signal, write)
+  }
+
+  /**
+   * The check has a connection of its own, on which nothing waits for locks. So it sees what others have committed, and not
+   * what the transaction itself does to its caller: ends its session, say.
+   */
+  private async whileStanding<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+    const answer = await run().catch(async (error: unknown) => {
+      // The caller's end may have caused it: its account is gone, for example.
+      if (!isConnectionLost(error)) await this.requireStanding()
+      throw error
+    })
+    await this.requireStanding()
+    return answer
+  }
+
+  async requireStanding(): Promise<void> {
+    try {
+      await this.stands?.()
+    } catch (error) {
+      // A connection that the check has lost is not the transaction's, which must be rolled back.
+      throw databaseRefusal(error) ?? error
+    }
   }
 
   /** Runs the whole handler in the turn of its owner. */
   inTurn<Answer>(run: () => Promise<Answer>): Promise<Answer> {
-    if (this.place === undefined) return run()
-    return this.shares.writes.run(this.place.name, this.signal, () => {
+    if (this.ownerName === undefined) return run()
+    return this.shares.writes.run(this.ownerName, this.signal, () => {
       this.hasTurn = true
       return run()
     })

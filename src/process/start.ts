@@ -18,6 +18,7 @@ import { installHistoryKeeping } from '../events/history/store.ts'
 import { findPort } from '../http/listen.ts'
 import { urlOf } from '../http/listener.ts'
 import { makeFirstSetUp } from '../people/operators/routes.ts'
+import { startRounds } from '../runtime/actor.ts'
 import { Lifetime } from '../runtime/lifetime.ts'
 import { openLog } from '../runtime/log.ts'
 import { NoPeers } from '../runtime/peer-processes.ts'
@@ -163,27 +164,20 @@ async function startEmbedded(config: Config, life: Lifetime, log: (message: stri
   life.onStop(() => lock.release())
   const startOnce = () => startEmbeddedDatabase(config.dataDir, log, { processes: config.workers })
   let database = await startOnce()
-  let restart: Promise<void> | undefined
   // A database that has ended (for example killed for its memory) is started again at the same address, where the pools
   // find it.
-  const watch = setInterval(() => {
-    if (database.isRunning() || restart !== undefined) return
+  const watch = startRounds(async () => {
+    if (database.isRunning()) return
     log('the embedded database has ended: it is restarted')
-    restart = startOnce()
-      .then((started) => {
-        database = started
-      })
-      .catch(async (error: Error) => {
-        log(`the embedded database cannot be restarted: ${error.message}`)
-        await pause(2000)
-      })
-      .finally(() => {
-        restart = undefined
-      })
+    try {
+      database = await startOnce()
+    } catch (error) {
+      log(`the embedded database cannot be restarted: ${(error as Error).message}`)
+      await pause(2000)
+    }
   }, 250)
   life.onStop(async () => {
-    clearInterval(watch)
-    await restart
+    await watch.stop()
     await database.stop()
   })
   const { connection: owner, serviceConnection: target } = database

@@ -1,7 +1,6 @@
 import { keyOwnerOf } from '../callers/caller.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
-import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { Reply } from '../http/answer.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
@@ -57,10 +56,10 @@ export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
       return region
     }),
 
-    handle(saveRegion, async ({ caller, body, actor, idempotency }) => {
+    handle(saveRegion, async ({ caller, body, actor, idempotency, pending }) => {
       const { code, name } = body
       const region = { code, name, parentCode: given(body.parentCode), isEnded: given(body.isEnded) ?? false }
-      const saved = await transaction(sql, (tx) =>
+      const saved = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.beginChange(tx)
           const reason = parentReason(region, new RegionTable(await store.savedRegions(tx)))
@@ -74,8 +73,8 @@ export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
       return saved
     }),
 
-    handle(deleteRegion, async ({ caller, body, actor, idempotency }) => {
-      const deleted = await transaction(sql, (tx) =>
+    handle(deleteRegion, async ({ caller, body, actor, idempotency, pending }) => {
+      const deleted = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.beginChange(tx)
           const data = await store.deleteSavedRegion(tx, body.code, showMoment)

@@ -5,16 +5,26 @@ export interface Actor {
   round(): Promise<unknown>
 }
 
-/** Runs a round every so often, never two at once. A round handles its own failures. */
-export function startRounds(round: () => Promise<unknown>, everyMs: number): { stop(): void } {
-  let isRunning = false
+/** Rounds that can be stopped: no other begins, and the promise resolves when the one under way has ended. */
+export interface Rounds {
+  stop(): Promise<void>
+}
+
+/** Runs a round every so often, never two at once. A round handles its own failures. The process may end meanwhile. */
+export function startRounds(round: () => unknown, everyMs: number): Rounds {
+  let running: Promise<void> | undefined
   const run = async () => {
-    if (isRunning) return
-    isRunning = true
     await round()
-    isRunning = false
+    running = undefined
   }
-  const timer = setInterval(() => void run(), everyMs)
+  const timer = setInterval(() => {
+    running ??= run()
+  }, everyMs)
   timer.unref()
-  return { stop: () => clearInterval(timer) }
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
 }

@@ -4,6 +4,8 @@ export interface Deadline {
   expire: () => void
   /** Called before `expire` if the process stops before this time. */
   stop?: () => void
+  /** Called every quarter of a second while it is watched. Must not throw. */
+  look?(): void
   /** Its neighbours in the ring of watched deadlines; undefined while it is not watched. */
   before?: Deadline | undefined
   after?: Deadline | undefined
@@ -77,6 +79,7 @@ export class Deadlines {
     const now = performance.now()
     const due: Deadline[] = []
     for (let deadline = this.ends.after as Deadline; deadline !== this.ends; deadline = deadline.after as Deadline) {
+      deadline.look?.()
       if (deadline.at <= now && due.push(deadline) === mostInOneTurn) break
     }
     for (const deadline of due) {

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { startRounds } from './actor.ts'
 import { inTime } from './event-loop.ts'
 
 const batchSizeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
@@ -145,13 +146,12 @@ export class Metrics {
     const help = 'When the process started, in Unix time; with several processes, the newest one.'
     this.gauge({ name: 'process_start_time_seconds', help, merged: 'max' }, () => startedAt)
     let dueAt = performance.now() + loopLookMs
-    const timer = setInterval(() => {
+    const rounds = startRounds(() => {
       const now = performance.now()
       this.loopDelay.observe(Math.max(0, now - dueAt) / 1000)
       dueAt = now + loopLookMs
     }, loopLookMs)
-    timer.unref()
-    return () => clearInterval(timer)
+    return () => void rounds.stop()
   }
 
   /** Makes the counts of an operation begin at 0, for success and for each refusal that it can give. */

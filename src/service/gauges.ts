@@ -1,6 +1,7 @@
 import { findLastBackups } from '../backup/store.ts'
 import type { Config } from '../config.ts'
 import { connectionStates, type Sql } from '../database/open.ts'
+import type { InFlight } from '../http/in-flight.ts'
 import { lately, type Metrics, type Readings } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
 import { type DiskSpace, diskOwner, diskReader } from './disk.ts'
@@ -17,6 +18,7 @@ interface Parts {
   pools: Record<string, Sql> & { background: Sql }
   isDistributed: boolean
   readsWaiting(): number
+  inFlight: InFlight
   /** How long a scrape waits for the database's figures before it responds without them. */
   timeoutMs: number
 }
@@ -59,6 +61,15 @@ export function registerServiceGauges(parts: Parts): void {
   metrics.gauge(
     { name: 'forecourt_reads_waiting', help: 'Reads that wait for a connection.', merged: 'sum' },
     parts.readsWaiting,
+  )
+  metrics.gaugeBy(
+    'of',
+    {
+      name: 'forecourt_requests_under_way',
+      help: 'Requests whose work has not ended: of all callers, of unknown ones, and of the caller with the most.',
+      merged: 'sum',
+    },
+    () => parts.inFlight.taken,
   )
 
   const size = lately(() => readDatabaseSize(pools.background, isDistributed), { freshMs: 30_000, timeoutMs })

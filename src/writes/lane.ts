@@ -3,7 +3,7 @@ import type { Caller } from '../callers/caller.ts'
 import { findRevokedApplications } from '../callers/store.ts'
 import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import { takeLock } from '../database/advisory-lock.ts'
-import { lockApplication } from '../database/application-lock.ts'
+import { lockApplication, waitForLocks } from '../database/application-lock.ts'
 import { readClock } from '../database/clock.ts'
 import { findKeptAnswers, type KeptAnswer, keepAnswers, keyName, type RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
@@ -11,6 +11,7 @@ import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import { transaction } from '../database/transaction.ts'
 import { JsonText } from '../http/answer.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type Decision, decideWrite, type Shown, saveDecisions, type Write, type WriteKind } from './kind.ts'
 
@@ -141,13 +142,16 @@ function restAfter({ askedAt, lockedAt, endedAt }: Turn): number {
 
 /**
  * Takes the locks of the applications, in order, and before them those of keys that no application's lock guards: of such a
- * key, two requests may be about different applications.
+ * key, two requests may be about different applications. Throws a lock timeout.
  */
 async function takeLocks(tx: Statements, keyed: readonly Keyed[], locked: readonly string[]): Promise<void> {
   const names = new Set(keyed.flatMap(({ isGuarded, name }) => (isGuarded ? [] : [name])))
   await Promise.all([
     ...[...names].sort().map((name) => takeLock(tx, name)),
+    // The other applications of the batch wait too, so it waits for each lock for a moment only.
+    waitForLocks(tx, limits.laneLockMs),
     ...locked.map((appId) => lockApplication(tx, appId)),
+    waitForLocks(tx, 0),
   ])
 }
 

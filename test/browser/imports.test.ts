@@ -50,6 +50,31 @@ async function saved(page: Page, run: () => Promise<void>): Promise<string> {
   return readFile(await download.path(), 'utf8')
 }
 
+browserTest('a response of somebody else is no import, whatever it says', async () => {
+  const app = await newApplication(client)
+  const { page } = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
+  await page.getByRole('link', { name: 'Import', exact: true }).click()
+  const row = `${newSerial()},门,360102,"115.899918,28.676493"`
+  await chooseFile(page, Buffer.from(`deviceNo,deviceName,districtCode,coordinates\n${row}\n`))
+  await page.getByText('All columns are known').waitFor()
+  const others = [
+    { json: { code: 0 } },
+    { json: { code: 0, msg: 'ok', data: { id: 1 } } },
+    { contentType: 'text/html', body: '<html>Welcome</html>' },
+    { json: null },
+  ]
+  for (const other of others) {
+    await page.route('**/import/create?*', (route) => route.fulfill({ status: 200, ...other }))
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    const told = page.getByRole('alert').filter({ hasText: 'answered with HTTP 200' })
+    await told.waitFor()
+    expect(new URL(page.url()).pathname).toBe('/console/imports/new')
+    await page.unroute('**/import/create?*')
+  }
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Done', { exact: true }).waitFor()
+})
+
 browserTest('a file is checked, tried, imported, and tells what became of each row', async () => {
   const app = await newApplication(client)
   const [first, known, third] = [newSerial(), newSerial(), newSerial()]

@@ -43,9 +43,10 @@ describe('while the service does not answer', () => {
     const app = await newApplication(client)
     const site = await newSite(app)
     const { appId } = app
-    const { page } = await visit('/console', { role: 'admin' })
+    const { page: first } = await visit('/console', { role: 'admin' })
     const paths = ['', '/applications', `/sites/${appId}/${site.id}`, '/service', '/people', `/events?appId=${appId}`]
-    for (const path of paths) {
+    const isTold = async (path: string) => {
+      const page = await first.context().newPage()
       await page.goto(`${client.url}/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.waitForLoadState('networkidle')
@@ -56,7 +57,9 @@ describe('while the service does not answer', () => {
       await notice(page).waitFor()
       await page.unroute('**/api/**')
       await notice(page).waitFor({ state: 'detached' })
+      await page.close()
     }
+    await Promise.all(paths.map(isTold))
   })
 
   browserTest('a page that is opened then offers to try again, and comes back by itself', async () => {

@@ -82,6 +82,24 @@ describe('a session that ends', () => {
     expect(await page.getByText(siteName).count()).toBe(0)
   })
 
+  browserTest('leads an export to the sign-in, and not to a download that failed', async () => {
+    const app = await newApplication(client)
+    await newSite(app)
+    const person = await newPerson(client, 'operator')
+    const visited = await visitAs(person, `/console/sites?appId=${app.appId}`)
+    const { page } = visited
+    await page.getByRole('button', { name: 'Export' }).click()
+    const link = page.locator('.exports').getByRole('link', { name: 'CSV' })
+    await link.waitFor()
+    await endSession(visited)
+    let downloads = 0
+    page.on('download', () => downloads++)
+    await link.click()
+    await page.waitForURL('**/console/sign-in')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(downloads).toBe(0)
+  })
+
   browserTest('ends in every window', async () => {
     const person = await newPerson(client, 'operator')
     const { page } = await visitAs(person, '/console/sites')

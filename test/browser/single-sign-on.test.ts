@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
-import { createOperator, getOperator, pageOperators } from '../../src/people/operators/contract.ts'
-import { createSession } from '../../src/people/sessions/contract.ts'
+import { createOperator, getOperator, pageOperators, updateOperator } from '../../src/people/operators/contract.ts'
+import { createSession, deleteSession, pageSessions } from '../../src/people/sessions/contract.ts'
+import { getSite, saveSite } from '../../src/sites/contract.ts'
 import { becomesTrue } from '../faults/support.ts'
-import { Client, startService } from '../harness.ts'
+import { Client, newApplication, siteBody, startService } from '../harness.ts'
 import { type OwnProvider, startOpenIdProvider } from '../openid-provider.ts'
-import { codeOf, newGenerator, newPerson } from '../people.ts'
+import { codeOf, newGenerator, newPerson, signIn } from '../people.ts'
 import { browserTest, expectSoundInBothShades, longBrowserTest, newSerial, picture } from './support.ts'
 import { enterAgain, enterAtProvider, enterByPassword, heading, kept, WaysIn } from './ways-in.ts'
 
@@ -44,6 +45,83 @@ describe('single sign-on', () => {
     await page.waitForURL((url) => url.href.startsWith(provider.env.FORECOURT_OIDC_ISSUER ?? ''))
     expect(visited.faults).toEqual([])
   })
+})
+
+describe('a form that is open', () => {
+  browserTest('waits for its person, who signs in again by single sign-on, and is sent', async () => {
+    const { appId, token } = await newApplication(through)
+    const { id } = (await through.call(saveSite, siteBody(appId), { token })).data
+    const visited = await open(`/console/sites/${appId}/${id}/edit`)
+    const { page } = visited
+    const login = newSerial('duty')
+    await page.getByRole('button', { name: 'Acme sign-on' }).click()
+    await enterAtProvider(page, login)
+    const name = newSerial('typed')
+    await page.getByLabel('Site name').fill(name)
+    const person = (await through.operate(pageOperators, { name: login })).data.list[0]
+    const { list } = (await through.operate(pageSessions, { operatorId: person?.id ?? 0 })).data
+    await through.operate(deleteSession, { id: list[0]?.id ?? 0 })
+    await page.getByRole('button', { name: 'Save' }).click()
+    const again = page.locator('.sign-in-again')
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      again.getByRole('button', { name: 'Acme sign-on' }).click(),
+    ])
+    // The provider remembers its person.
+    expect(await becomesTrue(() => popup.isClosed())).toBe(true)
+    await page.waitForURL(`**/console/sites/${appId}/${id}`)
+    expect((await through.call(getSite, { id }, { token })).data.siteName).toBe(name)
+  })
+
+  browserTest('waits for the second factor that its session lacks, and is sent', async () => {
+    const { appId, token } = await newApplication(through)
+    const { id } = (await through.call(saveSite, siteBody(appId), { token })).data
+    const person = await newPerson(through, 'developer', [appId])
+    const visited = await open(`/console/sites/${appId}/${id}/edit`)
+    const { page } = visited
+    await enterByPassword(visited, person)
+    const name = newSerial('typed')
+    await page.getByLabel('Site name').fill(name)
+    const { secret } = await newGenerator(through, await signIn(through, person))
+    // The role that asks for a factor.
+    await through.operate(updateOperator, { id: person.id, role: 'operator', appIds: [] })
+    await page.getByRole('button', { name: 'Save' }).click()
+    const factor = page.locator('.sign-in-again')
+    await factor.getByLabel('Code of your code generator').fill(codeOf(secret))
+    expect(await page.getByLabel('Site name').isVisible()).toBe(false)
+    await picture(page, 'factor-first')
+    await factor.getByRole('button', { name: 'Show it' }).click()
+    await page.waitForURL(`**/console/sites/${appId}/${id}`)
+    expect((await through.call(getSite, { id }, { token })).data.siteName).toBe(name)
+  })
+
+  browserTest('waits while a second factor is set up, until the recovery codes are kept', async () => {
+    const { appId, token } = await newApplication(through)
+    const { id } = (await through.call(saveSite, siteBody(appId), { token })).data
+    const person = await newPerson(through, 'developer', [appId])
+    const visited = await open(`/console/sites/${appId}/${id}/edit`)
+    const { page } = visited
+    await enterByPassword(visited, person)
+    const name = newSerial('typed')
+    await page.getByLabel('Site name').fill(name)
+    await through.operate(updateOperator, { id: person.id, role: 'operator', appIds: [] })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('.sign-in-again').getByRole('button', { name: 'Set up a code generator' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Set up a code generator' })
+    const secret = (await dialog.locator('.mono').first().innerText()).replace(/\s/g, '')
+    await dialog.getByLabel('Code of your code generator').fill(codeOf(secret))
+    await dialog.getByRole('button', { name: 'Turn it on' }).click()
+    expect(await kept(page)).toHaveLength(10)
+    await page.waitForURL(`**/console/sites/${appId}/${id}`)
+    expect((await through.call(getSite, { id }, { token })).data.siteName).toBe(name)
+  })
+})
+
+browserTest('a passkey at another address than the service’s own says where it works', async () => {
+  const here = new Client({ url: `http://127.0.0.1:${new URL(through.url).port}`, operatorKey: through.operatorKey })
+  const { page } = await open('/console/sign-in', { through: here })
+  await page.getByRole('button', { name: 'Passkey', exact: true }).click()
+  await page.getByText(`this page is at ${new URL(here.url).host}`).waitFor()
 })
 
 describe('in the long run', () => {

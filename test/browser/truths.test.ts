@@ -96,6 +96,13 @@ describe('the console', () => {
 
       await page.keyboard.press('Control+k')
       const find = page.getByRole('dialog').getByRole('combobox')
+      page.on('request', (request) => request.url().includes('/search') && asked.push(request.url()))
+      for (const text of ['n', 'na', 'nan']) {
+        await hand.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length })
+        await page.waitForTimeout(150)
+      }
+      expect(asked.filter((url) => /search|siteName=n/.test(url))).toEqual([])
+      await hand.send('Input.insertText', { text: '' })
       await find.fill('Devices')
       await page.getByRole('option').first().waitFor()
       const before = page.url()

@@ -168,6 +168,21 @@ describe('the SDK', () => {
     expect(error.errors.map(({ field }) => field)).toContain('serial')
   })
 
+  test('sends a string as what it is, UTF-8, and files as they are', async () => {
+    const place = standIn(() => undefined)
+    const forecourt = new Forecourt({ baseUrl: place.url, token: 'any' })
+    const typeOf = async (input: Omit<Parameters<Forecourt['createImport']>[0], 'kind'>) => {
+      await errorOf(forecourt.createImport({ kind: 'devices', ...input } as never))
+      return place.requests.at(-1)?.headers.get('content-type')
+    }
+    expect(await typeOf({ file: '涓枃' })).toBe('text/csv; charset=utf-8')
+    expect(await typeOf({ file: '{}', format: 'ndjson' } as never)).toBe('application/x-ndjson')
+    expect(await typeOf({ file: new Blob(['a']) })).toBe('text/csv')
+    expect(await typeOf({ file: new Uint8Array([65]) })).toBe('text/csv')
+    expect(await typeOf({ file: 'a', charset: 'gb18030' } as never)).toBe('text/csv; charset=gb18030')
+    await place.stop()
+  })
+
   test('fetches one token for all calls, and another when it ends before its time', async () => {
     const { appId, appSecret } = await newApplication(client)
     const place = standIn(() => undefined)

@@ -72,9 +72,8 @@ describe('killed', () => {
       rmSync(file, { force: true })
       if (await killWithin(['backup', file], source.env, takes)) killed++
       if (!existsSync(file)) continue
-      const handle = await open(file)
+      await using handle = await open(file)
       await verifyBackup(handle, () => {})
-      await handle.close()
     }
     tell(`${killed} of ${rounds} kills came before the end of a backup`)
     expectDone(await forecourt(['backup', file], source.env))

@@ -40,18 +40,19 @@ async function createOne(service: Service): Promise<void> {
   expect(answer.status, answer.text).toBe(200)
 }
 
+/** Has a database of its own, beside which the second test makes one more. */
+let service: Service
+
 test('variables of other programs change nothing: the first start, and a backup beside it', async () => {
-  const service = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
+  service = await place.startService({ dataDir: place.newFolder(), env: variablesOfOthers })
   await createOne(service)
   const file = join(place.home, 'backup.fcb')
   const saved = await forecourt(['backup', file], { ...variablesOfOthers, FORECOURT_DATA_DIR: service.dataDir })
   expect(saved, saved.stderr).toMatchObject({ code: 0 })
-  await service.stop()
 })
 
 test('a database whose name must be encoded is used, and a parameter that is unknown is refused', async () => {
-  const beside = await place.startService()
-  const record = readRecord(beside.dataDir)
+  const record = readRecord(service.dataDir)
   if (record === undefined) throw new Error('there is no record of the database')
   const { socketDir, port, user, password } = record
   await withSql({ host: socketDir, port, user, password, database: 'postgres' }, (sql) =>
@@ -60,9 +61,9 @@ test('a database whose name must be encoded is used, and a parameter that is unk
   const query = `host=${encodeURIComponent(socketDir)}&port=${port}&channel_binding=prefer&pool_timeout=5&schema=public`
   const url = `postgres://${user}:${password}@localhost/a%20b%23c?${query}`
   const env = { ...variablesOfOthers, DATABASE_URL: `"${url}"\n` }
-  const service = await place.startService({ dataDir: place.newFolder(), env })
-  await createOne(service)
-  await service.stop()
+  const named = await place.startService({ dataDir: place.newFolder(), env })
+  await createOne(named)
+  await named.stop()
   const refused = await runServiceToItsEnd({
     dataDir: place.newFolder(),
     env: { DATABASE_URL: `${url}&sslmod=require` },
@@ -73,5 +74,5 @@ test('a database whose name must be encoded is used, and a parameter that is unk
     stderr:
       'DATABASE_URL has the parameter sslmod, which Forecourt does not know; the nearest that it knows is sslmode.\n',
   })
-  await beside.stop()
+  await service.stop()
 }, 120_000)

@@ -33,7 +33,7 @@ afterAll(async () => {
 const openTo = (target: string) => openDatabase({ target, connections: 1, statementTimeoutMs: 5_000 })
 
 // Each test ends at once: far sooner than after the minute after which PostgreSQL ends an idle transaction.
-setDefaultTimeout(5_000)
+setDefaultTimeout(30_000)
 
 /** An error as the file system throws it. */
 const diskError = (code: string) => Object.assign(new Error(`${code}: i/o error, write`), { code, syscall: 'write' })

@@ -1,11 +1,14 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
+import { createImport, getImport } from '../../src/bulk/contract.ts'
+import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
+import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { send } from '../costs/calls.ts'
 import { measured } from '../costs/operations.ts'
-import { makeWorld, measuredOrigin, type World } from '../costs/world.ts'
-import { Client } from '../harness.ts'
+import { made, makeWorld, measuredOrigin, type World } from '../costs/world.ts'
+import { Client, newSerial } from '../harness.ts'
 import { atScale, becomesTrue, Workplace } from './support.ts'
 
 // How many rows each operation leaves behind, in which tables: every operation is called many times, and all tables are
@@ -195,4 +198,29 @@ test('every operation leaves behind what is allowed, and no more', async () => {
   })
   receiver.stop(true)
   expect(beyond).toEqual([])
+  // Creates are composed again when the catalogue's version has changed.
+  await database.run(async (sql) => {
+    const version = async () => (await sql`select version from device_catalogue`)[0]?.version as number
+    const entries = (modelName: string) => ['A', 'B'].map((name) => ({ deviceNo: `SAME-${name}`, modelName }))
+    const [first, second] = [newSerial('model'), newSerial('model')]
+    for (const modelName of [first, second]) {
+      await made(client.operate(saveDeviceModel, { serialPrefix: newSerial('P'), modelName }))
+    }
+    const imported = (modelName: string) =>
+      made(client.operate(importDeviceInventory, { entries: entries(modelName) })).then(version)
+    const asFile = async (modelName: string) => {
+      const file = entries(modelName)
+        .map((entry) => JSON.stringify(entry))
+        .join('\n')
+      const headers = { 'content-type': 'application/x-ndjson' }
+      const { id } = await made(client.operate(createImport, { kind: 'inventory', file }, { headers }))
+      expect(await becomesTrue(async () => (await made(client.operate(getImport, { id }))).status === 3, 20_000)).toBe(
+        true,
+      )
+      return version()
+    }
+    const before = await imported(first)
+    expect([await imported(first), await asFile(first)]).toEqual([before, before])
+    expect(await asFile(second)).toBeGreaterThan(before)
+  })
 }, 3_600_000)

@@ -19,7 +19,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   const dataDir = place.newFolder()
   const service = await place.startService({
     dataDir,
-    env: { FORECOURT_LOG_LEVEL: 'debug', FORECOURT_STATEMENT_TIMEOUT_MS: '1000' },
+    env: { FORECOURT_LOG_LEVEL: 'debug', FORECOURT_STATEMENT_TIMEOUT_MS: '3000' },
   })
   const { password } = embeddedConnection(dataDir)
   const client = new Client(service)

@@ -28,11 +28,11 @@ import {
   startPasskey,
   startTotp,
 } from '../../src/people/second-factor/contract.ts'
-import { confirmSession, getSession } from '../../src/people/sessions/contract.ts'
+import { confirmSession, createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { unlinkSignOn } from '../../src/people/sign-on/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { Client } from '../harness.ts'
-import { codeOf, enter, newGenerator, newPerson, signIn } from '../people.ts'
+import { Client, newSerial, shownSecret } from '../harness.ts'
+import { codeOf, cookieOf, enter, newGenerator, newPerson, signIn } from '../people.ts'
 import { untyped } from '../untyped.ts'
 import { becomes, type OwnDatabase, rememberedMs, Workplace } from './support.ts'
 
@@ -121,6 +121,31 @@ describe('a proof', () => {
     const { list } = (await brief.operate(pageAudit, { type: 'session.refused', subject: String(person.id) })).data
     expect(list[0]?.data).toMatchObject({ name: person.name })
     expect((await brief.call(getSession, {}, { headers: other })).code).toBe(0)
+  })
+
+  test('by an operator key that is wrong, or another’s, counts for its source, as a sign-in by one', async () => {
+    const address = '198.51.100.73'
+    const key = `source ${address}`
+    const newKey = async () => {
+      const headers = await signIn(brief, await newPerson(brief, 'admin'))
+      const made = await brief.call(createOperatorKey, { name: newSerial('key'), role: 'viewer' }, { headers })
+      return shownSecret(made.data.operatorKey)
+    }
+    const [operatorKey, foreign] = [await newKey(), await newKey()]
+    const from = (headers: object) => ({ headers: { 'x-forwarded-for': address, ...headers } })
+    const enterBy = (shown: string) => brief.call(createSession, { operatorKey: shown }, from({}))
+    const session = { cookie: cookieOf(await enterBy(operatorKey)) }
+    const confirm = async (shown: string) =>
+      (await brief.call(confirmSession, { operatorKey: shown }, from(session))).code
+    const failures = () =>
+      database.run(async (sql) => (await sql`select failures from sign_in_attempt where key = ${key}`)[0]?.failures)
+    const wrong = `${operatorKey.slice(0, -1)}!`
+    expect([await confirm(wrong), await confirm(foreign), (await enterBy(wrong)).code]).toEqual([10031, 10031, 10031])
+    expect(await failures()).toBe(3)
+    expect(await confirm(operatorKey)).toBe(0)
+    expect(await failures()).toBe(3)
+    await database.run((sql) => sql`update sign_in_attempt set failures = 100 where key = ${key}`)
+    expect([await confirm(operatorKey), (await enterBy(operatorKey)).code]).toEqual([10007, 10007])
   })
 
   test('of another process counts at once', async () => {

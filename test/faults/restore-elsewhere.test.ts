@@ -173,7 +173,7 @@ test('a backup of an older schema is restored into it, and brought up to date wi
 
   /** Restores the backup with the program's functions, because the command cannot use another folder of migrations. */
   const restore = async ({ env }: typeof from) => {
-    const handle = await open(file)
+    await using handle = await open(file)
     const place = {
       target: env.DATABASE_URL,
       statementTimeoutMs: 5_000,
@@ -186,7 +186,6 @@ test('a backup of an older schema is restored into it, and brought up to date wi
     }
     const verified = await requireRestorable(handle, place, () => {})
     await restoreBackup({ ...place, file: handle, verified, onProgress: () => {} })
-    await handle.close()
   }
   const expectBoth = async ({ look }: typeof from) => {
     expect(await look((sql) => sql`select model_name, note from device_model`)).toMatchObject([

@@ -70,7 +70,8 @@ async function signOn(browser: Browser, purpose: string, session = '') {
   const started = await client.call(startSignOn, { purpose }, { headers: { cookie: session } })
   const [flow = ''] = (started.headers.get('set-cookie') ?? '').split(';')
   const { url } = await browser.visit(started.data.authorizationUrl)
-  const back = await fetch(url, { redirect: 'manual', headers: { cookie: flow } })
+  const cookie = [flow, session].filter(Boolean).join('; ')
+  const back = await fetch(url, { redirect: 'manual', headers: { cookie } })
   const cookies = back.headers.getSetCookie().map((set) => set.split(';')[0] ?? '')
   return {
     location: back.headers.get('location'),

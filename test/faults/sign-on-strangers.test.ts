@@ -74,18 +74,40 @@ test('a callback that the provider refused asks it no second time', async () => 
   expect(provider.asked).toEqual([])
 })
 
-test('130 people of one address come in at once, though the provider takes its time', async () => {
+test('105 people of one address come in at once on two processes, though the provider takes its time', async () => {
   const headers = { 'x-forwarded-for': '198.51.100.71' }
-  provider.slowMs = 100
-  const flows = await many(130, async () => {
+  const env = { ...bed.env, FORECOURT_OIDC_ROLES: 'operator=ops' }
+  const other = new Client(await bed.place.startService({ env }))
+  provider.slowMs = 50
+  const flows = await many(105, async () => {
     const { cookie, url } = await begin({ headers })
     const sub = newSubject()
     return { cookie, query: provider.issue(url, { sub, name: sub, groups: ['ops'] }) }
   })
-  const backs = await Promise.all(flows.map(({ cookie, query }) => callBack(query, cookie, client, headers)))
+  const backs = await Promise.all(
+    flows.map(({ cookie, query }, at) => callBack(query, cookie, at % 2 ? client : other, headers)),
+  )
   provider.slowMs = 0
   expect(backs.map(({ refusal }) => refusal).filter((refusal) => refusal !== 0)).toEqual([])
+  const [row] = await database.run(
+    (sql) => sql`select failures, under_way from sign_in_attempt where key = 'source 198.51.100.71'`,
+  )
+  expect(row).toMatchObject({ failures: 0, under_way: 0 })
 }, 60_000)
+
+test('an attempt whose process was killed is waited for, and then counts as a failure', async () => {
+  const address = '198.51.100.72'
+  await database.run(
+    (sql) => sql`insert into sign_in_attempt (key, failures, since, under_way, under_way_until)
+      values (${`source ${address}`}, 100, now(), 60, now() + interval '1 second')`,
+  )
+  const since = performance.now()
+  const headers = { 'x-forwarded-for': address }
+  const answer = await client.call(createSession, { operatorKey: client.operatorKey.replace(/.$/, '!') }, { headers })
+  expect(answer.code).toBe(10007)
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(600)
+  expect(performance.now() - since).toBeGreaterThan(500)
+})
 
 describe('a provider that hangs', () => {
   test.each([

@@ -1,35 +1,27 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { getApplication } from '../../src/applications/contract.ts'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createAct, pageActs } from '../../src/bulk/acts/contract.ts'
-import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
+import { createDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
 import { unbindDevice } from '../../src/devices/ownership/contract.ts'
-import { savePlacement } from '../../src/devices/placement/contract.ts'
-import { getReadiness } from '../../src/service/contract.ts'
-import { saveSite, saveSites } from '../../src/sites/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
+import { getMetrics, getReadiness } from '../../src/service/contract.ts'
+import { saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
 import { getPriceChange, schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
 import { limits } from '../../src/vocabulary/limits.ts'
-import {
-  type Answer,
-  Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  siteBody,
-  type TestApplication,
-} from '../harness.ts'
-import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
+import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { becomesTrue, sleep, tell, Workplace } from './support.ts'
+
+// The places of requests of one application, what becomes of requests that are over, and locks that one application holds.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-type Ask = () => Promise<Answer<unknown>>
-
 /** A service with few places and an application of many records, and another application that must not notice it. */
-async function start(places: number, rows: number) {
+async function start(places: number, rows: number, more: Record<string, string> = {}) {
   const database = await place.findDatabase()
-  const env = { DATABASE_URL: database.url(), FORECOURT_MAX_REQUESTS: String(places) }
+  const env = { DATABASE_URL: database.url(), FORECOURT_MAX_REQUESTS: String(places), ...more }
   const service = await place.startService({ env })
   const client = new Client(service)
   const [greedy, other] = [await newApplication(client), await newApplication(client)]
@@ -43,121 +35,6 @@ async function makeSites(client: Client, { appId, token }: TestApplication, coun
     expect((await client.call(saveSites, { appId, sites }, { token })).code).toBe(0)
   }
 }
-
-/** What the other application does, each a single request. */
-async function modestRequests(client: Client, app: TestApplication) {
-  const { appId, appSecret, token } = app
-  const device = deviceBody(appId)
-  await client.call(createDevice, device, { token })
-  const site = await client.call(saveSite, siteBody(appId), { token })
-  const rule = { ruleName: 'Night', ruleType: 3, freeMinutes: 1, unitMinutes: 1, unitPrice: '1', dailyCap: '2' }
-  const { data } = await client.call(saveBillingRule, { appId, ...rule }, { token })
-  const { deviceNo } = device
-  const text = () => String(Math.random())
-  return {
-    read: () => client.call(getDevice, { deviceNo }, { token }),
-    page: () => client.call(pageDevices, {}, { token }),
-    create: () => client.call(createDevice, deviceBody(appId), { token }),
-    update: () => client.call(updateDevice, { deviceNo, tag: text() }, { token }),
-    place: () =>
-      client.call(savePlacement, { deviceNo, siteId: site.data.id, laneType: 1, laneName: text() }, { token }),
-    rule: () => client.call(updateBillingRule, { id: data.id, ruleName: text() }, { token }),
-    token: () =>
-      client.call(issueToken, { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
-    ready: () => client.call(getReadiness, {}),
-    unbind: async () => {
-      const made = deviceBody(appId)
-      const created = await client.call(createDevice, made, { token })
-      return created.status === 200 ? client.call(unbindDevice, { deviceNo: made.deviceNo }, { token }) : created
-    },
-  } satisfies Record<string, Ask>
-}
-
-/** Asks again and again, each as soon as it is answered, until `stop`. Counts the codes. */
-function flood(ask: Ask, count: number) {
-  const codes = new Map<number, number>()
-  let isOver = false
-  const loops = Array.from({ length: count }, async () => {
-    while (!isOver) {
-      const { code } = await ask()
-      codes.set(code, (codes.get(code) ?? 0) + 1)
-      if (code !== 0) await sleep(50)
-    }
-  })
-  return {
-    codes,
-    async stop() {
-      isOver = true
-      await Promise.all(loops)
-    },
-  }
-}
-
-async function timesOf(requests: Record<string, Ask>, rounds: number): Promise<Map<string, number[]>> {
-  const times = new Map<string, number[]>()
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, ask] of Object.entries(requests)) {
-      const began = performance.now()
-      const { status, text } = await ask()
-      expect(status, `${name}: ${text}`).toBe(200)
-      times.set(name, [...(times.get(name) ?? []), performance.now() - began])
-    }
-  }
-  return times
-}
-
-const medianOf = (times: number[] = []) => times.toSorted((one, two) => one - two)[times.length >> 1] ?? 0
-
-describe('beside one application that keeps as many requests under way as it may', () => {
-  const rounds = atScale(2, 40)
-
-  test('single requests of another are served, whatever the first one asks for', async () => {
-    const { service, client, greedy, other, database } = await start(atScale(200, 10_000), atScale(2_000, 10_000))
-    const { appId, token } = greedy
-    const rule = {
-      ruleName: 'Day',
-      ruleType: 1,
-      periods: [{ startTime: '00:00:00', electricityPrice: '1', servicePrice: '1' }],
-    }
-    const { data } = await client.call(saveBillingRule, { appId, ...rule }, { token })
-    const tomorrow = `${new Date(Date.now() + 86_400_000).toISOString().slice(0, 19)}Z`
-    const change = { sites: { all: true }, rules: { fastChargeBillRuleId: data.id }, effectiveTime: tomorrow }
-    const act = { kind: 'sites', act: 'update', filter: { all: true }, set: { contacts: 'y' }, dryRun: true }
-    const kinds: Record<string, Ask> = {
-      acts: () => client.call(createAct, { appId, ...act }, { token }),
-      'dry runs of price changes': () =>
-        client.call(schedulePriceChange, { appId, ...change, dryRun: true }, { token }),
-      'updates of one rule': () =>
-        client.call(updateBillingRule, { id: data.id, ruleName: String(Math.random()) }, { token }),
-      'batches of devices': () =>
-        client.call(
-          createDevices,
-          { appId, devices: Array.from({ length: 200 }, () => ({ deviceNo: newSerial(), deviceName: 'x' })) },
-          { token },
-        ),
-    }
-    const modest = await modestRequests(client, other)
-    await timesOf(modest, 2)
-    const quiet = await timesOf(modest, rounds)
-    for (const [kind, ask] of Object.entries(kinds)) {
-      const load = flood(ask, atScale(90, 300))
-      await sleep(500)
-      const beside = await timesOf(modest, rounds)
-      await load.stop()
-      const ratios = [...beside].map(
-        ([name, times]) => `${name} ${(medianOf(times) / medianOf(quiet.get(name))).toFixed(1)}`,
-      )
-      tell(`${kind}: ${[...load.codes].map(([code, count]) => `${count} × ${code}`).join(', ')}; ${ratios.join(', ')}`)
-      expect(load.codes.get(0) ?? 0, kind).toBeGreaterThan(0)
-      expect(
-        [...load.codes.keys()].filter((code) => ![0, 10007, 50003].includes(code)),
-        kind,
-      ).toEqual([])
-    }
-    expect(await service.stop()).toBe(0)
-    await database.stop()
-  }, 240_000)
-})
 
 /** Locks a table until the returned function is called. */
 async function lockTable(sql: Sql, table: string): Promise<() => Promise<void>> {
@@ -181,18 +58,24 @@ async function lockTable(sql: Sql, table: string): Promise<() => Promise<void>> 
   }
 }
 
-describe('nothing begins after its request is over', () => {
+describe('nothing begins after its request is over, and it holds no place', () => {
   test.each([
     ['answered with 50003', false],
     ['left by its caller', true],
   ])(
     '%s',
     async (_, hangsUp) => {
-      const { service, client, greedy, database } = await start(100, 10)
+      const { service, client, greedy, other, database } = await start(100, 10, {
+        FORECOURT_STATEMENT_TIMEOUT_MS: '4000',
+      })
       const { appId, token } = greedy
       const devices = Array.from({ length: 12 }, () => deviceBody(appId))
       for (const device of devices) await client.call(createDevice, device, { token })
       const act = { kind: 'devices', act: 'update', filter: { all: true } }
+      const places = async (of: string) => {
+        const { text } = await client.operate(getMetrics, {})
+        return Number(new RegExp(`^forecourt_requests_under_way\\{of="${of}"\\} (\\d+)`, 'm').exec(text)?.[1])
+      }
       await database.run(async (sql) => {
         const release = await lockTable(sql, 'device')
         const ended = new AbortController()
@@ -213,16 +96,20 @@ describe('nothing begins after its request is over', () => {
           ask(updateDevice.path, { appId, deviceNo, tag: 'late' })
           await sleep(20)
         }
-        ask(createDevice.path, { ...deviceBody(appId), tag: 'late' })
-        for (let more = 0; more < 3; more++) {
-          await sleep(50)
+        for (let more = 0; more < 4; more++) {
           ask(createDevice.path, { ...deviceBody(appId), tag: 'late' })
+          await sleep(50)
         }
-        await sleep(300)
+        // A fifth of the places, and one more request than they are.
+        expect(asks.length).toBe(21)
+        expect(await becomesTrue(async () => (await places('one_caller')) === 20, 2_500)).toBe(true)
+        expect((await client.call(getApplication, { appId }, { token })).code).toBe(10007)
+        expect((await client.call(getApplication, { appId: other.appId }, { token: other.token })).code).toBe(0)
         if (hangsUp) ended.abort()
         await Promise.all(asks)
         // A client that has only closed its sending half still waits; one that has gone is known after this time.
-        await sleep(limits.halfClosedMs + 500)
+        expect(await becomesTrue(async () => (await places('all')) === 0, limits.halfClosedMs + 1_000)).toBe(true)
+        expect((await client.call(getApplication, { appId }, { token })).code).toBe(0)
         await release()
       })
       expect(await becomesTrue(async () => (await client.call(getReadiness, {})).status === 200)).toBe(true)
@@ -268,6 +155,52 @@ test('a price change is written on time while the lock of another application wi
     })
   })
   expect(await becomesTrue(() => isWritten(greedy, ids[0]), 10_000)).toBe(true)
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 60_000)
+
+test('while the lock of one application is held, writes of others wait for a moment only, and its own until it is free', async () => {
+  const { service, client, greedy, other, database } = await start(1_000, 0)
+  /** One write for each lane, each repeatable. */
+  async function writesOf({ appId, token }: TestApplication) {
+    const device = deviceBody(appId)
+    const { deviceNo } = device
+    await client.call(createDevice, device, { token })
+    const site = await client.call(saveSite, siteBody(appId), { token })
+    const text = () => newSerial('text')
+    return {
+      devices: () => client.call(createDevice, deviceBody(appId), { token }),
+      sites: () => client.call(saveSite, siteBody(appId), { token }),
+      'device updates': () => client.call(updateDevice, { deviceNo, tag: text() }, { token }),
+      'site updates': () => client.call(updateSite, { id: site.data.id, siteName: text() }, { token }),
+      states: () => client.call(reportDeviceState, { deviceNo, statusRemark: text() }, { token }),
+      ownership: async () => {
+        const made = deviceBody(appId)
+        const created = await client.call(createDevice, made, { token })
+        return created.code === 0 ? client.call(unbindDevice, { deviceNo: made.deviceNo }, { token }) : created
+      },
+    }
+  }
+  const [held, free] = [await writesOf(greedy), await writesOf(other)]
+  const longest = new Map<string, number>()
+  await database.run(async (sql) => {
+    const asked: Promise<{ code: number }>[] = []
+    await sql.begin(async (tx) => {
+      await tx`select 1 from application_lock where app_id = ${greedy.appId} for update`
+      const end = performance.now() + 2_500
+      while (performance.now() < end) {
+        if (asked.length < 200) asked.push(...Object.values(held).map((write) => write()))
+        for (const [lane, write] of Object.entries(free)) {
+          const began = performance.now()
+          expect((await write()).code, lane).toBe(0)
+          longest.set(lane, Math.max(longest.get(lane) ?? 0, performance.now() - began))
+        }
+      }
+    })
+    expect(new Set((await Promise.all(asked)).map(({ code }) => code))).toEqual(new Set([0]))
+  })
+  tell([...longest].map(([lane, ms]) => `${lane} ${ms.toFixed(0)} ms`).join(', '))
+  for (const [lane, ms] of longest) expect(ms, lane).toBeLessThan(1_500)
   expect(await service.stop()).toBe(0)
   await database.stop()
 }, 60_000)

@@ -28,6 +28,6 @@ export async function conditionOn(
     nonsense: 'nonsense',
     stale: others.at(-1)?.etag ?? '"older"',
   }
-  const isMet = ['right', 'any', 'among others'].includes(condition)
+  const isMet = ['right', 'any', 'among others', 'weak'].includes(condition)
   return { headers: { 'if-match': headers[condition] }, isMet }
 }

@@ -2,7 +2,6 @@ import { Alert, Descriptions, Form, Input } from 'antd'
 import { useEffect, useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 import { changePassword, passwordLengths } from '../../../src/people/operators/contract.ts'
-import { getSecondFactors } from '../../../src/people/second-factor/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
 import { getSignOn } from '../../../src/people/sign-on/contract.ts'
 import { useRead, useWrite } from '../api.ts'
@@ -13,10 +12,9 @@ import { useSession } from '../session.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { Access } from './access.tsx'
 import { Arrived } from './arrived.tsx'
-import { SecondFactor } from './factors.tsx'
 import { OwnKeys } from './own-keys.tsx'
-import { ShowFactor } from './show-factor.tsx'
 import { tellConfirmed } from './sign-on.ts'
 import { SignOnLink } from './sign-on-link.tsx'
 import { useTexts } from './texts.ts'
@@ -28,7 +26,7 @@ export function Page() {
     <PageFrame title={t('title')} operation={pageSessions}>
       <Arrived />
       <Confirmed />
-      <Access />
+      <WaysIn />
       <Sessions />
     </PageFrame>
   )
@@ -48,38 +46,14 @@ function Confirmed() {
   )
 }
 
-/** How one signs in. A key has no account; a session that lacks its second factor shows or sets one up first. */
-function Access() {
-  const t = useTexts()
+/** How one signs in. A session that lacks its second factor shows or sets one up first, and then returns. */
+function WaysIn() {
   const navigate = useNavigate()
   const { state } = useLocation()
-  const { operatorId, isLimited } = useSession()
-  // Kept from when the page was opened, because the session stops being limited as soon as the first factor is set up.
-  const [wasLimited] = useState(isLimited)
-  const { data: factors } = useRead(getSecondFactors, {}, { enabled: operatorId !== null })
-  // Also kept: a factor that is set up here must not be asked for while its recovery codes are shown for the only time.
-  const [hadFactor, setHadFactor] = useState<boolean>()
-  if (factors !== undefined && hadFactor === undefined) {
-    setHadFactor(factors.totp !== null || factors.passkeys.length > 0)
-  }
-  const goOn = () => {
-    if (wasLimited) void navigate((state as { from?: string } | null)?.from ?? paths.overview(), { replace: true })
-  }
-  if (operatorId === null) {
-    return (
-      <section className="card" style={{ maxWidth: 480 }}>
-        <h2>{t('password')}</h2>
-        <p className="faint">{t('isKey')}</p>
-      </section>
-    )
-  }
-  if (isLimited && hadFactor && factors !== undefined) {
-    return <ShowFactor factors={factors} onShown={goOn} />
-  }
+  const from = (state as { from?: string } | null)?.from
   return (
     <>
-      {isLimited && <Alert type="info" showIcon title={t('limitedSetUp')} style={{ marginBottom: 16 }} />}
-      <SecondFactor onFirst={goOn} />
+      <Access onWhole={() => void navigate(from ?? paths.overview(), { replace: true })} />
       <SignOnAndPassword />
     </>
   )
@@ -87,9 +61,9 @@ function Access() {
 
 /** What a whole session changes of how its person comes in. Who has no password here has none to change. */
 function SignOnAndPassword() {
-  const { source, isLinked, isLimited, hasPassword } = useSession()
-  const { data: offer } = useRead(getSignOn, {})
-  if (isLimited) return null
+  const { operatorId, source, isLinked, isLimited, hasPassword } = useSession()
+  const { data: offer } = useRead(getSignOn, {}, { enabled: operatorId !== null })
+  if (operatorId === null || isLimited) return null
   return (
     <>
       {offer?.enabled && <SignOnLink name={offer.name} isLinked={isLinked} isManaged={source === 2} />}

@@ -130,14 +130,15 @@ function Passkeys({ factors, onAdded }: FactorProps) {
           ]}
         />
       )}
-      {offer !== undefined &&
-        (offer.passkeys && knowsPasskeys() ? (
-          <Button style={{ marginTop: 8 }} onClick={() => setAdding(true)}>
-            {t('addPasskey')}
-          </Button>
-        ) : (
-          <p className="faint">{t('noPasskeysHere')}</p>
-        ))}
+      {offer?.passkeys === true && knowsPasskeys() && (
+        <Button style={{ marginTop: 8 }} onClick={() => setAdding(true)}>
+          {t('addPasskey')}
+        </Button>
+      )}
+      {offer?.passkeys === true && !knowsPasskeys() && (
+        <p className="faint">{t('passkeyNotHere', { host: location.host })}</p>
+      )}
+      {offer?.passkeys === false && <p className="faint">{t('noPasskeysHere')}</p>}
       {isAdding && (
         <Suspense fallback={null}>
           <AddPasskey

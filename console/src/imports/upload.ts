@@ -1,8 +1,7 @@
 import type { Static } from 'typebox'
-import { ForecourtError } from '../../../sdk/src/error.ts'
+import { exchange, type Fetch } from '../../../sdk/src/exchange.ts'
 import { createImport, type ImportRecord } from '../../../src/bulk/contract.ts'
 import { language } from '../language/index.ts'
-import { envelopeOf } from './envelope.ts'
 
 type Query = Static<NonNullable<typeof createImport.query>>
 
@@ -13,33 +12,44 @@ export interface Upload {
   cancel: () => void
 }
 
+const { id: operation, method, path } = createImport
+
 /** Uploads a file unchanged and reports its progress in bytes, which `fetch` cannot do. */
 export function upload(query: Query, file: Blob, mediaType: string, report: (sent: number) => void): Upload {
   const request = new XMLHttpRequest()
-  const given = Object.entries(query).filter(([, value]) => value !== undefined) as [string, string][]
-  request.open('POST', `${createImport.path}?${new URLSearchParams(given)}`)
-  request.setRequestHeader('content-type', mediaType)
-  request.setRequestHeader('accept-language', language())
-  request.upload.onprogress = ({ loaded }) => report(loaded)
-  const answered = new Promise<ImportRecord | undefined>((resolve, reject) => {
-    request.onload = () => {
-      const answer = envelopeOf(request.responseText)
-      if (answer?.code === 0) resolve(answer.data as ImportRecord)
-      else reject(refusalOf(request, answer))
-    }
-    request.onerror = () => reject(new ForecourtError('no answer', { code: 0, status: 0, operation: 'createImport' }))
-    request.onabort = () => resolve(undefined)
-  })
-  request.send(file)
-  return { answered, cancel: () => request.abort() }
+  let isCancelled = false
+  const send: Fetch = (url) =>
+    new Promise((resolve, reject) => {
+      request.open(method, url)
+      request.setRequestHeader('content-type', mediaType)
+      request.setRequestHeader('accept-language', language())
+      request.upload.onprogress = ({ loaded }) => report(loaded)
+      request.onload = () => resolve(responseOf(request))
+      request.onerror = () => reject(new TypeError('no connection'))
+      request.onabort = request.onerror
+      request.send(file)
+    })
+  const answered = exchange('', { method, path, takesFile: true }, { ...query, file }, { operation, fetch: send }).then(
+    ({ data }) => data as ImportRecord,
+    (error: unknown) => {
+      if (isCancelled) return undefined
+      throw error
+    },
+  )
+  const cancel = () => {
+    isCancelled = true
+    request.abort()
+  }
+  return { answered, cancel }
 }
 
-function refusalOf(request: XMLHttpRequest, answer: ReturnType<typeof envelopeOf>): ForecourtError {
-  return new ForecourtError(answer?.msg ?? request.statusText, {
-    operation: 'createImport',
-    code: answer?.code ?? 0,
-    status: request.status,
-    errors: (answer?.data as Partial<ForecourtError> | null | undefined)?.errors ?? [],
-    requestId: request.getResponseHeader('x-request-id'),
-  })
+/** The response as `fetch` would give it. */
+function responseOf(request: XMLHttpRequest): Response {
+  const { status, statusText, responseText } = request
+  const headers = request
+    .getAllResponseHeaders()
+    .split('\r\n')
+    .filter((line) => line.includes(':'))
+    .map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()])
+  return new Response(responseText === '' ? null : responseText, { status, statusText, headers })
 }

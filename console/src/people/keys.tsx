@@ -97,7 +97,7 @@ function useColumns(
   const t = useTexts()
   const common = useCommon()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200, least: leastForNames },
+    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 160, least: leastForNames },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     {
       key: 'status',

@@ -1,7 +1,7 @@
 import { requireProof } from '../../callers/access-control.ts'
 import { actorOf, type Caller } from '../../callers/caller.ts'
-import { requireApplicationOf, requireApplicationsOf, requireStillStanding } from '../../callers/permissions.ts'
-import { requireAccess, requireApplicationExists } from '../../callers/store.ts'
+import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
+import { requireApplicationExists } from '../../callers/store.ts'
 import type { Config } from '../../config.ts'
 import { findReplay, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
@@ -67,11 +67,11 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
 
   /** A dry run: only counts, and leaves neither a job nor an event. Throws as `begin` does. */
   async function tryOut(asked: Asked): Promise<BegunAct> {
-    const { act, appId, caller, actor } = asked
+    const { act, appId, actor, pending } = asked
     if (await jobs.isUnderWay(sql, appId)) throw new Refusal('importRunning')
     const { rows } = await countMatches(asked)
     // The count took a while, and the caller may have lost its access meanwhile.
-    await requireAccess(sql, caller)
+    await pending.requireStanding()
     return counted({ ...act, appId, actor, rows }, showMoment(new Date()))
   }
 
@@ -135,7 +135,6 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
     handle(cancelAct, async ({ caller, body, sourceAddress, pending }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
       return pending.transaction(sql, async (tx) => {
-        await requireStillStanding(tx, caller)
         const data = await jobs.requireJob(tx, acts, appIds, body.id, showMoment)
         if (isOperators(data.kind, data.act)) requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data: forTrail(data) }

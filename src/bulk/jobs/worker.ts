@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { databaseRefusal } from '../../database/failures.ts'
 import type { Sql, Statements } from '../../database/open.ts'
+import { startRounds } from '../../runtime/actor.ts'
 import { yielder } from '../../runtime/event-loop.ts'
 import { Rests } from '../../runtime/rests.ts'
 import { limits } from '../../vocabulary/limits.ts'
@@ -137,12 +138,11 @@ export class JobWorker {
     const steps = this.parts.stepsOf(job)
     // A portion may wait for several locks in turn, for longer than a lease. Then another process would take over the
     // job, although this one decides its rows.
-    const renewing = setInterval(() => void store.renewJobLease(sql, job).catch(() => {}), renewEveryMs)
-    renewing.unref()
+    const renewing = startRounds(() => store.renewJobLease(sql, job).catch(() => {}), renewEveryMs)
     try {
       if (await this.decideAll(job, steps)) return
     } finally {
-      clearInterval(renewing)
+      void renewing.stop()
     }
     await store.releaseJob(sql, job).catch(() => {})
   }

@@ -1,6 +1,4 @@
 import type { Logger } from 'pino'
-import type { Caller } from '../../callers/caller.ts'
-import { requireActingFor, requireStillStanding } from '../../callers/permissions.ts'
 import { once, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
@@ -25,12 +23,10 @@ export interface ActorAndAddress {
 /**
  * Makes one delivery due, or the first events of a range; the steps of a long range follow in the background. Returns
  * how many will be sent again, or, for a used idempotency key, the stored response. Throws 10007 while a range is under
- * way, 10008, 10042, 60003, 10001 for a range of too many events, and 10002 and 10005 when the caller lost its access
- * meanwhile.
+ * way, 10008, 10042, 60003, and 10001 for a range of too many events.
  */
 export async function replay(
   tx: Statements,
-  caller: Caller,
   appId: string,
   selection: number | ReplayRange,
   by: ActorAndAddress,
@@ -38,7 +34,6 @@ export async function replay(
   showMoment: ShowMoment,
 ): Promise<{ replayed: number }> {
   const endpoint = await lockEndpoint(tx, appId)
-  requireActingFor(await requireStillStanding(tx, caller), appId)
   return once(tx, idempotency, appId, async () => {
     // Deliveries of a stopped endpoint would only wait, although the response says that they are sent.
     if (endpoint === undefined || endpoint.isStopped) throw new Refusal('callbackMissing')

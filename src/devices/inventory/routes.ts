@@ -1,5 +1,4 @@
 import { keyOwnerOf } from '../../callers/caller.ts'
-import { requireStillStanding } from '../../callers/permissions.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
@@ -26,7 +25,6 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
       const imported = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await holdCatalogue(tx)
-          await requireStillStanding(tx, caller)
           const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
           if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
           const counts = await store.upsertInventory(tx, entries)
@@ -42,7 +40,6 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
       const deleted = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await touchCatalogue(tx)
-          await requireStillStanding(tx, caller)
           const data = await store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
           await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
           return data

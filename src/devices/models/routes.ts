@@ -1,5 +1,4 @@
 import { keyOwnerOf } from '../../callers/caller.ts'
-import { requireStillStanding } from '../../callers/permissions.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
@@ -29,7 +28,6 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       const saved = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.touchCatalogue(tx)
-          await requireStillStanding(tx, caller)
           const data = await store.upsertDeviceModel(tx, model, showMoment)
           await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
           return data
@@ -43,7 +41,6 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       const deleted = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.touchCatalogue(tx)
-          await requireStillStanding(tx, caller)
           const data = await store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
           await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
           return data

@@ -37,7 +37,7 @@ export function startHearing({ sql, log, config }: Parts): { stop(lastMs: number
     /** For so long, the process that stops still takes requests. */
     async stop(lastMs) {
       await pause(lastMs)
-      rounds.stop()
+      await rounds.stop()
       await last
       await note()
     },

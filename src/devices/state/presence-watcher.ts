@@ -79,7 +79,7 @@ export function startPresence({ config, sql, log }: Parts): { stop(): void } {
   return {
     stop() {
       isStopped = true
-      rounds.stop()
+      void rounds.stop()
     },
   }
 }

@@ -3,7 +3,8 @@ import type { Logger } from 'pino'
 import { databaseRefusal } from '../../database/failures.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
-import type { RefusedWrite } from '../../http/serve.ts'
+import type { RefusedWrite } from '../../http/serve-options.ts'
+import { type Rounds, startRounds } from '../../runtime/actor.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { applicationOf, type LoggedRefusal, toLoggedRefusal } from './refusal-record.ts'
 import { storeRefusals } from './store.ts'
@@ -24,17 +25,15 @@ const minuteMs = 60_000
 export class RefusalRecorder {
   private readonly sql: Sql
   private readonly log: Logger
-  private readonly timer: ReturnType<typeof setInterval>
+  private readonly rounds: Rounds
   private waiting: LoggedRefusal[] = []
   private minute = 0
   private readonly inMinute = new Map<string, number>()
-  private writing: Promise<void> | undefined
 
   constructor(sql: Sql, log: Logger) {
     this.sql = sql
     this.log = log
-    this.timer = setInterval(() => this.writeSoon(), everyMs)
-    this.timer.unref()
+    this.rounds = startRounds(() => this.write(), everyMs)
   }
 
   /** Queues a refusal to be stored; it may be dropped. */
@@ -48,8 +47,7 @@ export class RefusalRecorder {
 
   /** Writes the queued refusals, if the database answers at once. */
   async stop(): Promise<void> {
-    clearInterval(this.timer)
-    await Promise.race([this.writeSoon(), setTimeout(lastWriteMs)])
+    await Promise.race([this.rounds.stop().then(() => this.write()), setTimeout(lastWriteMs)])
   }
 
   private isOverLimit(appId: string, now: Date): boolean {
@@ -61,13 +59,6 @@ export class RefusalRecorder {
     const count = this.inMinute.get(appId) ?? 0
     this.inMinute.set(appId, count + 1)
     return count >= limits.refusalsAMinute
-  }
-
-  private writeSoon(): Promise<void> {
-    this.writing ??= this.write().finally(() => {
-      this.writing = undefined
-    })
-    return this.writing
   }
 
   private async write(): Promise<void> {

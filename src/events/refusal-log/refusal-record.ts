@@ -1,6 +1,6 @@
 import { actorOf } from '../../callers/caller.ts'
 import { visibleApplications } from '../../callers/permissions.ts'
-import type { RefusedWrite } from '../../http/serve.ts'
+import type { RefusedWrite } from '../../http/serve-options.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type FieldFault, refusals } from '../../vocabulary/refusals.ts'
 

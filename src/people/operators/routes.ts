@@ -1,10 +1,10 @@
-import { requireStanding } from '../../callers/access-control.ts'
 import { type CallerCache, operators } from '../../callers/cache.ts'
-import { type Caller, keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
 import { hashSecret, newOperatorKey, newSecret } from '../../callers/credentials.ts'
 import type { Config } from '../../config.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Sql, Statements } from '../../database/open.ts'
+import type { Pending } from '../../database/pending.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../../http/etag.ts'
@@ -12,7 +12,6 @@ import { type Handler, handle, type OperationRequest, read } from '../../http/ha
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import type { ReadMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
-import type { Admission } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
 import { hashPassword } from '../sessions/passwords.ts'
@@ -36,13 +35,7 @@ interface Parts extends SessionParts {
 }
 
 export function operatorRoutes(parts: Parts): Handler[] {
-  const { sql, callers, rules, showMoment, readMoment, passwords } = parts
-
-  /** Takes the lock of all accounts, and then checks again that the caller may call the operation. */
-  async function lockFor(tx: Statements, operation: Admission, caller: Caller): Promise<void> {
-    await store.lockOperators(tx)
-    await requireStanding(tx, operation, caller, rules)
-  }
+  const { sql, callers, showMoment, readMoment, passwords } = parts
 
   const logEvent = (
     tx: Statements,
@@ -55,14 +48,9 @@ export function operatorRoutes(parts: Parts): Handler[] {
   }
 
   /** Changes an account under the lock of all accounts; the change applies to its sessions and keys at once. */
-  async function change(
-    operation: Admission,
-    { caller, pending }: Pick<OperationRequest, 'caller' | 'pending'>,
-    id: number,
-    run: (tx: Statements) => Promise<void>,
-  ) {
+  async function change(pending: Pending, id: number, run: (tx: Statements) => Promise<void>) {
     const operator = await pending.transaction(sql, async (tx) => {
-      await lockFor(tx, operation, caller)
+      await store.lockOperators(tx)
       await run(tx)
       return store.requireOperator(tx, id, showMoment)
     })
@@ -116,7 +104,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const passwordHash = password === null ? null : await hashPassword(password)
         const made = await pending.transaction(sql, (tx) =>
           once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-            await lockFor(tx, contract.createOperator, by.caller)
+            await store.lockOperators(tx)
             const id = await store.insertOperator(tx, { name, role, passwordHash })
             await store.replaceMemberships(tx, id, appIds)
             const operator = await store.requireOperator(tx, id, showMoment)
@@ -133,8 +121,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
 
     handle(
       contract.updateOperator,
-      async ({ body, header, ...by }) => {
-        const operator = await change(contract.updateOperator, by, body.id, async (tx) => {
+      async ({ body, header, pending, ...by }) => {
+        const operator = await change(pending, body.id, async (tx) => {
           const before = await store.requireOperator(tx, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(before))
           const { id, appIds, name, role, status } = body
@@ -155,7 +143,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.deleteOperator, async ({ body, pending, ...by }) => {
       const operator = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await lockFor(tx, contract.deleteOperator, by.caller)
+          await store.lockOperators(tx)
           const before = await store.requireOperator(tx, body.id, showMoment)
           if (isOwnAdmin(before)) await store.requireOtherAdmin(tx, body.id)
           await handOver(tx, by, { ...before, status: 2 }, given(body.handOverTo))
@@ -173,7 +161,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.resetOperator, async ({ body, pending, ...by }) => {
       const reset = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await lockFor(tx, contract.resetOperator, by.caller)
+          await store.lockOperators(tx)
           const before = await store.requireOperator(tx, body.id, showMoment)
           if (before.source === 2) throw new Refusal('managedBySignOn')
           if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
@@ -235,7 +223,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         requireNone(passwordFaults('newPassword', body.newPassword, name))
         await checkPassword(parts, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
-        return change(contract.changePassword, { caller, pending }, operatorId, async (tx) => {
+        return change(pending, operatorId, async (tx) => {
           const before = await store.requireOperator(tx, operatorId, showMoment)
           await store.updateOperator(tx, operatorId, { passwordHash })
           await deleteSessionsOf(tx, operatorId, sessionId)
@@ -260,7 +248,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const expiresAt = keyEnd(given(body.expireTime))
         return pending.transaction(sql, (tx) =>
           once(tx, idempotency, keyOwnerOf(caller), async () => {
-            await lockFor(tx, contract.createOperatorKey, caller)
+            await store.lockOperators(tx)
             const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
             const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
             const record = await store.insertOperatorKey(tx, key, showMoment)
@@ -275,7 +263,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.deleteOperatorKey, async ({ body, pending, ...by }) => {
       const deleted = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await lockFor(tx, contract.deleteOperatorKey, by.caller)
+          await store.lockOperators(tx)
           const data = await store.deleteOperatorKey(tx, body.id, showMoment)
           await logEvent(tx, 'operatorKey.deleted', by, data)
           return data
@@ -288,7 +276,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.handOverOperatorKey, async ({ body, pending, ...by }) => {
       const handedOver = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
-          await lockFor(tx, contract.handOverOperatorKey, by.caller)
+          await store.lockOperators(tx)
           const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId, showMoment)
           if (after.operatorId !== before.operatorId) await logEvent(tx, 'operatorKey.handedOver', by, after)
           return after

@@ -3,7 +3,6 @@ import { operators } from '../../callers/cache.ts'
 import { actorOf, type Caller, keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
 import { once } from '../../database/idempotency.ts'
 import type { Statements } from '../../database/open.ts'
-import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, type OperationRequest } from '../../http/handler.ts'
 import { sealedFor } from '../../secrets/store.ts'
@@ -34,7 +33,7 @@ interface Owner {
   sessionId: number | null
 }
 
-type By = Pick<OperationRequest, 'caller' | 'sourceAddress'>
+type By = Pick<OperationRequest, 'caller' | 'sourceAddress' | 'pending'>
 
 /** Returns the account of a session. Throws 10003 for an operator key and for a session that was begun with one. */
 function requireOwner(caller: Caller): Owner {
@@ -82,7 +81,7 @@ class FactorChanges {
     save: (tx: Statements, owner: Owner) => Promise<object | undefined>,
   ) {
     const owner = requireOwner(by.caller)
-    const added = await transaction(this.parts.sql, async (tx) => {
+    const added = await by.pending.transaction(this.parts.sql, async (tx) => {
       const { role } = await this.lock(tx, operation, by.caller, owner)
       const before = await this.shown(tx, owner, role)
       const told = await save(tx, owner)
@@ -114,7 +113,7 @@ class FactorChanges {
     take: (tx: Statements, operatorId: number) => Promise<object | undefined>,
   ) {
     const owner = requireOwner(by.caller)
-    const removed = await transaction(this.parts.sql, async (tx) => {
+    const removed = await by.pending.transaction(this.parts.sql, async (tx) => {
       const { role } = await this.lock(tx, operation, by.caller, owner)
       const told = await take(tx, owner.operatorId)
       if (told === undefined) throw new Refusal('secondFactorNotFound')
@@ -144,11 +143,11 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
       return changes.shown(sql, owner, owner.role)
     }),
 
-    handle(contract.startTotp, async ({ caller }) => {
+    handle(contract.startTotp, async ({ caller, pending }) => {
       const owner = requireOwner(caller)
       const { operatorId, name } = owner
       const secret = newGeneratorSecret()
-      await transaction(sql, async (tx) => {
+      await pending.transaction(sql, async (tx) => {
         await changes.lock(tx, contract.startTotp, caller, owner)
         await store.keepDraft(tx, operatorId, secrets.seal(sealedFor(operatorId), secret))
       })
@@ -197,13 +196,15 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
       }),
     ),
 
-    handle(contract.renewRecoveryCodes, async ({ caller, sourceAddress }) => {
+    handle(contract.renewRecoveryCodes, async ({ caller, sourceAddress, pending }) => {
       const owner = requireOwner(caller)
-      return transaction(sql, async (tx) => {
+      return pending.transaction(sql, async (tx) => {
         const { role } = await changes.lock(tx, contract.renewRecoveryCodes, caller, owner)
         if (countOf(await changes.shown(tx, owner, role)) === 0) throw new Refusal('secondFactorNotFound')
         const recoveryCodes = await changes.newCodes(tx, owner.operatorId)
-        await changes.log(tx, 'secondFactor.added', { caller, sourceAddress }, owner, { factor: 'recoveryCodes' })
+        await changes.log(tx, 'secondFactor.added', { caller, sourceAddress, pending }, owner, {
+          factor: 'recoveryCodes',
+        })
         return { recoveryCodes }
       })
     }),
@@ -211,10 +212,9 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
     handle(contract.resetSecondFactors, async ({ body, ...by }) => {
       const { id, reason } = body
       if ((by.caller as OperatorCaller).operatorId === id) throw new Refusal('notPermitted')
-      const reset = await transaction(sql, (tx) =>
+      const reset = await by.pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await lockOperators(tx)
-          await requireStanding(tx, contract.resetSecondFactors, by.caller, parts.rules)
           const { name, role } = await requireOperator(tx, id, showMoment)
           await store.lockAccount(tx, id)
           const owner = { operatorId: id, name, role, sessionId: null }

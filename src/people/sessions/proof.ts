@@ -53,16 +53,9 @@ export async function requirePasskey(
   if (ticket === null) throw missing('ticket')
   if (credential === null) throw missing('credential')
   const address = source.sourceAddress()
-  const attempt: attempts.Attempt = { name: '', operatorId: null, address, knownBrowser: null, tried: 'credential' }
-  return attempts.counted(parts.sql, attempt, async () => {
-    const used = await usePasskey(parts, { ticket, credential, ofOperator }, address).catch(async (error: unknown) => {
-      if (error instanceof Refusal && error.refusal === 'signInFailed') await attempts.logRefused(parts.sql, attempt)
-      else await attempts.uncountAttempt(parts.sql, attempt)
-      throw error
-    })
-    await attempts.uncountAttempt(parts.sql, attempt)
-    return used
-  })
+  return attempts.judged(parts.sql, attempts.attemptFrom(address), () =>
+    usePasskey(parts, { ticket, credential, ofOperator }, address),
+  )
 }
 
 /** What a session has shown: our second factor, and whether it is a proof of its person. */
@@ -112,9 +105,10 @@ async function requireKey(
   source: Source,
 ): Promise<Shown> {
   if (operatorKey === null) throw missing('operatorKey')
-  if (await store.isSessionOfKey(sql, sessionId, hashSecret(operatorKey))) return { factor: null, isProof: true }
-  await attempts.logRefused(sql, { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null })
-  throw new Refusal('signInFailed')
+  await attempts.judged(sql, attempts.attemptFrom(source.sourceAddress()), async () => {
+    if (!(await store.isSessionOfKey(sql, sessionId, hashSecret(operatorKey)))) throw new Refusal('signInFailed')
+  })
+  return { factor: null, isProof: true }
 }
 
 function missing(field: string): Refusal {

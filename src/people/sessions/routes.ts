@@ -4,7 +4,6 @@ import { hashSecret } from '../../callers/credentials.ts'
 import { findKeys, noteUse } from '../../callers/store.ts'
 import type { Config } from '../../config.ts'
 import { once } from '../../database/idempotency.ts'
-import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import type { JsonText } from '../../http/answer.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
@@ -15,7 +14,7 @@ import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refus
 import { given } from '../../vocabulary/values.ts'
 import { beginPasskeySignIn } from '../second-factor/passkeys.ts'
 import { hasPasskey } from '../second-factor/store.ts'
-import { logRefused } from '../sign-in-attempts/store.ts'
+import { attemptFrom, judged } from '../sign-in-attempts/store.ts'
 import * as contract from './contract.ts'
 import { type Credentials, isPasskeyGiven, requireCode, requirePasskey, requireProof } from './proof.ts'
 import { beginSession, checkPassword, type SessionParts, type Source, withMark, withoutSession } from './sign-in.ts'
@@ -38,12 +37,11 @@ export function sessionRoutes(parts: Parts): Handler[] {
   async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
     const keyHash = hashSecret(operatorKey)
     if (keyHash === settingKeyHash) return { operatorId: null, operatorKeyId: null, settingKeyHash }
-    const key = (await findKeys(sql, [keyHash])).get(keyHash)
-    if (key === undefined) {
-      const attempt = { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null }
-      await logRefused(sql, attempt)
-      throw new Refusal('signInFailed')
-    }
+    const key = await judged(sql, attemptFrom(source.sourceAddress()), async () => {
+      const found = (await findKeys(sql, [keyHash])).get(keyHash)
+      if (found === undefined) throw new Refusal('signInFailed')
+      return found
+    })
     if (rules.factorRoles.includes(key.caller.role)) throw new Refusal('secondFactorSetUpRequired')
     if (key.isUseOld) await noteUse(sql, { kind: 'key', hash: keyHash })
     return { operatorId: null, operatorKeyId: key.caller.operatorKeyId, settingKeyHash: null }
@@ -101,12 +99,12 @@ export function sessionRoutes(parts: Parts): Handler[] {
       return { id: null, operatorId, name, role, appIds: applications && [...applications], ...noSessionMembers }
     }),
 
-    handle(contract.confirmSession, async ({ caller, body, ...source }) => {
+    handle(contract.confirmSession, async ({ caller, body, pending, ...source }) => {
       const { sessionId } = caller as OperatorCaller
       if (sessionId === null) throw new Refusal('notPermitted')
       const proving = { caller: caller as OperatorCaller, sessionId }
       const { factor, isProof } = await requireProof(parts, proving, body, source)
-      await transaction(sql, async (tx) => {
+      await pending.transaction(sql, async (tx) => {
         if (isProof) await store.noteProof(tx, sessionId)
         if (factor !== null) await store.noteShown(tx, sessionId, factor)
       })
@@ -120,7 +118,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       return { timeZone, mapTileUrl, inventoryPolicy, presenceSeconds, coordinateSystem, privateCallbacks }
     }),
 
-    handle(contract.deleteSession, async ({ caller, actor, body, idempotency, ...source }) => {
+    handle(contract.deleteSession, async ({ caller, actor, body, idempotency, pending, ...source }) => {
       const { sessionId, operatorId } = caller as OperatorCaller
       const isAdmin = seesAll(caller as OperatorCaller)
       const id = given(body.id) ?? sessionId
@@ -129,7 +127,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       // A key may end only the session in which it is used.
       if (!isOwn && !isAdmin && operatorId === null) throw new Refusal('sessionNotFound')
       let idToken: string | null | undefined
-      const ended = await transaction(sql, (tx) =>
+      const ended = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           if (isOwn) idToken = await store.findIdToken(tx, id)
           const data = await store.deleteSession(tx, id, isOwn || isAdmin ? null : operatorId, parts)

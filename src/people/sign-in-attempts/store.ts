@@ -21,6 +21,8 @@ export interface Attempt {
   knownBrowser: string | null
   /** What was tried, if not a password: a code of the account, or a credential that counts against its source only. */
   tried?: 'code' | 'credential'
+  /** How long it waits for those under way, if not as long as others. */
+  waitMs?: number
 }
 
 /**
@@ -57,66 +59,105 @@ function limitsOf({ name, operatorId, address, knownBrowser, tried }: Attempt): 
 const isExpiredSql = `a.since < now() - interval '${limits.wrongPasswordMinutes} minutes'`
 const secondsLeftSql = `ceil(extract(epoch from since + interval '${limits.wrongPasswordMinutes} minutes' - now()))::integer`
 
-/** The attempts of this process that are under way, by the key of a limit, and those that wait for their outcome. */
-const underWay = new Map<string, { count: number; waiting: (() => void)[] }>()
+/** The requests of this process that wait for the outcome of others, by the limit that they would be past. */
+const waiting = new Map<string, (() => void)[]>()
+/** Attempts whose count has been settled by what they were: right, or not an attempt at all. */
+const settled = new WeakSet<Attempt>()
 
 /**
- * Runs an attempt, which is counted from its beginning; `run` takes the count back unless it failed. One that would be past
- * a limit waits while others under way may still take theirs back: they are not failures yet. Past a limit, counts nothing
- * and throws 10007 with `Retry-After`.
+ * Runs an attempt, which is counted from its beginning; `run` takes the count back unless it failed. Attempts under way, in
+ * any process, are not failures: one that would be past a limit with them waits for them, a little. Past a limit, counts
+ * nothing and throws 10007 with `Retry-After`.
  */
 export async function counted<Result>(sql: Sql, attempt: Attempt, run: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    const passed = await count(sql, attempt)
-    if (passed === undefined) break
-    const others = waitsFor(attempt, passed.limit) ? underWay.get(passed.limit.key) : undefined
-    if (others === undefined) {
-      await logLocked(sql, attempt, passed)
-      throw new Refusal('tooManyRequests', { headers: { 'retry-after': String(passed.seconds) } })
-    }
-    await new Promise<void>((resolve) => others.waiting.push(resolve))
-  }
+  await enter(sql, attempt)
   const keys = limitsOf(attempt).map(({ key }) => key)
-  for (const key of keys) begin(key)
+  // There may be room for the next one, too.
+  for (const key of keys) wakeOne(key)
   try {
     return await run()
   } finally {
-    for (const key of keys) end(key)
+    // A database that is away believes it to be under way for a while.
+    if (!settled.has(attempt)) await counting(sql, (tx) => settle(tx, limitsOf(attempt), 0)).catch(() => {})
+    for (const key of keys) wakeOne(key)
   }
 }
 
+/** Counts an attempt once it is within its limits. Throws 10007. */
+async function enter(sql: Sql, attempt: Attempt): Promise<void> {
+  const until = performance.now() + (attempt.waitMs ?? limits.attemptWaitMs)
+  for (;;) {
+    const passed = await count(sql, attempt)
+    if (passed === undefined) return
+    const { limit, seconds, isOpen } = passed
+    const leftMs = until - performance.now()
+    if (isOpen && leftMs > 0) {
+      await othersEnd(limit.key, leftMs)
+      continue
+    }
+    wakeOne(limit.key)
+    if (!isOpen) await logLocked(sql, attempt, passed)
+    throw new Refusal('tooManyRequests', { headers: { 'retry-after': String(isOpen ? 1 : seconds) } })
+  }
+}
+
+/** How soon the first of those that wait looks again: the attempts that it waits for may be in other processes. */
+const lookAgainMs = 200
+
+/** Waits until it may be this attempt's turn to look again. */
+function othersEnd(key: string, mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const others = waiting.get(key) ?? []
+    waiting.set(key, others)
+    const go = () => {
+      clearTimeout(timer)
+      others.splice(others.indexOf(go), 1)
+      if (others.length === 0) waiting.delete(key)
+      resolve()
+    }
+    const timer = setTimeout(go, mostMs)
+    others.push(go)
+    if (others.length === 1) wakeFirst(key, others)
+  })
+}
+
+/** Lets the first look for all: it wakes the next one once there is room, or no hope. */
+function wakeFirst(key: string, others: (() => void)[]): void {
+  setTimeout(() => {
+    if (waiting.get(key) !== others) return
+    wakeFirst(key, others)
+    others[0]?.()
+  }, lookAgainMs)
+}
+
+function wakeOne(key: string): void {
+  waiting.get(key)?.[0]?.()
+}
+
+const livingSql = 'a.under_way_until > now()'
+
 /**
+ * Counts an attempt; concurrent ones all count. Returns the limit that it would be past, if any, and counts nothing.
+ *
  * A password waits while it holds one of few places, so it does not wait for the other attempts of its source, which may
- * take as long as the provider of single sign-on.
+ * take as long as the provider of single sign-on: it goes on beside them.
  */
-const waitsFor = ({ tried }: Attempt, { what }: Limit) => tried !== undefined || what !== 'source'
-
-function begin(key: string): void {
-  const known = underWay.get(key)
-  if (known === undefined) underWay.set(key, { count: 1, waiting: [] })
-  else known.count++
-}
-
-/** One of those that wait may be within the limit now; when none is under way, each of them finds out. */
-function end(key: string): void {
-  const known = underWay.get(key)
-  if (known === undefined) return
-  known.count--
-  if (known.count === 0) underWay.delete(key)
-  for (const wake of known.waiting.splice(0, known.count === 0 ? known.waiting.length : 1)) wake()
-}
-
-/** Counts an attempt; concurrent ones all count. Returns the limit that it would be past, if any, and counts nothing. */
 function count(sql: Sql, attempt: Attempt): Promise<PastLimit | undefined> {
   return counting(sql, async (tx) => {
     for (const limit of limitsOf(attempt)) {
       const [row] = await tx`
-        insert into sign_in_attempt as a (key, failures, since) values (${limit.key}, 1, now())
+        insert into sign_in_attempt as a (key, failures, since, under_way, under_way_until)
+        values (${limit.key}, 1, now(), 1, now() + ${limits.attemptSeconds} * interval '1 second')
         on conflict (key) do update set
           failures = case when ${tx.unsafe(isExpiredSql)} then 1 else a.failures + 1 end,
-          since = case when ${tx.unsafe(isExpiredSql)} then now() else a.since end
-        returning failures, ${tx.unsafe(secondsLeftSql)} as seconds`
-      if (row !== undefined && row.failures > limit.most) throw new PastLimit(limit, Math.max(1, row.seconds))
+          since = case when ${tx.unsafe(isExpiredSql)} then now() else a.since end,
+          under_way = case when ${tx.unsafe(livingSql)} then a.under_way + 1 else 1 end,
+          under_way_until = excluded.under_way_until
+        returning failures, failures - under_way + 1 as failed, ${tx.unsafe(secondsLeftSql)} as seconds`
+      if (row === undefined || row.failures <= limit.most) continue
+      const isOpen = row.failed <= limit.most
+      if (isOpen && attempt.tried === undefined && limit.what === 'source') continue
+      throw new PastLimit(limit, Math.max(1, row.seconds), isOpen)
     }
     return undefined
   }).catch((error) => {
@@ -128,10 +169,13 @@ function count(sql: Sql, attempt: Attempt): Promise<PastLimit | undefined> {
 class PastLimit extends Error {
   readonly limit: Limit
   readonly seconds: number
-  constructor(limit: Limit, seconds: number) {
+  /** Whether it would be within the limit if all attempts under way were right. */
+  readonly isOpen: boolean
+  constructor(limit: Limit, seconds: number, isOpen: boolean) {
     super('past a limit')
     this.limit = limit
     this.seconds = seconds
+    this.isOpen = isOpen
   }
 }
 
@@ -141,8 +185,9 @@ export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> 
     const limits = limitsOf(attempt)
     const own = limits.find(({ what }) => what === 'nameAndSource' || what === 'browser') ?? limits[0]
     const [row] = await tx`select failures from sign_in_attempt where key = ${own.key}`
-    await uncount(tx, limits, row?.failures ?? 0)
+    await settle(tx, limits, row?.failures ?? 0)
   })
+  settled.add(attempt)
 }
 
 /**
@@ -150,14 +195,47 @@ export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> 
  * than a wrong credential.
  */
 export async function uncountAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  await counting(sql, (tx) => uncount(tx, limitsOf(attempt), 1))
+  await counting(sql, (tx) => settle(tx, limitsOf(attempt), 1))
+  settled.add(attempt)
 }
 
-async function uncount(tx: Statements, limits: Limit[], failures: number): Promise<void> {
+/** Ends an attempt that was under way, and takes failures back. */
+async function settle(tx: Statements, limits: Limit[], failures: number): Promise<void> {
   for (const { key } of limits) {
-    await tx`update sign_in_attempt set failures = greatest(failures - ${failures}, 0) where key = ${key}`
+    await tx`
+      update sign_in_attempt set
+        failures = greatest(failures - ${failures}, 0), under_way = greatest(under_way - 1, 0)
+      where key = ${key}`
   }
 }
+
+/**
+ * Runs an attempt with a credential that is either right or refused with 10031: one that fails is logged, and every other
+ * outcome takes its count back. Throws 10007 and what `run` throws.
+ */
+export function judged<Result>(
+  sql: Sql,
+  attempt: Attempt,
+  run: () => Promise<Result>,
+  isWrong: (error: unknown) => boolean = isSignInFailed,
+): Promise<Result> {
+  return counted(sql, attempt, async () => {
+    const result = await run().catch(async (error: unknown) => {
+      if (isWrong(error)) await logRefused(sql, attempt)
+      else await uncountAttempt(sql, attempt)
+      throw error
+    })
+    await uncountAttempt(sql, attempt)
+    return result
+  })
+}
+
+const isSignInFailed = (error: unknown) => error instanceof Refusal && error.refusal === 'signInFailed'
+
+/** An attempt whose credential names nobody: it counts against its source alone. */
+export const attemptFrom = (address: string, waitMs: number = limits.attemptWaitMs): Attempt => ({
+  ...{ name: '', operatorId: null, address, knownBrowser: null, tried: 'credential', waitMs },
+})
 
 /** Logs a refused sign-in at once; of one name and source at most one event a minute, which holds a count. */
 export async function logRefused(sql: Sql, attempt: Attempt): Promise<void> {

@@ -1,6 +1,7 @@
 import { operators } from '../../callers/cache.ts'
 import type { Config } from '../../config.ts'
 import type { Statements } from '../../database/open.ts'
+import type { Pending } from '../../database/pending.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { sealedFor } from '../../secrets/store.ts'
@@ -63,11 +64,15 @@ export class Arrivals {
     return this.begin(operatorId, identity, source, formerHash)
   }
 
-  /** Completes a link or a confirmation, or checks only whether it could be. Throws 10002, 10034, 10062, 10064, 10065. */
-  async complete(arrival: Arrival, source: Source, extent: Extent): Promise<Ended> {
-    const { callers } = this.parts
-    const ended =
-      arrival.purpose === 'link' ? await this.link(arrival, source, extent) : await this.confirm(arrival, extent)
+  /**
+   * Completes a link or a confirmation, or checks only whether it could be; in the transaction of a request, where it is a
+   * session's. Throws 10002, 10034, 10062, 10064, 10065.
+   */
+  async complete(arrival: Arrival, source: Source, extent: Extent, pending?: Pending): Promise<Ended> {
+    const { callers, sql } = this.parts
+    const run = (tx: Statements) =>
+      arrival.purpose === 'link' ? this.link(tx, arrival, source, extent) : this.confirm(tx, arrival, extent)
+    const ended = await (pending === undefined ? transaction(sql, run) : pending.transaction(sql, run))
     if (extent === 'whole') await callers.noteChange(operators)
     return ended
   }
@@ -170,44 +175,40 @@ export class Arrivals {
   }
 
   /** Links the account of a session. Throws 10002, 10034, 10064 and 10065. */
-  private link({ sessionId, who }: Arrival, source: Source, extent: Extent): Promise<Ended> {
-    return transaction(this.parts.sql, async (tx) => {
-      await lockOperators(tx)
-      const { operatorId, isLimited } = await requireSession(tx, sessionId, this.parts)
-      if (operatorId === null) throw new Refusal('notPermitted')
-      if (isLimited) throw new Refusal('secondFactorSetUpRequired')
-      const before = await this.recordOf(tx, operatorId)
-      if (before.source === 2) throw new Refusal('managedBySignOn')
-      await store.requireLinkable(tx, operatorId, who)
-      if (extent === 'checked') return { cookies: [] }
-      await store.link(tx, operatorId, who)
-      await this.logChange(tx, 'operator.updated', before, source)
-      return { cookies: [] }
-    })
+  private async link(tx: Statements, { sessionId, who }: Arrival, source: Source, extent: Extent): Promise<Ended> {
+    await lockOperators(tx)
+    const { operatorId, isLimited } = await requireSession(tx, sessionId, this.parts)
+    if (operatorId === null) throw new Refusal('notPermitted')
+    if (isLimited) throw new Refusal('secondFactorSetUpRequired')
+    const before = await this.recordOf(tx, operatorId)
+    if (before.source === 2) throw new Refusal('managedBySignOn')
+    await store.requireLinkable(tx, operatorId, who)
+    if (extent === 'checked') return { cookies: [] }
+    await store.link(tx, operatorId, who)
+    await this.logChange(tx, 'operator.updated', before, source)
+    return { cookies: [] }
   }
 
   /**
    * Gives a session a new proof, because its person has signed in again. Where sessions by sign-on show our second factor
    * too, that completes the proof. Throws 10002 and `SignOnFault`.
    */
-  private confirm({ sessionId, startedAt, who }: Arrival, extent: Extent): Promise<Ended> {
-    const { sql, rules } = this.parts
-    return transaction(sql, async (tx) => {
-      const { operatorId } = await requireSession(tx, sessionId, this.parts)
-      const account = await store.findLinked(tx, who)
-      if (account === undefined || account.id !== operatorId)
-        throw new SignOnFault('the person who signed in again is not the one of the session')
-      if (who.authTime === undefined || who.authTime < startedAt - anewSeconds) {
-        throw new SignOnFault('the person has not signed in anew (auth_time)')
-      }
-      if (extent === 'checked') return { cookies: [] }
-      if (rules.asksFactorAfterSignOn && (await requireAccount(tx, operatorId)).hasFactor) {
-        await noteProviderProof(tx, sessionId)
-        return { cookies: [], lacks: 'secondFactor' }
-      }
-      await noteProof(tx, sessionId)
-      return { cookies: [] }
-    })
+  private async confirm(tx: Statements, { sessionId, startedAt, who }: Arrival, extent: Extent): Promise<Ended> {
+    const { rules } = this.parts
+    const { operatorId } = await requireSession(tx, sessionId, this.parts)
+    const account = await store.findLinked(tx, who)
+    if (account === undefined || account.id !== operatorId)
+      throw new SignOnFault('the person who signed in again is not the one of the session')
+    if (who.authTime === undefined || who.authTime < startedAt - anewSeconds) {
+      throw new SignOnFault('the person has not signed in anew (auth_time)')
+    }
+    if (extent === 'checked') return { cookies: [] }
+    if (rules.asksFactorAfterSignOn && (await requireAccount(tx, operatorId)).hasFactor) {
+      await noteProviderProof(tx, sessionId)
+      return { cookies: [], lacks: 'secondFactor' }
+    }
+    await noteProof(tx, sessionId)
+    return { cookies: [] }
   }
 
   private recordOf(tx: Statements, id: number): Promise<OperatorRecord> {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { permitted, requireProof, requireStanding } from '../../callers/access-control.ts'
+import { permitted, requireProof } from '../../callers/access-control.ts'
 import { operators } from '../../callers/cache.ts'
 import { actorOf, type Caller, type OperatorCaller } from '../../callers/caller.ts'
 import type { RequestHead } from '../../callers/cookies.ts'
@@ -125,19 +125,8 @@ export function signOnRoutes(parts: Parts): Handler[] {
    * Runs what a callback asks of the provider and of the accounts, counted for its source: a callback that is refused counts
    * like a wrong password, whether the provider or an account here refuses it. Throws 10007 and what `run` throws.
    */
-  async function counted<Result>(address: string, run: () => Promise<Result>): Promise<Result> {
-    const attempt: attempts.Attempt = { name: '', operatorId: null, address, knownBrowser: null, tried: 'credential' }
-    return attempts.counted(sql, attempt, async () => {
-      try {
-        const result = await run()
-        await attempts.uncountAttempt(sql, attempt)
-        return result
-      } catch (error) {
-        if (isOfCaller(error)) await attempts.logRefused(sql, attempt)
-        else await attempts.uncountAttempt(sql, attempt)
-        throw error
-      }
-    })
+  function counted<Result>(address: string, run: () => Promise<Result>): Promise<Result> {
+    return attempts.judged(sql, attempts.attemptFrom(address, limits.signOnMs), run, isOfCaller)
   }
 
   /**
@@ -207,14 +196,14 @@ export function signOnRoutes(parts: Parts): Handler[] {
   }
 
   /** Completes the arrival in a browser's cookie, for the session that began it. Returns the page that was asked for. */
-  async function complete(sessionId: number, source: Source): Promise<string> {
+  async function complete(sessionId: number, source: Source & Pick<OperationRequest, 'pending'>): Promise<string> {
     const text = cookies.find(source, 'arrival')
     const ticket = text === undefined ? undefined : openTicket<SealedArrival>(secrets, arrivalPurpose, text)
     if (ticket === undefined) throw new SignOnFault('there is no sign-on to complete')
     const { returnTo, ...arrival } = ticket.content
     requireSame(arrival, sessionId)
     if (!(await useOnce(sql, ticket))) throw new SignOnFault(secondTime)
-    const { lacks } = await arrivals.complete(arrival, source, 'whole')
+    const { lacks } = await arrivals.complete(arrival, source, 'whole', source.pending)
     if (lacks !== undefined) throw new Refusal('secondFactorRequired')
     return returnTo ?? '/console/account'
   }
@@ -310,14 +299,13 @@ export function signOnRoutes(parts: Parts): Handler[] {
       },
     ),
 
-    handle(contract.unlinkSignOn, async ({ body, caller, actor, sourceAddress }) => {
+    handle(contract.unlinkSignOn, async ({ body, caller, actor, sourceAddress, pending }) => {
       const { operatorId, sessionId, role } = caller as OperatorCaller
       const id = given(body.id) ?? operatorId
       if (id === null || (id !== operatorId && role !== 'admin')) throw new Refusal('notPermitted')
       const address = sourceAddress()
-      const record = await transaction(sql, async (tx) => {
+      const record = await pending.transaction(sql, async (tx) => {
         await lockOperators(tx)
-        await requireStanding(tx, contract.unlinkSignOn, caller, parts.rules)
         const before = await requireOperator(tx, id, parts.showMoment)
         if (before.source === 2) throw new Refusal('managedBySignOn')
         const isUnlinked = await store.unlink(tx, id)

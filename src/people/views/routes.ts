@@ -34,6 +34,9 @@ export function viewRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMome
       store.pageOfViews(sql, readableAccount(caller, given(operatorId)), given(page), query, showMoment),
     ),
 
-    handle(deleteView, ({ caller, body }) => store.deleteView(sql, accountOf(caller), body.id, showMoment)),
+    handle(deleteView, async ({ caller, body, pending }) => {
+      const operatorId = accountOf(caller)
+      return pending.transaction(sql, (tx) => store.deleteView(tx, operatorId, body.id, showMoment))
+    }),
   ]
 }

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Sql } from '../../database/open.ts'
+import { startRounds } from '../../runtime/actor.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { addToMinute } from './store.ts'
 
@@ -14,7 +15,6 @@ const lastWriteMs = 500
 /** Stores, every few seconds, how many records were created. */
 export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
   let written = { creates: 0, siteCreates: 0 }
-  let writing = Promise.resolve()
   async function write(): Promise<void> {
     const counted = { ...totals }
     const creates = counted.creates - written.creates
@@ -29,16 +29,10 @@ export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { sto
       )
     }
   }
-  const writeSoon = () => {
-    writing = writing.then(write)
-  }
-  const timer = setInterval(writeSoon, everyMs)
-  timer.unref()
+  const rounds = startRounds(write, everyMs)
   return {
     async stop() {
-      clearInterval(timer)
-      writeSoon()
-      await Promise.race([writing, setTimeout(lastWriteMs)])
+      await Promise.race([rounds.stop().then(write), setTimeout(lastWriteMs)])
     },
   }
 }

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto'
+import { permitted } from '../callers/access-control.ts'
+import { actorOf, type Caller } from '../callers/caller.ts'
+import type { RequestKey } from '../database/idempotency.ts'
+import { ownerOf as usageOwnerOf } from '../database/usage.ts'
+import type { Operation } from '../vocabulary/operation.ts'
+import { type FieldFault, Refusal, unavailable } from '../vocabulary/refusals.ts'
+import { endWithAccess, watchAccess } from './access-watch.ts'
+import { JsonText, Replayed, Reply } from './answer.ts'
+import { type BodyReader, bodyTooSlow, FileBody, isLarge, requireMediaType } from './body.ts'
+import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
+import type { HttpRequest } from './message.ts'
+import type { PendingRequest } from './pending-request.ts'
+import { noteFaults, noting, readBody, readQuery, refusalOf, requestKeyOf } from './request-parts.ts'
+import type { Route } from './route-table.ts'
+import { requireStill, standsFor } from './second-look.ts'
+import type { ServeOptions } from './serve-options.ts'
+
+/** What names the records of a write: its body, or the query beside a file. */
+export function inputOf({ takes }: Operation, { query }: HttpRequest, body: unknown): unknown {
+  return takes === undefined ? body : Object.fromEntries(new URLSearchParams(query))
+}
+
+/** Checks in the contract's order: the token, then the request, then what the operation itself decides. */
+export async function answerFor(
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  bodies: BodyReader,
+  pending: PendingRequest,
+) {
+  const { operation, ownerOf } = route.handler
+  const admitted = admit(route, request, options, pending)
+  const caller = admitted instanceof Promise ? await admitted : admitted
+  pending.caller = caller
+  const head = {
+    requestId: pending.requestId,
+    pending,
+    header: (name: string) => request.header(name),
+    sourceAddress: () => options.sourceOf(request),
+    noteRefusedRow(refusal: Refusal, subject: string | null) {
+      const input = inputOf(operation, request, pending.body)
+      options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, input, subject })
+    },
+  }
+  const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
+  options.reads.note(actor)
+  const query = readQuery(route, request, caller)
+  if (operation.method === 'GET' || operation.takes !== undefined) {
+    pending.stands = standsFor(route, options, caller, query)
+    const answer = operation.method === 'GET' ? answerRead : answerFile
+    return answer(route, request, options, pending, { caller, actor, body: undefined, query, ...head })
+  }
+
+  const mediaType = requireMediaType(request, operation)
+  const askedAt = performance.now()
+  if (!isLarge(request, operation)) return answerWrite()
+  return options.largeBodies.run(actor, pending.signal, answerWrite)
+
+  async function answerWrite() {
+    pending.at = performance.now() + options.bodyTimeoutMs
+    pending.late = bodyTooSlow
+    const bytes = await bodies.read(request, operation, pending)
+    pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
+    pending.late = unavailable
+    // A body may take seconds, and a caller can lose its access meanwhile.
+    await requireStill(route.handler.operation, request, options, askedAt, caller, undefined)
+    const faults: FieldFault[] = []
+    const reading = noting(faults, () => readBody(route, bytes, mediaType, pending))
+    const body = reading instanceof Promise ? await reading.catch((error) => noteFaults(faults, error)) : reading
+    const key = operation.idempotent ? request.header('idempotency-key') : null
+    const idempotency = key === null ? undefined : noting(faults, () => requestKeyOf(route, key))
+    if (faults.length > 0) throw refusalOf(faults, route.appIdIn === 'body', caller, pending.body)
+    // A stranger owns what it asks for from the same address in the name that it gives.
+    if (ownerOf !== undefined) pending.own(`${options.sourceOf(request)} ${ownerOf(body, head.header)}`)
+    pending.stands = standsFor(route, options, caller, body)
+    const asked = { caller, actor, body, query, idempotency, ...head }
+    if (idempotency === undefined) return runWrite(route, asked, request, options)
+    idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
+    return keyed(options, actor, idempotency, () => runWrite(route, asked, request, options))
+  }
+}
+
+/** What an answer takes that is an object, for which its length is not known here. */
+const answerBytes = 1_000
+
+/** Runs a write whose response is kept for its key, and counts what is kept. Throws 10007 when there is no room for it. */
+async function keyed<Answer>(
+  { keyUsage }: ServeOptions,
+  actor: string,
+  idempotency: RequestKey,
+  run: () => Promise<Answer>,
+): Promise<Answer | Replayed> {
+  const owner = usageOwnerOf(actor)
+  if (owner !== undefined) await keyUsage.requireRoom(owner, idempotency)
+  const outcome = await run()
+  if (idempotency.isReplayed) return new Replayed(outcome)
+  const { keptRows = 0 } = idempotency
+  // A batch keeps its rows' responses, and once more all of them together.
+  const bytes = outcome instanceof JsonText ? outcome.text.length * (keptRows === 0 ? 1 : 2) : answerBytes
+  if (owner !== undefined) keyUsage.note(owner, keptRows + 1, bytes)
+  return outcome
+}
+
+/** Finds the caller, and counts the request for its owner. */
+function admit(route: Route, request: HttpRequest, options: ServeOptions, pending: PendingRequest) {
+  const { operation, ownerOf } = route.handler
+  const isProbe = !request.path.startsWith('/api/')
+  const known = (caller: Caller) => {
+    // A refusal of one who is known names its caller.
+    pending.caller = caller
+    if (!isProbe) pending.own(actorOf(caller))
+    return caller
+  }
+  if (operation.callers.length === 0 && !isProbe) {
+    pending.enterStrangers()
+    // A name that the body gives says more: a source may be a proxy with all clients behind it.
+    if (ownerOf === undefined) pending.own(options.sourceOf(request))
+  }
+  const admitted = options.admit(operation, request)
+  if (operation.callers.length === 0) return admitted
+  if (!(admitted instanceof Promise)) return known(admitted)
+  if (!isProbe) pending.enterStrangers()
+  return admitted.then(known).finally(() => pending.leaveStrangers())
+}
+
+/**
+ * Runs a write in the turn of its owner, before it takes a connection. One that is over by then is dropped. The turn may
+ * have been waited for, so the caller's access is checked again.
+ */
+function runWrite(
+  route: Route,
+  asked: OperationRequest & { pending: PendingRequest },
+  request: HttpRequest,
+  options: ServeOptions,
+) {
+  const { operation, run, isOutOfTurn } = route.handler
+  if (isOutOfTurn || operation.callers.length === 0) return run(asked)
+  const { caller, pending } = asked
+  const askedAt = performance.now()
+  return pending.inTurn(async () => {
+    await requireStill(operation, request, options, askedAt, caller, undefined)
+    if (pending.isOver) throw unavailable()
+    return run(asked)
+  })
+}
+
+/** Answers a GET. The caller's access is checked again before each read and while the answer is sent. Throws 10003. */
+async function answerRead(
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  pending: PendingRequest,
+  { caller, ...asked }: Omit<OperationRequest, 'idempotency'>,
+): Promise<unknown> {
+  const named = (asked.query as { appId?: string | null } | undefined)?.appId
+  const askedAt = performance.now()
+  const { operation, admission } = route.handler
+  const narrower = admission?.(asked.query)
+  if (narrower !== undefined) permitted(narrower, caller)
+  const still = () => requireStill(narrower ?? operation, request, options, askedAt, caller, named)
+  const readNext: StreamRequest['readNext'] = async (read) => {
+    await still()
+    return options.reads.run(asked.actor, pending.signal, read)
+  }
+  const outcome = await answerGet(
+    route.handler,
+    { caller, idempotency: undefined, readNext, ...asked } as OperationRequest,
+    options,
+  )
+  if (outcome instanceof Reply) endWithAccess(outcome, still)
+  // A read may wait for seconds; writes look again under their locks.
+  await still()
+  return outcome
+}
+
+/** Passes a file on as it arrives, and checks the caller's access again while it arrives and at its end. */
+async function answerFile(
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  pending: PendingRequest,
+  asked: Omit<OperationRequest, 'idempotency'>,
+): Promise<unknown> {
+  const { operation, run } = route.handler
+  const askedAt = performance.now()
+  const key = operation.idempotent ? request.header('idempotency-key') : null
+  const idempotency = key === null ? undefined : requestKeyOf(route, key)
+  // The address says what an upload becomes.
+  const hash = idempotency && createHash('sha256').update(request.query)
+  const hears = {
+    piece: (bytes: Uint8Array) => void hash?.update(bytes),
+    async end() {
+      if (idempotency && hash) idempotency.bodyHash = hash.digest('base64')
+      await still()
+    },
+  }
+  const { caller } = asked
+  const named = (asked.query as { appId?: string | null } | undefined)?.appId
+  const still = () => requireStill(operation, request, options, askedAt, caller, named)
+  const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
+  const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
+  // Access is checked while the file arrives, because a sender that pauses for long must be ended too.
+  const looking = watchAccess(still, (refusal) => file.end(refusal))
+  try {
+    const outcome = () => run({ ...asked, idempotency, file })
+    return await (idempotency === undefined ? outcome() : keyed(options, asked.actor, idempotency, outcome))
+  } catch (error) {
+    if (error instanceof Refusal && file.isLeft) error.headers.connection = 'close'
+    throw error
+  } finally {
+    clearInterval(looking)
+    await file.close()
+  }
+}
+
+/** Answers a GET; one that reads the database waits for a connection of its own. */
+function answerGet({ run, reads }: Handler, asked: OperationRequest, options: ServeOptions): Promise<unknown> {
+  return reads ? options.reads.run(asked.actor, asked.pending.signal, (sql) => run({ ...asked, sql })) : run(asked)
+}

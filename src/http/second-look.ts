@@ -1,0 +1,39 @@
+import { permitted } from '../callers/access-control.ts'
+import type { Caller } from '../callers/caller.ts'
+import { requireStillActingFor } from '../callers/permissions.ts'
+import type { Operation } from '../vocabulary/operation.ts'
+import type { Admission } from '../vocabulary/roles.ts'
+import type { HttpRequest } from './message.ts'
+import type { Route } from './route-table.ts'
+import type { ServeOptions } from './serve-options.ts'
+
+// Whether a caller that was admitted may still make its request.
+
+const tokenTrustedForMs = 50
+
+/** The second look at a caller: who it is now, and whether it may still act for the application that `input` names. */
+export function standsFor({ handler, appIdIn }: Route, { present }: ServeOptions, caller: Caller, input: unknown) {
+  if (handler.operation.callers.length === 0) return undefined
+  return async () => {
+    const now = await present(caller)
+    if (appIdIn !== undefined) requireStillActingFor(caller, now, (input as { appId?: string | null }).appId)
+  }
+}
+
+/**
+ * Checks again a caller that was admitted a while ago: who it is, what its role allows, and the applications that the
+ * request is about. Throws 10002, 10003 and 10005.
+ */
+export async function requireStill(
+  operation: Admission & Pick<Operation, 'takes'>,
+  request: HttpRequest,
+  options: ServeOptions,
+  admittedAt: number,
+  before: Caller,
+  named: string | null | undefined,
+): Promise<void> {
+  if (performance.now() - admittedAt <= tokenTrustedForMs || operation.callers.length === 0) return
+  const now = permitted(operation, await options.authenticate(request))
+  // The handler itself checks the applications that a JSON body names.
+  if (operation.method === 'GET' || operation.takes !== undefined) requireStillActingFor(before, now, named)
+}

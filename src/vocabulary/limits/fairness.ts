@@ -1,0 +1,90 @@
+/** Fairness: the form of each comment is that of `../limits.ts`. */
+export const fairnessLimits = {
+  /**
+   * Reads. The reads of a process that run at once; protects the database’s connections. Beyond it: the read waits.
+   * Tested by: bench/fair-shares.ts.
+   */
+  readsAtOnce: 5,
+  /**
+   * Reads. The reads of one owner that run at once; protects the reads of others. Beyond it: the read waits. Tested
+   * by: bench/fair-shares.ts.
+   */
+  readsAtOnceOfOne: 2,
+  /**
+   * Reads. The waiting reads of one owner; protects memory and the waiting times of others. Beyond it: 429 10007.
+   * Tested by: test/faults/fair-shares.test.ts.
+   */
+  readsWaitingOfOne: 128,
+  /**
+   * Ms. The part of a read’s time that counts once; the rest counts four times. Programs that read page after page
+   * stay below it. Beyond it: the owner waits longer. Tested by: test/faults/read-shares.test.ts.
+   */
+  shortReadMs: 20,
+  /**
+   * Acts. The acts of one application whose rows are counted at once. Beyond it: the next act waits. Tested by:
+   * test/faults/write-shares.test.ts.
+   */
+  actCountsOfOne: 1,
+  /**
+   * Acts. The acts of one application that wait for their count; protects its places. Beyond it: 429 10007. Tested by:
+   * test/faults/write-shares.test.ts.
+   */
+  actCountsWaitingOfOne: 8,
+  /**
+   * Writes. The writes of one application or account that run at once, lanes apart: the others wait without a connection.
+   * Beyond it: the write waits. Tested by: test/faults/write-shares.test.ts.
+   */
+  writesAtOnceOfOne: 1,
+  /**
+   * Writes. The same while nobody else writes: one waits for the lock while the other commits. Beyond it: the write waits.
+   * Tested by: test/faults/write-shares.test.ts.
+   */
+  writesAtOnceOfOneAlone: 2,
+  /**
+   * Creates. The queued creates per attempt of a callback, while creates queue. Beyond it: the attempt waits. Tested
+   * by: bench/callbacks.ts.
+   */
+  createsPerAttempt: 4,
+  /**
+   * Attempts a second. The callback attempts that may always begin, however many creates queue. Tested by:
+   * bench/callbacks.ts.
+   */
+  attemptsPerSecond: 100,
+  /**
+   * Items. The fewest that begin a batch while another batch is in progress; fewer wait until it ends. Protects the database.
+   * Tested by: bench/run.ts.
+   */
+  batchLeastBeside: 8,
+  /**
+   * Items. The items of one application in a batch while others use the lane too: they wait for no larger batch. Beyond
+   * it: its other items wait for the next batch. Tested by: test/faults/write-shares.test.ts.
+   */
+  batchItemsOfOneBeside: 128,
+  /**
+   * Milliseconds. How long a batch waits for the lock of one application; the others in it wait as long. Beyond it: they
+   * are written without it, and its items wait for a batch of their own. Tested by: test/faults/write-shares.test.ts.
+   */
+  laneLockMs: 25,
+  /**
+   * Requests. The requests with large bodies (over 64 KiB) of one caller whose bodies are read and carried out at once; each
+   * takes the event loop for milliseconds. Beyond it: the next waits, unread. Tested by: test/faults/write-shares.test.ts.
+   */
+  largeBodiesOfOne: 4,
+  /** Items. The size from which a batch waits for no more items; keeps responses fast. Tested by: bench/run.ts. */
+  batchWellFilled: 32,
+  /**
+   * Look-ups. The look-ups of unknown tokens that wait; protects memory from invented tokens. Beyond it: 503 50003.
+   * Tested by: test/faults/outages.test.ts.
+   */
+  callersWaiting: 10_000,
+  /**
+   * Callers. The callers in the cache; protects memory. Beyond it: the oldest is looked up again. Tested by:
+   * test/faults/outages.test.ts.
+   */
+  callersKnown: 200_000,
+  /**
+   * Ms. How long a cached caller is trusted, so that revocations take effect within the contract’s second. Beyond it:
+   * the caller is looked up again. Tested by: test/faults/freeze.test.ts.
+   */
+  callersTrustedMs: 900,
+} as const

@@ -1,0 +1,295 @@
+import { afterAll, expect, test } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
+import { updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { createAct } from '../../src/bulk/acts/contract.ts'
+import { createDevice, createDevices, getDevice, updateDevice, updateDevices } from '../../src/devices/contract.ts'
+import { savePlacement } from '../../src/devices/placement/contract.ts'
+import { operations } from '../../src/reference/operations.ts'
+import { getMetrics, getReadiness } from '../../src/service/contract.ts'
+import { saveSites } from '../../src/sites/contract.ts'
+import { schedulePriceChange } from '../../src/sites/price-changes/contract.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
+import { type Call, own } from '../costs/calls.ts'
+import { fill } from '../costs/fill.ts'
+import { measured, variants } from '../costs/operations.ts'
+import { makeWorld, measuredOrigin, newDevice, newRule, newSite, type World } from '../costs/world.ts'
+import { type Answer, Client, deviceBody, newApplication, newSerial, projectFolder, siteBody } from '../harness.ts'
+import { freshSerial } from './flood.ts'
+import { becomesTrue, isLong, sleep, tell, Workplace } from './support.ts'
+
+// Fair shares for every operation (contract §4.4): while one application or operator keeps as many requests of an operation
+// under way as it may, another application's single requests are served, and soon. A process of its own sends the many
+// (flood.ts), so that this one has time to measure.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+/** As many as one caller may have under way with the default settings; those of the flood that are refused come again. */
+const atOnce = 2_000
+/** Of requests with half a megabyte each: more would be a test of this machine’s loopback. */
+const atOnceOfLarge = 200
+/** Times below this are not compared: on a busy machine each request meets a pause as long. */
+const leastComparedMs = 100
+const warmUpMs = 300
+const measuredMs = 1_000
+const leastRounds = 12
+const quietRounds = 100
+
+class Flood {
+  private readonly child
+  private readonly lines: AsyncIterator<string>
+
+  constructor(url: string) {
+    const program = `${projectFolder}/test/faults/flood.ts`
+    this.child = spawn(`${projectFolder}/node_modules/.bin/bun`, [program, url, String(atOnce)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
+  }
+
+  begin(requests: readonly string[], over: number): Promise<unknown> {
+    return this.ask({ begin: requests, over })
+  }
+
+  /** Hangs up, and returns the number of responses by status and code. */
+  async stop(): Promise<Record<string, number>> {
+    return (await this.ask({ stop: true })) as Record<string, number>
+  }
+
+  async end(): Promise<void> {
+    const ended = once(this.child, 'exit')
+    this.child.stdin.end()
+    await ended
+  }
+
+  private async ask(command: object): Promise<unknown> {
+    this.child.stdin.write(`${JSON.stringify(command)}\n`)
+    const { value } = await this.lines.next()
+    return JSON.parse(value)
+  }
+}
+
+/** A request as it is on the wire, in Latin-1. */
+function textOf(url: string, operation: Operation, { input, as }: Call & Required<Pick<Call, 'as'>>): string {
+  const { method, path, takes } = operation
+  const { file = '', ...asked } = input as { file?: string }
+  const query = method === 'GET' || takes !== undefined ? new URLSearchParams(asked).toString() : ''
+  const body = Buffer.from(takes === undefined ? (method === 'GET' ? '' : JSON.stringify(input)) : file)
+  const headers: Record<string, string> = {
+    host: new URL(url).host,
+    ...(method === 'POST' && {
+      'content-type': takes?.[0] ?? 'application/json',
+      'content-length': String(body.length),
+    }),
+    ...(as.token !== undefined && { authorization: `Bearer ${as.token}` }),
+    ...as.headers,
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  const target = query === '' ? path : `${path}?${query}`
+  return `${method} ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body.toString('latin1')}`
+}
+
+type Ask = () => Promise<Answer<unknown>>
+
+/** Single requests of another application, each of them repeatable. */
+async function neighbourOf(client: Client): Promise<Record<string, Ask>> {
+  const owner = await newApplication(client)
+  const { appId, appSecret, token } = owner
+  const deviceNo = await newDevice({ client, owner })
+  const siteId = await newSite({ client, owner })
+  const id = await newRule({ client, owner })
+  const secret = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+  const text = () => newSerial('text')
+  return {
+    read: () => client.call(getDevice, { deviceNo }, { token }),
+    create: () => client.call(createDevice, deviceBody(appId), { token }),
+    update: () => client.call(updateDevice, { deviceNo, tag: text() }, { token }),
+    place: () => client.call(savePlacement, { deviceNo, siteId, laneType: 1, laneName: text() }, { token }),
+    rule: () => client.call(updateBillingRule, { id, ruleName: text() }, { token }),
+    token: () => client.call(issueToken, secret),
+    ready: () => client.call(getReadiness, {}),
+  }
+}
+
+interface Times {
+  p50: number
+  p95: number
+  most: number
+}
+
+/** Sends the requests one after the other, for so long. Throws when one is refused. */
+async function timesOf(requests: Record<string, Ask>, rounds: number, forMs = 0): Promise<Record<string, Times>> {
+  const all: Record<string, number[]> = {}
+  const began = performance.now()
+  for (let round = 0; round < rounds || performance.now() - began < forMs; round++) {
+    for (const [name, ask] of Object.entries(requests)) {
+      const sentAt = performance.now()
+      const { status, text } = await ask()
+      if (status !== 200) throw new Error(`${name}: ${status} ${text}`)
+      const times = all[name] ?? []
+      all[name] = times
+      times.push(performance.now() - sentAt)
+    }
+  }
+  return Object.fromEntries(
+    Object.entries(all).map(([name, times]) => {
+      const sorted = times.toSorted((one, two) => one - two)
+      const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number
+      return [name, { p50: at(0.5), p95: at(0.95), most: at(1) }]
+    }),
+  )
+}
+
+interface Kind {
+  name: string
+  operation: Operation
+  calls: (world: World) => Promise<Call[]>
+}
+
+/** What an application or an operator may send, by the register of the operations’ costs. */
+const ofRegister: Kind[] = [...Object.entries(measured), ...Object.entries(variants)].map(([name, { call }]) => {
+  const operation = operations.find(({ id }) => id === name.split(':')[0]) as Operation
+  const calls = async (world: World) => {
+    const made = [await call(world)]
+    // Where each call has another owner, or one that the last one would disturb, one is repeated.
+    const isOnce = /^(cancelImport|cancelAct|deleteRegion|createImport|createAct|testDelivery)$|Passkey|Totp/.test(name)
+    const isRead = operation.method === 'GET'
+    while (made.length < (isOnce || isRead ? 1 : 5)) made.push(await call(world))
+    return made
+  }
+  return { name, operation, calls }
+})
+
+const kind = (name: string, operation: object, { call }: { call: (world: World) => Call | Promise<Call> }): Kind => ({
+  name,
+  operation: operation as Operation,
+  calls: async (world) => [await call(world)],
+})
+const rows = 1_000
+const many = <Row>(make: (index: number) => Row) => Array.from({ length: rows }, (_, index) => make(index))
+const withoutAppId = { ...deviceBody('', { deviceNo: freshSerial }), appId: undefined }
+
+/** The largest and slowest requests of an application. */
+const heaviest: Kind[] = [
+  kind(
+    'createDevice: new ones',
+    createDevice,
+    own(({ owner }) => deviceBody(owner.appId, { deviceNo: freshSerial })),
+  ),
+  kind(
+    'createDevices: 1,000 rows',
+    createDevices,
+    own(() => ({ devices: many(() => withoutAppId) })),
+  ),
+  kind(
+    'saveSites: 1,000 rows',
+    saveSites,
+    own(() => ({ sites: many(() => siteBody('')).map(({ appId: _, ...site }) => site) })),
+  ),
+  kind('updateDevices: 1,000 rows', updateDevices, {
+    call: async ({ owner, sql }) => {
+      const found = await sql`select device_no from device where app_id = ${owner.appId} limit ${rows}`
+      const devices = found.map(({ device_no }) => ({ deviceNo: device_no, tag: freshSerial }))
+      return { input: { appId: owner.appId, devices } }
+    },
+  }),
+  kind(
+    'schedulePriceChange: a dry run over all sites',
+    schedulePriceChange,
+    own(({ rule }) => ({
+      sites: { all: true },
+      rules: { placeholderBillRuleId: rule },
+      effectiveTime: new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString(),
+      dryRun: true,
+    })),
+  ),
+  kind(
+    'schedulePriceChange: of all sites',
+    schedulePriceChange,
+    own(({ rule }) => ({
+      sites: { all: true },
+      rules: { placeholderBillRuleId: rule },
+      effectiveTime: new Date(Math.ceil(Date.now() / 1000) * 1000 + 86_400_000).toISOString(),
+    })),
+  ),
+  kind(
+    'createAct: a dry run over all devices',
+    createAct,
+    own(() => ({
+      kind: 'devices',
+      act: 'update',
+      filter: { all: true },
+      set: { tag: 'x' },
+      dryRun: true,
+    })),
+  ),
+]
+
+// A machine that other work keeps busy gives no proof, so it is for the long run.
+test.skipIf(!isLong)(
+  'while one caller keeps 2,000 requests of an operation under way, others are served as soon as before',
+  async () => {
+    const database = await place.findDatabase()
+    const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(null, { status: 204 }) })
+    const env = {
+      DATABASE_URL: database.url(),
+      FORECOURT_PRIVATE_CALLBACKS: 'allow',
+      FORECOURT_PUBLIC_URL: measuredOrigin,
+      FORECOURT_PRESENCE_SECONDS: '86400',
+    }
+    const service = await place.startService({ env })
+    const client = new Client(service)
+    const flood = new Flood(service.url)
+    const failed: string[] = []
+    await database.run(async (sql) => {
+      const world = await makeWorld(client, sql, `http://127.0.0.1:${receiver.port}/`)
+      await fill(sql, world.owner, 1, 20_000)
+      await sql`analyze`
+      const neighbour = await neighbourOf(client)
+      await timesOf(neighbour, 10)
+      const quiet = await timesOf(neighbour, quietRounds)
+      tell(`quiet: ${lineOf(quiet)}`)
+      const only = process.env.FORECOURT_TEST_FLOOD
+      const isMeant = ({ name }: Kind) => only === undefined || new RegExp(only).test(name)
+      const kinds = [...heaviest, ...ofRegister].filter(isMeant)
+      for (const one of kinds) {
+        const calls = await one.calls(world)
+        const requests = calls.map((call) => textOf(service.url, one.operation, { as: world.owner, ...call }))
+        await flood.begin(requests, one.name.includes('1,000 rows') ? atOnceOfLarge : atOnce)
+        await sleep(warmUpMs)
+        let result: string
+        try {
+          const beside = await timesOf(neighbour, leastRounds, measuredMs)
+          result = lineOf(beside)
+          for (const [name, { p95 }] of Object.entries(beside)) {
+            const { p95: before } = quiet[name] as Times
+            if (p95 > 3 * before && p95 > leastComparedMs) failed.push(`${one.name}: ${name} ${p95.toFixed(0)} ms`)
+          }
+        } catch (error) {
+          result = String(error)
+          failed.push(`${one.name}: ${error}`)
+        }
+        const answers = await flood.stop()
+        tell(`${one.name}: ${result} | ${JSON.stringify(answers)}`)
+        await becomesTrue(
+          async () => (await client.operate(getMetrics, {})).text.includes('forecourt_requests_under_way{of="all"} 0'),
+          20_000,
+        )
+      }
+    })
+    await flood.end()
+    receiver.stop(true)
+    expect(failed).toEqual([])
+    expect(await service.stop()).toBe(0)
+    await database.stop()
+  },
+  3_600_000,
+)
+
+const lineOf = (times: Record<string, Times>) =>
+  Object.entries(times)
+    .map(([name, { p50, p95, most }]) => `${name} ${[p50, p95, most].map((ms) => ms.toFixed(0)).join('/')}`)
+    .join(', ')
