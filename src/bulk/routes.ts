@@ -87,7 +87,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const draft = await pending.transaction(sql, (tx) => store.insertDraft(tx, begun))
       // A piece of a slow file may take longer than a lease. A failed renewal is followed by the next one; if the lease
       // is lost, the next piece is refused.
-      const renewing = startRounds(() => store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
+      const renewing = startRounds(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
       let isSubmitted = false
       try {
         const rows = new RowFile({ kind, mode }, format, leftOut, file)

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { UsageError } from './context.ts'
+import { UsageError } from './usage-error.ts'
 
 /** A whole number on the command line. */
 export function wholeNumber(minimum: number): (text: string) => number {

@@ -2,8 +2,9 @@ import { basename, join, resolve } from 'node:path'
 import type { Place } from '../backup/session.ts'
 import { UserError } from '../runtime/user-error.ts'
 import type { CliCommand } from './command.ts'
-import { type Context, UsageError } from './context.ts'
+import type { Context } from './context.ts'
 import { progressBar } from './progress.ts'
+import { UsageError } from './usage-error.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 

@@ -6,10 +6,11 @@ import type { Import } from '#sdk/api'
 import { UserError } from '../runtime/user-error.ts'
 import { collect, filtersOf, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
-import { type Context, UsageError } from './context.ts'
+import type { Context } from './context.ts'
 import { jobStatuses, waitForJob, watch } from './jobs.ts'
 import { progressBar } from './progress.ts'
 import { sheet } from './table.ts'
+import { UsageError } from './usage-error.ts'
 
 interface ImportOptions {
   app?: string

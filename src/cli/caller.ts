@@ -1,6 +1,7 @@
 import type { Forecourt } from '#sdk/forecourt'
 import type { CliCommand } from './command.ts'
-import { type Context, UsageError } from './context.ts'
+import type { Context } from './context.ts'
+import { UsageError } from './usage-error.ts'
 
 /** The options of a command that an application may use as well as an operator. */
 export interface CallerOptions {

@@ -3,7 +3,8 @@ import { travelsOpenly } from '#sdk/address'
 import { Forecourt } from '#sdk/forecourt'
 import { type Config, readConfig, readSecret } from '../config.ts'
 import type { CliCommand } from './command.ts'
-import { AddressFault, readServiceAddress } from './service-address.ts'
+import { readServiceAddress } from './service-address.ts'
+import { UsageError } from './usage-error.ts'
 
 type OutputStream = Writable & { isTTY?: boolean; columns?: number }
 
@@ -29,9 +30,6 @@ export const exitCodes = { done: 0, failed: 1, wrongUsage: 2, refused: 3, someRe
 type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 const colours = { red: 31, green: 32, yellow: 33, bold: 1 } as const
-
-/** A mistake in how a command was written. */
-export class UsageError extends Error {}
 
 /** What every command uses: the settings, the service and the terminal. */
 export class Context {
@@ -76,11 +74,7 @@ export class Context {
 
   /** The address of the service, without a slash at its end. Throws a `UsageError` for what is none. */
   get url(): string {
-    try {
-      return readServiceAddress(this.options.url ?? (this.environment.FORECOURT_URL?.trim() || 'http://127.0.0.1:8080'))
-    } catch (error) {
-      throw error instanceof AddressFault ? new UsageError(error.message) : error
-    }
+    return readServiceAddress(this.options.url ?? (this.environment.FORECOURT_URL?.trim() || 'http://127.0.0.1:8080'))
   }
 
   /** The settings of the service, for commands that do without it. */

@@ -1,7 +1,8 @@
 import type { MigrationStatus } from '../database/migrate.ts'
 import type { CliCommand } from './command.ts'
-import { type Context, exitCodes, UsageError } from './context.ts'
+import { type Context, exitCodes } from './context.ts'
 import { table } from './table.ts'
+import { UsageError } from './usage-error.ts'
 
 interface EraseOptions {
   app?: string

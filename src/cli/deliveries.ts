@@ -3,7 +3,8 @@ import type { ReplayDeliveriesRequest } from '#sdk/api'
 import { wholeNumber } from './arguments.ts'
 import { addCallerOptions, type CallerOptions, callerOfOne } from './caller.ts'
 import type { CliCommand } from './command.ts'
-import { type Context, UsageError } from './context.ts'
+import type { Context } from './context.ts'
+import { UsageError } from './usage-error.ts'
 
 interface ReplayOptions extends CallerOptions {
   id?: number

@@ -8,9 +8,10 @@ import { type CallbackClient, openCallbackClient } from '../deliveries/client.ts
 import { webhookIdOf } from '../deliveries/rules.ts'
 import { composeRequest, newCallbackSecret, readCallbackSecret } from '../deliveries/sign.ts'
 import { callerOfOne } from './caller.ts'
-import { type Context, UsageError } from './context.ts'
+import type { Context } from './context.ts'
 import { untilInterrupted } from './interrupts.ts'
 import type { ListenOptions } from './listen.ts'
+import { UsageError } from './usage-error.ts'
 
 const lookEveryMs = 500
 const eventsPerLook = 100

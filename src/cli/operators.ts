@@ -3,8 +3,9 @@ import type { CreateOperatorKeyRequest, CreateOperatorRequest, Operator, Operato
 import { rowsOf } from './all-rows.ts'
 import { collect, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
-import { type Context, UsageError } from './context.ts'
+import type { Context } from './context.ts'
 import { sheet, table } from './table.ts'
+import { UsageError } from './usage-error.ts'
 
 /** The commands about people who operate the platform, and about the keys of their programs. */
 export function operatorCommands(program: CliCommand, context: Context): void {

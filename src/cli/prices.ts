@@ -5,8 +5,9 @@ import { UserError } from '../runtime/user-error.ts'
 import { collect, filtersOf, wholeNumber } from './arguments.ts'
 import { addCallerOptions, type CallerOptions, callerOf, callerOfOne } from './caller.ts'
 import type { CliCommand } from './command.ts'
-import { type Context, UsageError } from './context.ts'
+import type { Context } from './context.ts'
 import { sheet, table } from './table.ts'
+import { UsageError } from './usage-error.ts'
 
 interface ScheduleOptions extends CallerOptions {
   at: string

@@ -1,8 +1,9 @@
 import { CommanderError } from 'commander'
 import { ForecourtError } from '#sdk/error'
 import { UserError } from '../runtime/user-error.ts'
-import { type Context, exitCodes, UsageError } from './context.ts'
+import { type Context, exitCodes } from './context.ts'
 import { createProgram } from './program.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Runs one command line, given without the program's name. Returns the exit code. */
 export async function run(args: string[], context: Context): Promise<number> {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { AddressFault, readServiceAddress } from './service-address.ts'
+import { readServiceAddress } from './service-address.ts'
+import { UsageError } from './usage-error.ts'
 
 test('the address of the service is read as people paste it', () => {
   for (const [given, read] of [
@@ -47,7 +48,7 @@ test('what is no address, or holds more, is refused without its password', () =>
     } catch (error) {
       thrown = error
     }
-    expect([given, thrown]).toEqual([given, expect.any(AddressFault)])
+    expect([given, thrown]).toEqual([given, expect.any(UsageError)])
     expect(String(thrown)).not.toContain('secret')
   }
 })

@@ -1,21 +1,19 @@
 import { isLoopback } from '#sdk/address'
-
-/** Why an address is refused, in words that hold no password. */
-export class AddressFault extends Error {}
+import { UsageError } from './usage-error.ts'
 
 /**
  * Reads the address of the service as people paste it: out of a browser's address line, or without `http://`. Returns it without
- * a slash at its end. Throws an `AddressFault`.
+ * a slash at its end. Throws a `UsageError`.
  */
 export function readServiceAddress(given: string): string {
   const url = parse(given.trim())
   if (url.username !== '' || url.password !== '') {
-    throw new AddressFault('the address of the service must not hold a user name or password')
+    throw new UsageError('the address of the service must not hold a user name or password')
   }
   const prefix = url.pathname.replace(/\/+(console|api|docs)(\/.*)?$/, '')
   const isPage = prefix !== url.pathname
   if (!isPage && (url.search !== '' || url.hash !== '')) {
-    throw new AddressFault(
+    throw new UsageError(
       `the address of the service must not hold a query or fragment: ${url.origin}${url.pathname} is meant?`,
     )
   }
@@ -32,7 +30,7 @@ function parse(text: string): URL {
     if (/\.[a-z][\w-]*\.?$/i.test(secure.hostname)) return secure
   }
   const shown = text.includes('@') ? 'the address of the service' : `"${text}"`
-  throw new AddressFault(
+  throw new UsageError(
     `${shown} is not an address: it must begin with http:// or https://, as http://127.0.0.1:8080 does`,
   )
 }

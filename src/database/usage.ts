@@ -120,8 +120,8 @@ const wordsOf: Record<Kind, (most: number) => [en: string, zh: string]> = {
 }
 
 /**
- * Counts an event of the platform's log. Events of ends and of new secrets have the same number once more, so that
- * whoever has used up the first can still cancel, sign out and rotate.
+ * Counts an event of the platform's log. Events of ends and of new secrets have the same number once more, so that a
+ * caller that has used up the first can still cancel, sign out and rotate.
  */
 export async function spendEvent(tx: Statements, owner: string, { bytes, isEnd }: { bytes: number; isEnd: boolean }) {
   const most = owner.startsWith('operator ') ? limits.platformEventsOfAccount : limits.platformEventsOfOne

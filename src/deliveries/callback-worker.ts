@@ -115,7 +115,7 @@ export class CallbackWorker {
     if (this.options.config.callbacks === 'paused') return
     this.forgetEvents = onEvents((appIds) => this.onNewEvents(appIds))
     this.looking = this.look()
-    this.renewing = startRounds(() => this.renew(), renewEveryMs)
+    this.renewing = startRounds(() => void this.renew(), renewEveryMs)
     this.storing = startRounds(() => {
       for (const sender of this.senders.values()) sender.storeSoon()
     }, storeEveryMs)

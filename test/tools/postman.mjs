@@ -18,6 +18,7 @@ const decided = [
   // They are about a person, who signs in: an operator key has no session, password, second factor or view.
   'Delete session',
   'Confirm session',
+  'Complete sign on',
   'Unlink sign on',
   'Get second factors',
   'Start totp',

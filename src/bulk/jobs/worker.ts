@@ -138,7 +138,8 @@ export class JobWorker {
     const steps = this.parts.stepsOf(job)
     // A portion may wait for several locks in turn, for longer than a lease. Then another process would take over the
     // job, although this one decides its rows.
-    const renewing = startRounds(() => store.renewJobLease(sql, job).catch(() => {}), renewEveryMs)
+    // A renewal that hangs on a lost connection does not hold up the next.
+    const renewing = startRounds(() => void store.renewJobLease(sql, job).catch(() => {}), renewEveryMs)
     try {
       if (await this.decideAll(job, steps)) return
     } finally {
