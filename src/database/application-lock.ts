@@ -26,8 +26,9 @@ export async function tryLockApplication(tx: Statements, appId: string, waitMs: 
 }
 
 /** Limits how long the following statements of a transaction wait for each lock; 0 ends the limit. They throw a lock timeout. */
-export const waitForLocks = (tx: Statements, waitMs: number) =>
-  tx.unsafe(`set local lock_timeout = ${Math.floor(waitMs)}`)
+export async function waitForLocks(tx: Statements, waitMs: number): Promise<void> {
+  await tx.unsafe(`set local lock_timeout = ${Math.floor(waitMs)}`)
+}
 
 export async function insertApplicationLock(tx: Statements, appId: string): Promise<void> {
   await tx`insert into application_lock (app_id) values (${appId})`

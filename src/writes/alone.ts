@@ -4,6 +4,7 @@ import { readClock } from '../database/clock.ts'
 import { once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
+import { inOneFlight } from '../database/transaction.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
 import { TryAgain } from './kind.ts'
 
@@ -52,7 +53,7 @@ async function attempt<Data extends object | undefined>(
   try {
     return await pending.transaction(sql, async (tx) => {
       // The clock is read after the lock: statements run in the order in which they are sent.
-      const [, clock] = await Promise.all([lockApplicationFor(tx, caller, appId), readClock(tx)])
+      const [, clock] = await inOneFlight([lockApplicationFor(tx, caller, appId), readClock(tx)])
       const { now, isLeft } = (await settle?.(tx)) ?? { now: clock, isLeft: false }
       return isLeft ? undefined : { data: await once(tx, idempotency, appId, () => write(tx, now)) }
     })

@@ -1,5 +1,6 @@
 import { readClock } from '../database/clock.ts'
 import type { Statements } from '../database/open.ts'
+import { inOneFlight } from '../database/transaction.ts'
 import { insertEventTexts, type NewEventText } from '../events/store.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 
@@ -84,7 +85,7 @@ export async function saveDecisions<Row>(
   const carried = decisions.flatMap((decision) => ('shown' in decision ? [decision] : []))
   const rows = carried.flatMap((decision) => decision.rows)
   const events = carried.flatMap((decision) => decision.events)
-  await Promise.all([rows.length > 0 && kind.save(tx, rows, now), insertEventTexts(tx, events, now)])
+  await inOneFlight([rows.length > 0 && kind.save(tx, rows, now), insertEventTexts(tx, events, now)])
 }
 
 /**

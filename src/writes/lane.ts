@@ -3,13 +3,13 @@ import type { Caller } from '../callers/caller.ts'
 import { findRevokedApplications } from '../callers/store.ts'
 import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import { takeLock } from '../database/advisory-lock.ts'
-import { lockApplication, waitForLocks } from '../database/application-lock.ts'
+import { lockApplication, tryLockApplication, waitForLocks } from '../database/application-lock.ts'
 import { readClock } from '../database/clock.ts'
 import { findKeptAnswers, type KeptAnswer, keepAnswers, keyName, type RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
-import { transaction } from '../database/transaction.ts'
+import { inOneFlight, transaction } from '../database/transaction.ts'
 import { JsonText } from '../http/answer.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
@@ -90,7 +90,7 @@ async function writeBatch<Body, Known, Row>(
   const keys = submissions.map(keyOf)
   const keyed = keys.flatMap((key) => key ?? [])
   // One flight: each statement sees what was committed before it began, and so what the locks' last holders wrote.
-  const [, revoked, kept, clock, early] = await Promise.all([
+  const [, revoked, kept, clock, early] = await inOneFlight([
     takeLocks(tx, keyed, locked).then(() => {
       turn.lockedAt = performance.now()
     }),
@@ -114,7 +114,7 @@ async function writeBatch<Body, Known, Row>(
     const known = early ?? (await kind.read(tx, writes, locked))
     const decisions = writes.map((write) => decideWrite(kind, known, write, now))
     const answered = due.flatMap((place, index) => answerOf(keys[place], decisions[index] as Decision<Row>))
-    await Promise.all([saveDecisions(tx, kind, decisions, now), keepAnswersOf(tx, answered)])
+    await inOneFlight([saveDecisions(tx, kind, decisions, now), keepAnswersOf(tx, answered)])
     for (const [index, place] of due.entries()) outcomes[place] = outcomeOf(decisions[index] as Decision<Row>)
   }
   return outcomes as Outcome[]
@@ -146,11 +146,12 @@ function restAfter({ askedAt, lockedAt, endedAt }: Turn): number {
  */
 async function takeLocks(tx: Statements, keyed: readonly Keyed[], locked: readonly string[]): Promise<void> {
   const names = new Set(keyed.flatMap(({ isGuarded, name }) => (isGuarded ? [] : [name])))
-  await Promise.all([
+  await inOneFlight([
     ...[...names].sort().map((name) => takeLock(tx, name)),
-    // The other applications of the batch wait too, so it waits for each lock for a moment only.
+    // The other applications of the batch wait too, so it waits for each lock for a moment only. A lock that is free at that
+    // moment is taken before those who wait longer: with its place lost each time, the lane would never have it.
     waitForLocks(tx, limits.laneLockMs),
-    ...locked.map((appId) => lockApplication(tx, appId)),
+    ...locked.flatMap((appId) => [tryLockApplication(tx, appId, 0), lockApplication(tx, appId)]),
     waitForLocks(tx, 0),
   ])
 }
