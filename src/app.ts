@@ -34,7 +34,6 @@ import { deviceInventoryRoutes } from './devices/inventory/routes.ts'
 import { Catalogue } from './devices/models/catalogue.ts'
 import { deviceModelRoutes } from './devices/models/routes.ts'
 import { deviceOwnershipRoutes } from './devices/ownership/routes.ts'
-import { changeOwnersRoutine, readOwnedRoutine } from './devices/ownership/routine.ts'
 import { placementRoutes } from './devices/placement/routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
@@ -96,7 +95,6 @@ import { PriceApplier } from './sites/price-changes/price-applier.ts'
 import { priceChangeRoutes } from './sites/price-changes/routes.ts'
 import { sitePriceRoutes } from './sites/prices/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
-import { saveSitesRoutine } from './sites/routine.ts'
 import { limits } from './vocabulary/limits.ts'
 import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moments.ts'
 import { refusals, tooManyRequests } from './vocabulary/refusals.ts'
@@ -139,9 +137,6 @@ export const routines: Routine[] = [
   registerDevicesRoutine,
   noteRepeatsRoutine,
   applyReportsRoutine,
-  readOwnedRoutine,
-  changeOwnersRoutine,
-  saveSitesRoutine,
   issueTokensRoutine,
   claimEndpointsRoutine,
   renewLeasesRoutine,
@@ -253,7 +248,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...priceChangeRoutes({ prices, readMoment, onScheduled: () => applier.wake(), ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane, ...moments }),
-    ...deviceOwnershipRoutes({ sql: writes, log, ...inLane, showMoment }),
+    ...deviceOwnershipRoutes({ sql: writes, writer: creates, log, ...inLane, showMoment }),
     ...placementRoutes({ sql: writes, log, ...inLane, showMoment }),
     ...deviceStateRoutes({ sql: writes, writer: states, log, readMoment, ...inLane, showMoment }),
     ...eventRoutes(moments),

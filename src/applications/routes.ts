@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { CallerCache } from '../callers/cache.ts'
 import { keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
-import { applicationOf, lockApplicationFor, visibleApplications } from '../callers/permissions.ts'
+import { applicationOf, visibleApplications } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
@@ -12,6 +12,7 @@ import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../http/handler.ts'
 import type { EventType, PlatformEventType } from '../vocabulary/event-types.ts'
 import { given } from '../vocabulary/values.ts'
+import { writeAlone } from '../writes/alone.ts'
 import type { ApplicationRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
@@ -131,26 +132,24 @@ export function applicationRoutes(parts: Parts): Handler[] {
       ),
     ),
 
-    handle(contract.rotateApplicationSecret, async ({ caller, body, actor, idempotency, sourceAddress, pending }) => {
+    handle(contract.rotateApplicationSecret, async (request) => {
+      const { caller, body, actor, sourceAddress } = request
       const appId = applicationOf(caller, body.appId)
-      const answer = await pending.transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
-        return once(tx, idempotency, appId, async () => {
-          const appSecret = newSecret()
-          const overlapSeconds = given(body.overlapSeconds) ?? 0
-          const rotated = show(await store.replaceSecret(tx, appId, hashSecret(appSecret), overlapSeconds))
-          await logEvent(tx, 'application.secretRotated', actor, rotated, sourceAddress())
-          return { ...rotated, appSecret }
-        })
+      const answer = await writeAlone(sql, request, appId, async (tx) => {
+        const appSecret = newSecret()
+        const overlapSeconds = given(body.overlapSeconds) ?? 0
+        const rotated = show(await store.replaceSecret(tx, appId, hashSecret(appSecret), overlapSeconds))
+        await logEvent(tx, 'application.secretRotated', actor, rotated, sourceAddress())
+        return { ...rotated, appSecret }
       })
       await callers.noteChange(appId)
       return answer
     }),
 
-    handle(contract.endPreviousApplicationSecret, async ({ caller, body, actor, header, sourceAddress, pending }) => {
+    handle(contract.endPreviousApplicationSecret, async (request) => {
+      const { caller, body, actor, header, sourceAddress } = request
       const appId = applicationOf(caller, body.appId)
-      const application = await pending.transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
+      const application = await writeAlone(sql, request, appId, async (tx) => {
         const before = await store.requireApplication(tx, appId)
         requireMatch(header('if-match'), tagOf(before))
         if (!before.hasPreviousSecret) return before

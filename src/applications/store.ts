@@ -181,9 +181,3 @@ export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMome
   }
   return readPage(sql, source, filter, (row) => showApplication(toApplication(row), showMoment))
 }
-
-/** Whether an application exists and is online, so that it may create devices. */
-export async function isOnline(sql: Statements, appId: string): Promise<boolean> {
-  const [row] = await sql`select online_status from application where app_id = ${appId}`
-  return row?.online_status === 1
-}

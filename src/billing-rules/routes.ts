@@ -1,11 +1,11 @@
-import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
-import { once } from '../database/idempotency.ts'
+import { applicationOf, requireApplicationOf } from '../callers/permissions.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, type OperationRequest, read } from '../http/handler.ts'
+import { type Handler, handle, read } from '../http/handler.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { type AloneRequest, writeAlone } from '../writes/alone.ts'
 import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
 import { billingRulePages } from './pages.ts'
 import { areSameTerms, changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
@@ -24,8 +24,8 @@ interface RulePrices {
   /**
    * Runs a write under the application's lock. Before it, writes the price changes that are due at the moment `now`.
    */
-  write<Data>(
-    request: Pick<OperationRequest, 'caller' | 'pending'>,
+  write<Data extends object>(
+    request: AloneRequest,
     appId: string,
     write: (tx: Statements, now: Date) => Promise<Data>,
   ): Promise<Data>
@@ -48,16 +48,14 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
   return [
     handle(
       saveBillingRule,
-      async ({ caller, actor, body, idempotency, pending }) => {
+      async (request) => {
+        const { caller, actor, body } = request
         const { ruleName, ruleType } = body
         const appId = applicationOf(caller, body.appId)
-        const saved = await pending.transaction(sql, async (tx) => {
-          await lockApplicationFor(tx, caller, appId)
-          return once(tx, idempotency, appId, async () => {
-            const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
-            await insertEvent(tx, { appId, type: 'billingRule.created', actor, subject: rule.id, data: rule })
-            return rule
-          })
+        const saved = await writeAlone(sql, request, appId, async (tx) => {
+          const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
+          await insertEvent(tx, { appId, type: 'billingRule.created', actor, subject: rule.id, data: rule })
+          return rule
         })
         return tagged(saved)
       },
@@ -87,22 +85,20 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
     ),
 
     handle(deleteBillingRule, async (request) => {
-      const { caller, actor, body, header, idempotency } = request
+      const { caller, actor, body, header } = request
       const appId = applicationOf(caller, body.appId)
-      return prices.write(request, appId, (tx) =>
-        once(tx, idempotency, appId, async () => {
-          const now = await prices.cancelOfRule(tx, appId, body.id, actor)
-          const rule = await requireBillingRule(tx, appId, body.id, showMoment)
-          requireMatch(header('if-match'), etagOf(rule))
-          // A site that names the rule is written under the same lock, so none can appear between this and the commit.
-          const { id } = rule
-          const isInUse = (await isRuleInUse(tx, appId, id)) || (await prices.isGivenByWaiting(tx, appId, id))
-          if (isInUse) throw new Refusal('billingRuleInUse')
-          await removeBillingRule(tx, rule, now)
-          await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: id, data: rule })
-          return rule
-        }),
-      )
+      return prices.write(request, appId, async (tx) => {
+        const now = await prices.cancelOfRule(tx, appId, body.id, actor)
+        const rule = await requireBillingRule(tx, appId, body.id, showMoment)
+        requireMatch(header('if-match'), etagOf(rule))
+        // A site that names the rule is written under the same lock, so none can appear between this and the commit.
+        const { id } = rule
+        const isInUse = (await isRuleInUse(tx, appId, id)) || (await prices.isGivenByWaiting(tx, appId, id))
+        if (isInUse) throw new Refusal('billingRuleInUse')
+        await removeBillingRule(tx, rule, now)
+        await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: id, data: rule })
+        return rule
+      })
     }),
 
     read(getBillingRule, async ({ sql, caller, query }) => {

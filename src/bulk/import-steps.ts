@@ -12,17 +12,14 @@ import { readResultBytes } from './jobs/outcomes/store.ts'
 import type { KeptOutcome } from './jobs/rules.ts'
 import { finishJob, type Job, type Progress, readLastEventIds, requireJob, settleRows } from './jobs/store.ts'
 import { requireAccessOf, type Steps } from './jobs/worker.ts'
-import { deviceUpserter, placementDeciders, predictedSites, siteUpserter, writtenSites } from './row-upserts.ts'
+import { deviceUpserter, placementDeciders, siteUpserter } from './row-upserts.ts'
 import {
   type DecideRows,
   type DeviceRow,
   decideInventory,
-  devicePredictor,
   deviceWriter,
-  predictSites,
   type RowOutcome,
   type RowParts,
-  siteCreator,
   siteWriter,
   type Writer,
 } from './row-writers.ts'
@@ -56,23 +53,12 @@ type Composer = (rows: unknown[]) => Promise<DecideRows>
 type DecideKind = (rows: never[], writer: Writer) => Promise<DecideRows>
 
 /** How rows of each kind are decided, by mode. */
-function rowDeciders(
-  parts: Parts,
-): Record<Exclude<ImportKind, 'inventory'>, Record<ImportMode, Record<'write' | 'predict', DecideKind>>> {
-  const [write, predict] = [siteWriter(siteCreator(parts)), siteWriter(predictSites)]
+function rowDeciders(parts: Parts): Record<Exclude<ImportKind, 'inventory'>, Record<ImportMode, DecideKind>> {
+  const createSites = siteWriter(parts)
   return {
-    devices: {
-      create: { write: deviceWriter(parts), predict: devicePredictor(parts) },
-      upsert: deviceUpserter(parts),
-    },
+    devices: { create: deviceWriter(parts), upsert: deviceUpserter(parts) },
     placements: placementDeciders(parts),
-    sites: {
-      create: { write, predict },
-      upsert: {
-        write: siteUpserter(write, writtenSites(parts)),
-        predict: siteUpserter(predict, predictedSites(parts)),
-      },
-    },
+    sites: { create: createSites, upsert: siteUpserter(parts, createSites) },
   }
 }
 
@@ -95,8 +81,8 @@ export function importSteps(parts: Parts): Steps {
     if (kind === 'inventory' || appId === null) {
       return async (rows) => (tx) => decideInventory(tx, rows as never[], { isDryRun, isUpsert: mode === 'upsert' })
     }
-    const decide = deciders[kind][mode][isDryRun ? 'predict' : 'write']
-    return (rows) => decide(rows as never[], { appId, actor })
+    const decide = deciders[kind][mode]
+    return (rows) => decide(rows as never[], { appId, actor, isDryRun })
   }
 
   /** Writes rows and stores their outcomes in one transaction. Returns the number of the job's refused rows. */

@@ -1,37 +1,36 @@
-import { isOnline } from '../applications/store.ts'
-import { hasConfiguration } from '../applications/third-party-config/store.ts'
 import type { Caller } from '../callers/caller.ts'
-import type { LaneOutcome } from '../callers/submitter.ts'
 import type { Config } from '../config.ts'
 import type { Statements } from '../database/open.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from '../devices/contract.ts'
 import { findInventory, unknownModelNames, upsertInventory } from '../devices/inventory/store.ts'
-import { deviceBatches, type WriteBatch } from '../devices/lane.ts'
+import { type DeviceBatch, deviceBatches } from '../devices/lane.ts'
 import type { Catalogue } from '../devices/models/catalogue.ts'
 import { holdCatalogue } from '../devices/models/store.ts'
 import type { RegistrationOutcome as Outcome } from '../devices/routine.ts'
-import { findDevices, findHolders } from '../devices/store.ts'
+import { findDevices } from '../devices/store.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import { ruleChecker } from '../sites/changes.ts'
 import type { SiteRegistration } from '../sites/contract.ts'
-import { writeSites } from '../sites/lane.ts'
-import { readSite } from '../sites/rules.ts'
+import { readSite, type Site } from '../sites/rules.ts'
 import { findEqualSites } from '../sites/store.ts'
+import { siteCreation } from '../sites/writes.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { TryAgain } from './jobs/worker.ts'
+import { carryOut, type Decided, TryAgain } from '../writes/kind.ts'
 
 // How an import writes rows of each kind: as single creates do, except that an existing row with the same content is no
 // refusal.
 
 /** The outcome of a row: the record that was created or found, or the refusal. */
-export type RowOutcome = { outcome: 'created' | 'updated' | 'existing'; key: string | number } | { refusal: Refusal }
+export type RowOutcome =
+  | { outcome: 'created' | 'updated' | 'existing'; key: string | number | null }
+  | { refusal: Refusal }
 
-/** The caller in whose name rows are written. */
+/** The caller in whose name rows are written; in a dry run nothing is. */
 export interface Writer {
   appId: string
   actor: string
+  isDryRun: boolean
 }
 
 /** Decides rows within a transaction that holds the application's lock; one outcome a row, in order. */
@@ -58,18 +57,13 @@ export function contentOf(row: DeviceRow): string {
 
 export function deviceWriter(parts: RowParts) {
   const compose = deviceBatches(parts)
-  return async (rows: readonly DeviceRow[], { appId, actor }: Writer): Promise<DecideRows> => {
+  return async (rows: readonly DeviceRow[], { appId, actor, isDryRun }: Writer): Promise<DecideRows> => {
     const firsts = firstOf(rows, ({ deviceNo }) => deviceNo)
-    const batch = [...firsts.values()].map((row) => ({
-      body: { ...row, appId },
-      actor,
-      idempotency: undefined,
-    }))
-    const write = await compose(batch)
+    const news = [...firsts.values()].map((row) => ({ body: { ...row, appId }, actor, idempotency: undefined }))
+    const batch = await compose(news)
     return async (tx) => {
-      const written = new Map<string, Outcome>()
-      const outcomes = await writeAll(tx, write)
-      for (const [place, serial] of [...firsts.keys()].entries()) written.set(serial, outcomes[place] as Outcome)
+      const outcomes = await writeDevices(tx, batch, isDryRun)
+      const written = new Map([...firsts.keys()].map((serial, place) => [serial, outcomes[place] as Outcome]))
       const held = [...written].flatMap(([serial, outcome]) => (isAlreadyYours(outcome) ? [serial] : []))
       const contents = await contentsOf(tx, appId, held)
       return rows.map((row): RowOutcome => {
@@ -90,56 +84,14 @@ function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<st
   return firsts
 }
 
-export async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
-  const outcomes = await write(tx, accessWasChecked)
+/** Throws `TryAgain` if a device must be composed again. */
+export async function writeDevices(tx: Statements, batch: DeviceBatch, isDryRun: boolean): Promise<Outcome[]> {
+  const outcomes = await batch.write(tx, accessWasChecked, isDryRun)
   if (outcomes.some((outcome) => 'again' in outcome || 'revoked' in outcome)) throw new TryAgain()
   return outcomes
 }
 
 const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
-
-/**
- * Makes the function that predicts for each row why its device could not be created; undefined for a row that could.
- */
-export function registrationPredictor({ catalogue, config }: RowParts) {
-  return async (rows: readonly DeviceRow[], { appId }: Writer) => {
-    const serials = rows.map(({ deviceNo }) => deviceNo)
-    const lookup = await catalogue.lookUp(serials)
-    const isUnknown = (serial: string) => config.inventoryPolicy === 'required' && !lookup.isInInventory(serial)
-    return async (tx: Statements): Promise<(Refusal | undefined)[]> => {
-      if (!(await isOnline(tx, appId))) return rows.map(() => new Refusal('applicationOffline'))
-      const holders = await findHolders(tx, serials)
-      return serials.map((serial) => {
-        const holder = holders.get(serial)
-        if (holder !== undefined) return new Refusal(holder === appId ? 'deviceAlreadyYours' : 'deviceBoundElsewhere')
-        return isUnknown(serial) ? new Refusal('deviceUnknown') : undefined
-      })
-    }
-  }
-}
-
-export function devicePredictor(parts: RowParts) {
-  const predict = registrationPredictor(parts)
-  return async (rows: readonly DeviceRow[], writer: Writer): Promise<DecideRows> => {
-    const refusalsOf = await predict(rows, writer)
-    return async (tx) => {
-      const refusals = await refusalsOf(tx)
-      const own = rows.flatMap(({ deviceNo }, place) =>
-        refusals[place]?.refusal === 'deviceAlreadyYours' ? [deviceNo] : [],
-      )
-      const contents = await contentsOf(tx, writer.appId, own)
-      return rows.map((row, place): RowOutcome => {
-        const { deviceNo: key } = row
-        const there = contents.get(key)
-        if (there !== undefined) return sameOrRefused(row, there)
-        const refusal = refusals[place]
-        if (refusal !== undefined) return { refusal }
-        contents.set(key, contentOf(row))
-        return { outcome: 'created', key }
-      })
-    }
-  }
-}
 
 /** The content of those devices of the application that have these serials. */
 async function contentsOf(tx: Statements, appId: string, serials: readonly string[]): Promise<Map<string, string>> {
@@ -155,63 +107,39 @@ function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
 }
 
 export type SiteRow = Omit<SiteRegistration, 'appId'>
-/** Writes, or predicts, rows of sites that do not exist yet. */
-type WriteSites = (tx: Statements, rows: SiteRow[], writer: Writer) => Promise<LaneOutcome[]>
 
 /** Makes the function that decides rows of sites. Rows with the same content become one site. */
-export function siteWriter(write: WriteSites) {
-  return async (rows: readonly SiteRow[], writer: Writer): Promise<DecideRows> => {
-    const sites = rows.map((row) => readSite({ ...row, appId: writer.appId }))
+export function siteWriter({ metrics, showMoment }: RowParts) {
+  const kind = siteCreation(showMoment)
+  return async (rows: readonly SiteRow[], { appId, actor, isDryRun }: Writer): Promise<DecideRows> => {
+    const bodies = rows.map((row) => ({ ...row, appId }))
+    const sites = bodies.map(readSite)
     const contents = sites.map((site) => JSON.stringify(site))
     const places = new Map(contents.map((content, place) => [content, place]).reverse() as [string, number][])
     const firstOfPlace = contents.map((content) => places.get(content) as number)
     return async (tx) => {
-      const there = await findEqualSites(tx, writer.appId, sites)
+      const there = await findEqualSites(tx, appId, sites)
       const fresh = firstOfPlace.filter((first, place) => first === place && !there.has(place))
-      const written = await write(
-        tx,
-        fresh.map((place) => rows[place] as SiteRow),
-        writer,
-      )
-      const outcomes = new Map(fresh.map((place, index) => [place, written[index] as LaneOutcome]))
+      const writes = fresh.map((place) => ({ appId, body: bodies[place] as SiteRegistration, actor, ifMatch: null }))
+      const decisions = await carryOut(tx, kind, writes, [appId], isDryRun)
+      const decided = new Map(fresh.map((place, index) => [place, decisions[index] as Decided<Site>]))
+      if (!isDryRun) metrics.countCreates(decisions.filter((decision) => 'shown' in decision).length, 'sites')
       return firstOfPlace.map((first, place): RowOutcome => {
         const id = there.get(place)
         if (id !== undefined) return { outcome: 'existing', key: id }
-        return siteOutcome(outcomes.get(first) as LaneOutcome, first === place)
+        const decision = decided.get(first) as Decided<Site>
+        const outcome = rowOutcome(decision, isDryRun ? null : idOf(decision))
+        return first === place || 'refusal' in outcome ? outcome : { ...outcome, outcome: 'existing' }
       })
     }
   }
 }
 
-function siteOutcome(written: LaneOutcome, isFirst: boolean): RowOutcome {
-  if ('refusal' in written) return written
-  if (!('record' in written)) throw new TryAgain()
-  return { outcome: isFirst ? 'created' : 'existing', key: JSON.parse(written.record).id }
-}
+const idOf = (decision: Decided<Site>) => ('shown' in decision ? (decision.rows[0]?.id ?? null) : null)
 
-/** Makes the function that creates sites as the single operation does. */
-export const siteCreator =
-  (parts: RowParts): WriteSites =>
-  async (tx, rows, { appId, actor }) => {
-    if (rows.length === 0) return []
-    const news = rows.map((row) => ({
-      body: { ...row, appId },
-      actor,
-      idempotency: undefined,
-    }))
-    return writeSites(tx, news, accessWasChecked, parts)
-  }
-
-/** Predicts the outcome of rows of sites. */
-export const predictSites: WriteSites = async (tx, rows, { appId }) => {
-  if (!(await hasConfiguration(tx, appId))) return rows.map(() => ({ refusal: new Refusal('thirdPartyConfigMissing') }))
-  const sites = rows.map((row) => readSite({ ...row, appId }))
-  const refusalOf = await ruleChecker(tx, appId, sites)
-  return sites.map((site) => {
-    const refusal = refusalOf(site)
-    return refusal === undefined ? { record: '{"id":null}' } : { refusal }
-  })
-}
+/** The outcome of a row, by what was decided. */
+export const rowOutcome = <Row>(decision: Decided<Row>, key: string | number | null): RowOutcome =>
+  'refusal' in decision ? decision : { outcome: decision.outcome, key }
 
 interface InventoryEntry {
   deviceNo: string

@@ -103,17 +103,22 @@ export async function findRevokedApplications(
   if (count === 0) return new Set()
   const find = (array: (apps: string, tokens: string) => string) =>
     sql.unsafe(`select unnest(${array('$1::text[]', '$2::text[]')}) as app_id`, [apps, tokens], { prepare: true })
+  const isAmong = (kind: Caller['kind']) => callers.some((caller) => caller.kind === kind)
   const [revoked, ended] = await Promise.all([
-    find(revokedOf),
-    callers.some(({ kind }) => kind === 'operator') ? find(endedOf) : [],
+    isAmong('application') ? find(revokedOf) : [],
+    isAmong('operator') ? find(endedOf) : [],
   ])
   return new Set([...revoked, ...ended].map((row) => row.app_id))
 }
 
+export async function applicationExists(sql: Statements, appId: string): Promise<boolean> {
+  const [known] = await sql`select 1 from application where app_id = ${appId}`
+  return known !== undefined
+}
+
 /** Throws 10004. */
 export async function requireApplicationExists(sql: Statements, appId: string): Promise<void> {
-  const [known] = await sql`select 1 from application where app_id = ${appId}`
-  if (known === undefined) throw new Refusal('applicationNotFound')
+  if (!(await applicationExists(sql, appId))) throw new Refusal('applicationNotFound')
 }
 
 /** A caller as the database knows it. */

@@ -19,18 +19,15 @@ export async function tryLockApplication(tx: Statements, appId: string, waitMs: 
     const free = await tx`select 1 from application_lock where app_id = ${appId} for update skip locked`
     return free.length > 0
   }
-  await tx.unsafe(`set local lock_timeout = ${Math.floor(waitMs)}`)
+  await waitForLocks(tx, waitMs)
   await lockApplication(tx, appId)
-  await tx`set local lock_timeout = 0`
+  await waitForLocks(tx, 0)
   return true
 }
 
-/**
- * Locks an application for a batch of several applications' writes: waits for a moment only, because the others wait too.
- * Throws a lock timeout.
- */
-export async function lockApplicationSoon(tx: Statements, appId: string): Promise<void> {
-  if (!(await tryLockApplication(tx, appId, 0))) await tryLockApplication(tx, appId, limits.laneLockMs)
+/** Limits how long the following statements of a transaction wait for each lock; 0 ends the limit. They throw a lock timeout. */
+export async function waitForLocks(tx: Statements, waitMs: number): Promise<void> {
+  await tx.unsafe(`set local lock_timeout = ${Math.floor(waitMs)}`)
 }
 
 export async function insertApplicationLock(tx: Statements, appId: string): Promise<void> {
@@ -75,6 +72,5 @@ export const lockAndNumberSql = `foreach v_app in array p_apps loop
     v_bases := v_bases || v_base;
   end loop;`
 
-/** SQL: the id of the event of row `i` of the batch, in the log of the row's application unless another owner is named. */
-export const eventIdOfRow = ({ owner = 'i.app_id', number = 'i.n' } = {}) =>
-  `v_bases[array_position(p_apps, ${owner})] + ${number}`
+/** SQL: the id of the event of row `i` of the batch, in the log of the row's application. */
+export const eventIdOfRow = 'v_bases[array_position(p_apps, i.app_id)] + i.n'

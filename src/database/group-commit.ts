@@ -18,6 +18,8 @@ export interface GroupCommitOptions<Item, Outcome> {
   /** An item that has waited longer is refused: its request was answered with 50003, so nothing may be written. */
   maxWaitMs: number
   onBatch(size: number): void
+  /** How long the next batch gives way to other writers, in milliseconds. Items that arrive meanwhile are in it. */
+  restMs?: () => number
   /**
    * The most batches under way at once; 1 by default. A further batch begins when enough items wait to fill its part of
    * all items. The batches need one connection, so that the database runs them one after the other.
@@ -129,6 +131,8 @@ export class GroupCommit<Item, Outcome> {
   }
 
   private async run(): Promise<void> {
+    const restMs = this.options.restMs?.() ?? 0
+    if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs))
     const batch = this.takeBatch()
     if (batch.length > 0) {
       this.options.onBatch(batch.length)

@@ -5,7 +5,7 @@ import type { Pending } from './pending.ts'
 /** Opens a write path's lane of group commit, under a name of its own. */
 export type OpenLane = <Item extends LaneItem, Outcome>(
   name: string,
-  work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims' | 'atOnce'> &
+  work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims' | 'atOnce' | 'restMs'> &
     Required<Pick<GroupCommitOptions<Item, Outcome>, 'ownerOf'>>,
 ) => GroupCommit<Item, Outcome>
 

@@ -126,16 +126,6 @@ export function jsonRows<Members extends object>(
 /** SQL: records from JSON texts joined by line feeds, which no JSON text holds; a JSON array costs three times more. */
 export const recordsOf = (parameter: string) => `string_to_array(${parameter}, E'\n')`
 
-/** SQL: the same with one record each, as `i`, numbered by `n` from 1. */
-export function jsonRowsWithRecords<Members extends object>(
-  parameter: string,
-  columns: Partial<Record<keyof Members & string, string>>,
-  records: string,
-): string {
-  return `rows from (json_to_recordset(${parameter}) as (${columnList(columns)}),
-      unnest(${recordsOf(records)})) with ordinality as i (${Object.keys(columns).join(', ')}, record, n)`
-}
-
 /**
  * SQL: rows of which each column is an array of the routine's, as `i`, numbered by `n` from 1; there are as many as the
  * first array has elements. The elements are read by number, because `unnest` puts those of each array into a table of

@@ -5,6 +5,18 @@ import type { Sql, Statements } from './open.ts'
 import type { Pending } from './pending.ts'
 
 /**
+ * Waits for statements that were sent without waiting for each other. Throws the error of the first that failed, by which
+ * those after it failed.
+ */
+export async function inOneFlight<Sent extends readonly unknown[]>(
+  sent: readonly [...Sent],
+): Promise<{ -readonly [At in keyof Sent]: Awaited<Sent[At]> }> {
+  const ended = await Promise.allSettled(sent)
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
+  return Promise.all(sent) as Promise<{ -readonly [At in keyof Sent]: Awaited<Sent[At]> }>
+}
+
+/**
  * Runs statements in one transaction, and rolls it back when they throw. For a request that is over once there is a
  * connection nothing runs: throws 50003.
  *

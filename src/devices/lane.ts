@@ -40,25 +40,35 @@ export interface RegistrationParts extends BatchParts {
   callers: CallerCache
 }
 
-/**
- * Writes a batch in a transaction of its own, or within the given one. Returns one outcome per item, in order. Checks
- * again that `callers` still have access; pass none where the transaction has checked access itself.
- */
-export type WriteBatch = (sql: Statements, callers: readonly Caller[]) => Promise<RegistrationOutcome[]>
+/** A batch of composed devices. */
+export interface DeviceBatch {
+  devices: DeviceInsert[]
+  /**
+   * Writes the batch in a transaction of its own, or within the given one; in a dry run only finds out whether it could.
+   * Returns one outcome per item, in order. Checks again that `callers` still have access; pass none where the transaction
+   * has checked access itself.
+   */
+  write(sql: Statements, callers: readonly Caller[], isDryRun?: boolean): Promise<RegistrationOutcome[]>
+}
 
-/** Returns a function that composes a batch of devices with distinct serials into a function that writes it. */
-export function deviceBatches(parts: BatchParts): (registrations: readonly NewDevice[]) => Promise<WriteBatch> {
+/** Returns a function that composes a batch of devices with distinct serials. */
+export function deviceBatches(parts: BatchParts): (registrations: readonly NewDevice[]) => Promise<DeviceBatch> {
   const { config, catalogue, metrics, showMoment } = parts
   const isInventoryRequired = config.inventoryPolicy === 'required'
   return async (registrations) => {
     const lookup = await catalogue.lookUp(registrations.map(({ body }) => body.deviceNo))
     const now = new Date()
     const devices = registrations.map((one) => composeDevice(one, lookup, now, isInventoryRequired, showMoment))
-    return async (sql, callers) => {
-      const outcomes = await registerDevices(sql, devices, callers, lookup.version, now)
-      if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
-      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length, 'devices')
-      return outcomes
+    return {
+      devices,
+      async write(sql, callers, isDryRun = false) {
+        const options = { catalogueVersion: lookup.version, now, isDryRun }
+        const outcomes = await registerDevices(sql, devices, callers, options)
+        if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
+        const created = outcomes.filter((outcome) => 'record' in outcome).length
+        if (!isDryRun) metrics.countCreates(created, 'devices')
+        return outcomes
+      },
     }
   }
 }
@@ -74,8 +84,8 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
     write: async (submissions) => {
-      const write = await compose(submissions)
-      return write(
+      const batch = await compose(submissions)
+      return batch.write(
         writer,
         submissions.map(({ caller }) => caller),
       )

@@ -1,4 +1,3 @@
-import { type Change, changeLane } from '../callers/change-lane.ts'
 import { requireActingFor, requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
 import { JsonText } from '../http/answer.ts'
@@ -7,12 +6,11 @@ import { tagged } from '../http/etag.ts'
 import { type Handler, handleOutOfTurn, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../vocabulary/moments.ts'
-import { changeDevices } from './changes.ts'
+import { shownText, writeLane } from '../writes/lane.ts'
 import {
   createDevice,
   createDevices,
   DeviceBatchRow,
-  type DeviceUpdate,
   DeviceUpdateRow,
   getDevice,
   pageDevices,
@@ -21,8 +19,9 @@ import {
 } from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
 import { devicePages } from './pages.ts'
-import { deviceTag, deviceText, membersOf, showDevice } from './rules.ts'
+import { deviceTag, membersOf, showDevice } from './rules.ts'
 import { requireDeviceOf } from './store.ts'
+import { deviceUpdates } from './writes.ts'
 
 interface Parts extends RegistrationParts, BatchParts {
   sql: Sql
@@ -35,12 +34,7 @@ const readUpdate = validator(DeviceUpdateRow, 'device', undefined)
 export function deviceRoutes(parts: Parts): Handler[] {
   const { sql, showMoment } = parts
   const register = registrationLane(parts)
-  const update = changeLane(
-    parts,
-    'deviceChanges',
-    (tx, appId, changes: readonly Change<DeviceUpdate>[]) => changeDevices(tx, appId, changes, showMoment),
-    (device) => ({ record: deviceText(showDevice(device, showMoment)), etag: deviceTag(device) }),
-  )
+  const update = writeLane(parts, { name: 'deviceChanges' }, deviceUpdates(showMoment))
   const readPage = devicePages(parts)
 
   return [
@@ -66,8 +60,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
     handleOutOfTurn(updateDevice, async ({ caller, actor, body, header, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const change = { caller, actor, appId, body, ifMatch: header('if-match'), idempotency: undefined, pending }
-      const { record, etag } = await update(change)
-      return new JsonText(record, { etag })
+      return shownText(await update(change))
     }),
 
     handleOutOfTurn(updateDevices, async ({ caller, actor, body, ...request }) => {

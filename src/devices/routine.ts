@@ -73,7 +73,8 @@ export const lockPresenceSql = (rows: string, condition = '') => `perform 1 from
  * Checks once per batch that the callers still have access. The rows of an application whose caller has lost its access
  * are skipped.
  *
- * Returns a row, with the reason, for each device that was not written; usually none.
+ * Returns a row, with the reason, for each device that was not written; usually none. A dry run writes none, and returns
+ * 'free' for those that it could write.
  */
 export const registerDevicesRoutine = routine(
   'register_devices',
@@ -91,6 +92,7 @@ export const registerDevicesRoutine = routine(
     ...callerParameters,
     p_rows: text,
     p_records: text,
+    p_is_dry: 'boolean',
   },
   'device_no text, outcome text, body_hash text, answer text, kept_at timestamptz',
   `${lockAndNumberVariablesSql}
@@ -115,7 +117,7 @@ export const registerDevicesRoutine = routine(
   with bound as (
     insert into device_binding (device_no, app_id, bound_at)
     select i.device_no, i.app_id, p_now from ${claimRowsSql}
-    where i.app_id = any(v_online) and i.device_no <> all(p_unknown)
+    where not p_is_dry and i.app_id = any(v_online) and i.device_no <> all(p_unknown)
       and (v_kept = '{}' or i.key is null or ${keptKey} <> all(v_kept))
     on conflict (device_no) do nothing
     returning device_no
@@ -129,7 +131,7 @@ export const registerDevicesRoutine = routine(
     select ${columnNamesSql}, p_now from ${jsonRows<DeviceRow>('p_rows::json', deviceTypes)}
     where v_is_complete or i.device_no = any(v_bound);
     insert into event (app_id, id, type, time, actor, subject, data)
-    select i.app_id, ${eventIdOfRow()}, 'device.bound', p_now, i.actor, i.device_no, i.record
+    select i.app_id, ${eventIdOfRow}, 'device.bound', p_now, i.actor, i.device_no, i.record
     from ${arrayRows({ ...owned, actor: 'p_actors', record: 'v_records' })}
     where v_is_complete or i.device_no = any(v_bound);
     if p_keys <> '{}' then
@@ -160,6 +162,7 @@ export const registerDevicesRoutine = routine(
         when held.app_id is not null then 'deviceBoundElsewhere'
         when (select version from device_catalogue where only_row) <> p_catalogue_version then 'again'
         when i.device_no = any(p_unknown) then 'deviceUnknown'
+        when p_is_dry then 'free'
         else 'again'
       end,
       k.body_hash, k.answer, k.created_at
@@ -181,19 +184,21 @@ function keyArrays(devices: DeviceInsert[]): [string, string] {
 
 interface ExceptionRow {
   device_no: string
-  outcome: RefusalName | 'replay' | 'again' | 'revoked'
+  outcome: RefusalName | 'replay' | 'again' | 'revoked' | 'free'
   body_hash: string | null
   answer: string | null
   kept_at: Date | null
 }
 
-/** Writes devices with distinct serials, of any callers, in one transaction. Returns one outcome each, in order. */
+/**
+ * Writes devices with distinct serials, of any callers, in one transaction; in a dry run only finds out whether it could.
+ * Returns one outcome each, in order.
+ */
 export async function registerDevices(
   sql: Statements,
   devices: DeviceInsert[],
   callers: Iterable<Caller>,
-  catalogueVersion: number,
-  now: Date,
+  { catalogueVersion, now, isDryRun }: { catalogueVersion: number; now: Date; isDryRun: boolean },
 ): Promise<RegistrationOutcome[]> {
   const sorted = devices.toSorted((a, b) => compareSerials(a.deviceNo, b.deviceNo))
   const apps = [...new Set(devices.map((device) => device.appId))].sort()
@@ -211,6 +216,7 @@ export async function registerDevices(
     ...callerValues(callers, apps),
     JSON.stringify(sorted.map(toRow)),
     sorted.map((device) => device.record).join('\n'),
+    isDryRun,
   ])
   noteEvents(sql, apps)
   const exceptions = new Map(refused.map((row) => [row.device_no, row]))
@@ -218,7 +224,7 @@ export async function registerDevices(
 }
 
 function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): RegistrationOutcome {
-  if (exception === undefined) return { record: device }
+  if (exception === undefined || exception.outcome === 'free') return { record: device }
   const { outcome, body_hash, answer, kept_at } = exception
   if (outcome === 'again') return { again: true }
   if (outcome === 'revoked') return { revoked: true }

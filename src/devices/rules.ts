@@ -159,14 +159,3 @@ export function compareSerials(one: string, other: string): number {
   }
   return one.length - other.length
 }
-
-/** Sorts a batch into the order in which every writer locks its rows, so that two writers cannot deadlock. */
-export function sortedByDevice<Item>(
-  items: readonly Item[],
-  deviceOf: (item: Item) => Pick<Device, 'appId' | 'deviceNo'>,
-): Item[] {
-  return items.toSorted((one, other) => {
-    const [a, b] = [deviceOf(one), deviceOf(other)]
-    return a.appId === b.appId ? compareSerials(a.deviceNo, b.deviceNo) : a.appId < b.appId ? -1 : 1
-  })
-}

@@ -1,3 +1,4 @@
+import type { Row } from 'postgres'
 import type { Statements } from '../database/open.ts'
 import { ofApplications } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
@@ -51,17 +52,27 @@ export async function findDevices(
   if (deviceNos.length === 0) return new Map()
   // Two statements, because a join of the two tables would lie across the nodes of a cluster.
   const bindings = await sql.unsafe(
-    'select device_no, bound_at::text as bound_at from device_binding where device_no = any($2::text[]) and app_id = $1',
+    'select device_no, bound_at from device_binding where device_no = any($2::text[]) and app_id = $1',
     [appId, textArray(deviceNos)],
     { prepare: true },
   )
+  return findBound(sql, appId, bindings)
+}
+
+/** The devices of an application's bindings, by serial. */
+export async function findBound(
+  sql: Statements,
+  appId: string,
+  bindings: readonly Row[],
+): Promise<Map<string, Device>> {
+  const [serials, moments] = [bindings.map((row) => row.device_no), bindings.map((row) => row.bound_at.toISOString())]
   const rows = await sql.unsafe(
     `select d.* from unnest($2::text[], $3::text[]) as b (device_no, bound_at)
     -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
     cross join lateral (
       select ${columnsSql} from device
       where app_id = $1 and bound_at = b.bound_at::timestamptz and device_no = b.device_no limit 1) as d`,
-    [appId, textArray(bindings.map((row) => row.device_no)), textArray(bindings.map((row) => row.bound_at))],
+    [appId, textArray(serials), textArray(moments)],
     { prepare: true },
   )
   return new Map(rows.map((row) => [row.device_no, toDevice(row)]))
@@ -69,9 +80,8 @@ export async function findDevices(
 
 /** The owners of these serials, by serial; serials without an owner are left out. */
 export async function findHolders(sql: Statements, deviceNos: readonly string[]): Promise<Map<string, string>> {
-  const rows = await sql.unsafe('select device_no, app_id from device_binding where device_no = any($1::text[])', [
-    textArray(deviceNos),
-  ])
+  const statement = 'select device_no, app_id from device_binding where device_no = any($1::text[])'
+  const rows = await sql.unsafe(statement, [textArray(deviceNos)], { prepare: true })
   return new Map(rows.map((row) => [row.device_no, row.app_id]))
 }
 
@@ -81,15 +91,17 @@ const saveChangedSql = `update device set ${changeableColumns.map((column, place
   where app_id = $1 and bound_at = $2::text::timestamptz and device_no = $3`
 
 /**
- * Writes the members that an update can change. The transaction must hold the application's lock. Each device is
- * updated by its whole key, in statements that are sent without waiting for each other: for a join of the list and the
- * table, a planner without statistics reads the list again for each device of the application.
+ * Writes the members that an update can change; of a device that comes twice, the last. The transaction must hold the
+ * applications' locks. Each device is updated by its whole key, in statements that are sent without waiting for each other:
+ * for a join of the list and the table, a planner without statistics reads the list again for each device of the
+ * application.
  */
-export async function saveChangedDevices(tx: Statements, appId: string, devices: readonly Device[]): Promise<void> {
+export async function saveChangedDevices(tx: Statements, devices: readonly Device[]): Promise<void> {
+  const last = new Map(devices.map((device) => [device.deviceNo, device]))
   await Promise.all(
-    devices.map((device) => {
+    [...last.values()].map((device) => {
       const changed = changeableMembers.map((member) => device[member])
-      const values = [appId, device.boundAt.toISOString(), device.deviceNo, ...changed]
+      const values = [device.appId, device.boundAt.toISOString(), device.deviceNo, ...changed]
       return tx.unsafe(saveChangedSql, values, { prepare: true })
     }),
   )

@@ -30,30 +30,49 @@ export async function insertEvent(tx: Statements, event: NewEvent): Promise<void
   await insertNumbered(tx, event)
 }
 
-/** Writes events of one moment with one statement, in the transaction of the changes, which must hold the application's lock. */
-export async function insertEvents(
+/** An event of an application whose data is JSON text already. */
+export type NewEventText = Pick<NewEvent, 'appId' | 'type' | 'actor'> & { subject: string; record: string }
+
+/**
+ * Writes events of one moment, in order, in the transaction of the changes, which must hold the applications' locks. The
+ * statements are sent without waiting for each other.
+ */
+export async function insertEventTexts(tx: Statements, events: readonly NewEventText[], time: Date): Promise<void> {
+  const own = Map.groupBy(events, ({ appId }) => appId)
+  await Promise.all([...own].map(([appId, its]) => insertEventsOf(tx, appId, its, time)))
+  noteEvents(tx, own.keys())
+}
+
+async function insertEventsOf(tx: Statements, appId: string, events: readonly NewEventText[], time: Date) {
+  const listed = (member: 'type' | 'actor' | 'subject') => textArray(events.map((event) => event[member]))
+  await Promise.all([
+    drawEventIds(tx, appId, time, events.length),
+    tx.unsafe(
+      `insert into event (app_id, id, type, time, actor, subject, data)
+      select $1, (select last_event_id from event_head where app_id = $1) - $2::bigint + i.n, i.type, $3::timestamptz, i.actor,
+        i.subject, i.data
+      from unnest($4::text[], $5::text[], $6::text[], ${recordsOf('$7')}) with ordinality as i (type, actor, subject, data, n)`,
+      [
+        appId,
+        events.length,
+        time.toISOString(),
+        ...[listed('type'), listed('actor'), listed('subject')],
+        events.map(({ record }) => record).join('\n'),
+      ],
+      { prepare: true },
+    ),
+  ])
+}
+
+/** The same for events of one application with their data. */
+export function insertEvents(
   tx: Statements,
   appId: string,
   events: readonly (Pick<NewEvent, 'type' | 'actor' | 'data'> & { subject: string })[],
   time = new Date(),
 ): Promise<void> {
-  if (events.length === 0) return
-  const firstId = await drawEventIds(tx, appId, time, events.length)
-  const listed = (member: 'type' | 'actor' | 'subject') => textArray(events.map((event) => event[member]))
-  await tx.unsafe(
-    `insert into event (app_id, id, type, time, actor, subject, data)
-    select $1, $2::bigint + i.n - 1, i.type, $3::timestamptz, i.actor, i.subject, i.data
-    from unnest($4::text[], $5::text[], $6::text[], ${recordsOf('$7')}) with ordinality as i (type, actor, subject, data, n)`,
-    [
-      appId,
-      firstId,
-      time.toISOString(),
-      ...[listed('type'), listed('actor'), listed('subject')],
-      events.map(({ data }) => JSON.stringify(data)).join('\n'),
-    ],
-    { prepare: true },
-  )
-  noteEvents(tx, [appId])
+  const texts = events.map(({ data, ...event }) => ({ ...event, appId, record: JSON.stringify(data) }))
+  return insertEventTexts(tx, texts, time)
 }
 
 /** Events of no application are stored under an empty application id. */

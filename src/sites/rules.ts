@@ -78,7 +78,7 @@ export function changeSite(site: Site, change: SiteUpdate): Site {
 }
 
 /** The record without its id, which the database assigns; members in the order of the customer's document (§2.2). */
-export function showWithoutId(appId: string, site: SiteMembers, createTime: string): Omit<SiteRecord, 'id'> {
+function showWithoutId(appId: string, site: SiteMembers, createTime: string): Omit<SiteRecord, 'id'> {
   return {
     appId,
     siteName: site.siteName,
@@ -114,8 +114,10 @@ export function showSite(site: Site, showMoment: ShowMoment): SiteRecord {
 
 export type NamedRules = Pick<SiteMembers, 'fastRuleId' | 'slowRuleId' | 'occupancyRuleId'>
 
-/** The rules that an update names. The others were checked when they were set. */
-export function rulesGiven(change: SiteUpdate): NamedRules {
+/** The rules that a save or an update names. Those of before an update were checked when they were set. */
+export function rulesGiven(
+  change: Pick<SiteUpdate, 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'>,
+): NamedRules {
   return {
     fastRuleId: given(change.fastChargeBillRuleId),
     slowRuleId: given(change.rushingBillRuleId),

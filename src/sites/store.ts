@@ -24,7 +24,7 @@ const id = 'bigint'
 const degrees = 'double precision'
 
 /** The columns, with their types, that store a site's members unchanged. */
-export const siteColumns = {
+const siteColumns = {
   appId: ['app_id', text],
   siteName: ['site_name', text],
   contacts: ['contacts', text],
@@ -53,7 +53,7 @@ export const siteColumns = {
 const members = Object.entries(siteColumns).map(([member, [column]]) => ({ member: member as keyof Members, column }))
 export const siteColumnsSql = `id, ${members.map(({ column }) => column).join(', ')}, created_at`
 
-export function valuesByColumn(site: Members): Record<string, string | number | null> {
+function valuesByColumn(site: Members): Record<string, string | number | null> {
   return Object.fromEntries(members.map(({ member, column }) => [column, site[member]]))
 }
 
@@ -118,6 +118,29 @@ export async function findEqualSites(
     [appId, JSON.stringify(listed)],
   )
   return new Map(rows.map(({ place, id }) => [place, id]))
+}
+
+/** Ids for new sites. */
+export async function drawSiteIds(sql: Statements, count: number): Promise<number[]> {
+  const rows = await sql`select nextval('site_id') as id from generate_series(1, ${count}::int)`
+  return rows.map((row) => row.id)
+}
+
+const insertColumns = Object.values(siteColumns).filter(([column]) => column !== 'app_id')
+const insertNames = insertColumns.map(([column]) => column).join(', ')
+const insertSitesSql = `insert into site (app_id, id, ${insertNames}, created_at)
+  select $1, id, ${insertNames}, $3::timestamptz
+  from json_to_recordset($2::text::json) as i (id bigint, ${insertColumns.map((column) => column.join(' ')).join(', ')})`
+
+/** Writes new sites of one moment, with one statement for each application, whose lock the transaction must hold. */
+export async function insertSites(tx: Statements, sites: readonly Site[], now: Date): Promise<void> {
+  const own = Map.groupBy(sites, ({ appId }) => appId)
+  await Promise.all(
+    [...own].map(([appId, its]) => {
+      const rows = JSON.stringify(its.map((site) => ({ id: site.id, ...valuesByColumn(site) })))
+      return tx.unsafe(insertSitesSql, [appId, rows, now.toISOString()], { prepare: true })
+    }),
+  )
 }
 
 // On a cluster app_id decides on which node a row lies, so an update must not set it, not even to its old value.

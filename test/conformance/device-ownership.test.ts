@@ -7,8 +7,9 @@ import {
   unbindDevice,
 } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
+import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
 import { newApplication, newSerial, type TestApplication, takeOffline } from '../harness.ts'
+import { newPlaced, newSite } from './placement-support.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
 
 const first = await newApplication(client)
@@ -217,6 +218,22 @@ describe('transferDevice', () => {
     const gone = { ...before, appId: null }
     expect((await told(first)).at(-1)).toEqual(['device.transferred', first.appId, gone, 'operator:operator'])
     expect(await told(second)).toEqual([['device.transferred', second.appId, after, 'operator:operator']])
+  })
+
+  test('happens at one moment, in the order of its events: placement, old binding, new binding', async () => {
+    const deviceNo = await newPlaced(first, await newSite(first))
+    const after = expectSuccess(await transfer(deviceNo, second.appId))
+    const [[placed, ended, left], [came]] = [await events(first, deviceNo), await events(second, deviceNo)].map(
+      (list) => list.filter(({ type }) => type !== 'device.bound'),
+    ) as [EventRecord[], EventRecord[]]
+    expect([placed?.type, ended?.type, left?.type, came?.type]).toEqual([
+      ...['device.placed', 'device.unplaced', 'device.transferred', 'device.transferred'],
+    ])
+    expect(left?.id).toBe((ended?.id ?? 0) + 1)
+    expect(new Set([ended?.occurredAt, left?.occurredAt, came?.occurredAt]).size).toBe(1)
+    const { list } = expectSuccess(await client.operate(getDeviceHistory, { deviceNo }))
+    const moments = [list[0]?.boundAt, list[1]?.unboundAt, after.createTime, ended?.time]
+    expect(moments).toEqual(moments.map(() => came?.time))
   })
 
   test('is refused for an unknown target, an offline one, the owner itself and a free serial', async () => {

@@ -1,10 +1,10 @@
-import { applicationOf, lockApplicationFor, requireApplicationOf } from '../../callers/permissions.ts'
+import { applicationOf, requireApplicationOf } from '../../callers/permissions.ts'
 import type { Config } from '../../config.ts'
-import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { requireMatch, tagged } from '../../http/etag.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
+import { writeAlone } from '../../writes/alone.ts'
 import { getThirdPartyConfig, rotateCallbackSecret, saveThirdPartyConfig } from './contract.ts'
 import {
   type ConfigParts,
@@ -28,22 +28,20 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
   return [
     handle(
       saveThirdPartyConfig,
-      async ({ caller, actor, body, header, idempotency, pending }) => {
+      async (request) => {
+        const { caller, actor, body, header } = request
         const appId = applicationOf(caller, body.appId)
         const ifMatch = header('if-match')
         let saved: ThirdPartyConfig | undefined
-        const record = await pending.transaction(sql, async (tx) => {
-          await lockApplicationFor(tx, caller, appId)
-          return once(tx, idempotency, appId, async () => {
-            if (ifMatch !== null) {
-              const config = await findConfig(tx, appId)
-              if (config === undefined) throw new Refusal('preconditionFailed')
-              requireMatch(ifMatch, tagOf(parts, config))
-            }
-            const { config, record } = await saveConfig(parts, tx, { ...body, appId }, actor)
-            saved = config
-            return record
-          })
+        const record = await writeAlone(sql, request, appId, async (tx) => {
+          if (ifMatch !== null) {
+            const config = await findConfig(tx, appId)
+            if (config === undefined) throw new Refusal('preconditionFailed')
+            requireMatch(ifMatch, tagOf(parts, config))
+          }
+          const { config, record } = await saveConfig(parts, tx, { ...body, appId }, actor)
+          saved = config
+          return record
         })
         const now = saved ?? (await requireConfig(sql, appId))
         return tagged(shownTo(caller, parts, record), tagOf(parts, now))
@@ -51,13 +49,11 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
       { check: (body) => configFaults(body, parts.config) },
     ),
 
-    handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress, idempotency, pending }) => {
+    handle(rotateCallbackSecret, async (request) => {
+      const { caller, body, actor, sourceAddress } = request
       const appId = applicationOf(caller, body.appId)
-      const record = await pending.transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
-        const by = { actor, address: sourceAddress() }
-        return once(tx, idempotency, appId, () => rotateSecret(parts, tx, appId, by))
-      })
+      const by = { actor, address: sourceAddress() }
+      const record = await writeAlone(sql, request, appId, (tx) => rotateSecret(parts, tx, appId, by))
       return shownTo(caller, parts, record)
     }),
 

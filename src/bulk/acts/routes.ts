@@ -1,9 +1,9 @@
 import { requireProof } from '../../callers/access-control.ts'
 import { actorOf, type Caller } from '../../callers/caller.ts'
-import { lockApplicationFor, requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
+import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import { requireApplicationExists } from '../../callers/store.ts'
 import type { Config } from '../../config.ts'
-import { findReplay, once, type RequestKey } from '../../database/idempotency.ts'
+import { findReplay, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import type { Pending } from '../../database/pending.ts'
 import { readActor } from '../../events/rules.ts'
@@ -14,6 +14,7 @@ import { limits } from '../../vocabulary/limits.ts'
 import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal, tooManyRequests } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { writeAlone } from '../../writes/alone.ts'
 import { jobStatus } from '../jobs/contract.ts'
 import { resultReply } from '../jobs/result.ts'
 import * as jobs from '../jobs/store.ts'
@@ -84,14 +85,11 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
     if (isUnderWay) throw new Refusal('importRunning')
     await requireRoom(appId)
     const matches = await countMatches(asked)
-    const begun = await pending.transaction(sql, async (tx) => {
-      await lockApplicationFor(tx, caller, appId)
-      return once(tx, idempotency, appId, async () => {
-        const data = await insertAct(tx, { ...act, appId, ...matches, actor, caller }, showMoment)
-        const event = { actor, address, subject: data.id, data: forTrail(data) }
-        await insertPlatformEvent(tx, { type: 'act.created', ...event })
-        return data
-      })
+    const begun = await writeAlone(sql, { caller, pending, idempotency }, appId, async (tx) => {
+      const data = await insertAct(tx, { ...act, appId, ...matches, actor, caller }, showMoment)
+      const event = { actor, address, subject: data.id, data: forTrail(data) }
+      await insertPlatformEvent(tx, { type: 'act.created', ...event })
+      return data
     })
     onSubmitted()
     return begun

@@ -1,24 +1,20 @@
 import type { RowKey } from '../../database/matches.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
-import { changeDevices } from '../../devices/changes.ts'
 import { findMatchingDevices } from '../../devices/matching/store.ts'
-import { composeChange } from '../../devices/ownership/lane.ts'
-import { changeOwners, readOwned } from '../../devices/ownership/routine.ts'
-import { findOnlineStatus } from '../../devices/ownership/store.ts'
-import { clearSites } from '../../devices/placement/lane.ts'
-import { insertEvents } from '../../events/store.ts'
-import { changeSites } from '../../sites/changes.ts'
+import { ownerChanges } from '../../devices/ownership/writes.ts'
+import { deviceUpdates } from '../../devices/writes.ts'
 import { findMatchingSites } from '../../sites/matching/store.ts'
 import { writeDueBefore } from '../../sites/price-changes/effect.ts'
-import { type Site, showSite } from '../../sites/rules.ts'
-import { removeSites } from '../../sites/store.ts'
+import type { Site } from '../../sites/rules.ts'
+import { deleteSites, siteUpdates } from '../../sites/writes.ts'
 import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
-import { Refusal } from '../../vocabulary/refusals.ts'
+import type { Refusal } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
+import { carryOut, type Decided } from '../../writes/kind.ts'
 import type { KeptOutcome } from '../jobs/rules.ts'
 import { finishJob, type Job, readLastEventIds, settleRows } from '../jobs/store.ts'
-import { requireAccessOf, type Steps, TryAgain } from '../jobs/worker.ts'
+import { requireAccessOf, type Steps } from '../jobs/worker.ts'
 import { singleOperation } from './contract.ts'
 import { devicesOf, scanRows, sitesOf } from './matches.ts'
 import { type ActJob, actOf } from './store.ts'
@@ -34,70 +30,52 @@ type DecideKeys = (tx: Statements, act: ActJob, actor: string, keys: readonly Ro
 
 /** How an act finds its rows and decides them: each row as the operation on one record would. */
 export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
+  const updatesOfDevices = deviceUpdates(showMoment)
+  const changesOfOwner = ownerChanges(showMoment)
+  const updatesOfSites = siteUpdates(showMoment)
+
   const updateDevices: DecideKeys = async (tx, act, actor, keys) => {
     const serials = await findMatchingDevices(tx, devicesOf(act, readTimeRange), keys)
-    const changes = serials.map((deviceNo) => ({ body: { ...act.changes, deviceNo }, actor, ifMatch: null }))
-    return outcomesOf(serials, await changeDevices(tx, act.appId, changes, showMoment))
+    const { appId, changes } = act
+    const writes = serials.map((deviceNo) => ({ appId, body: { ...changes, deviceNo }, actor, ifMatch: null }))
+    return keptOf(serials, await carryOut(tx, updatesOfDevices, writes, [appId]))
   }
 
   const changeOwner: DecideKeys = async (tx, act, actor, keys) => {
-    const { targetAppId: target, reason, appId: keyOwner } = act
+    const { appId, targetAppId: target, reason } = act
     const serials = await findMatchingDevices(tx, devicesOf(act, readTimeRange), keys)
-    const { devices } = await readOwned(tx, serials)
-    const owner = target === null ? null : { appId: target, isOnline: await isOnline(tx, target) }
-    const asked = { actor, reason, keyOwner, idempotency: undefined }
-    const now = new Date()
-    const refusals = new Map<string, Refusal>()
-    const changes = serials.flatMap((serial) => {
-      const known = devices.get(serial)
-      if (known === undefined) throw new TryAgain()
-      try {
-        return [composeChange(known, owner, asked, now, showMoment)]
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        refusals.set(serial, error)
-        return []
-      }
-    })
-    const changed = changes.length === 0 ? [] : await changeOwners(tx, changes, [], now)
-    if (changed.length < changes.length) throw new TryAgain()
-    return serials.map((serial) => toKept(serial, 'done', refusals.get(serial)))
+    const writes = serials.map((deviceNo) => ({ appId, body: { deviceNo, target, reason }, actor, ifMatch: null }))
+    return keptOf(serials, await carryOut(tx, changesOfOwner, writes, target === null ? [appId] : [appId, target]))
   }
 
   /** The sites that match by their present billing rules: price changes that are due are written first. */
-  async function matchingSites(tx: Statements, act: ActJob, keys: readonly RowKey[]): Promise<Site[]> {
-    await writeDueBefore(
+  async function matchingSites(tx: Statements, act: ActJob, keys: readonly RowKey[]) {
+    const now = await writeDueBefore(
       tx,
       act.appId,
       keys.map(([id]) => Number(id)),
       showMoment,
     )
-    return findMatchingSites(tx, sitesOf(act, readTimeRange), keys)
+    return { now, sites: await findMatchingSites(tx, sitesOf(act, readTimeRange), keys) }
   }
 
   const updateSites: DecideKeys = async (tx, act, actor, keys) => {
-    const ids = idsOf(await matchingSites(tx, act, keys))
-    const changes = ids.map((id) => ({ body: { ...act.changes, id }, actor, ifMatch: null }))
-    return outcomesOf(ids, await changeSites(tx, act.appId, changes, showMoment))
+    const { sites } = await matchingSites(tx, act, keys)
+    const ids = idsOf(sites)
+    const { appId, changes } = act
+    const writes = ids.map((id) => ({ appId, body: { ...changes, id }, actor, ifMatch: null }))
+    return keptOf(ids, await carryOut(tx, updatesOfSites, writes, [appId]))
   }
 
-  const deleteSites: DecideKeys = async (tx, act, actor, keys) => {
-    const found = await matchingSites(tx, act, keys)
-    await clearSites(tx, act.appId, idsOf(found), actor, showMoment)
-    await removeSites(tx, act.appId, idsOf(found))
-    const events = found.map((site) => ({
-      type: 'site.deleted' as const,
-      actor,
-      subject: String(site.id),
-      data: showSite(site, showMoment),
-    }))
-    await insertEvents(tx, act.appId, events)
-    return idsOf(found).map((id) => toKept(id, 'done', undefined))
+  const deleteMatching: DecideKeys = async (tx, act, actor, keys) => {
+    const { now, sites } = await matchingSites(tx, act, keys)
+    await deleteSites(tx, act.appId, sites, { actor, now }, showMoment)
+    return idsOf(sites).map((id) => toKept(id, 'done', undefined))
   }
 
   const deciders = {
     devices: { update: updateDevices, unbind: changeOwner, forceUnbind: changeOwner, transfer: changeOwner },
-    sites: { update: updateSites, delete: deleteSites },
+    sites: { update: updateSites, delete: deleteMatching },
   }
 
   /** Decides rows, and stores their outcomes and the act's position. Returns the number of refused rows. */
@@ -144,18 +122,11 @@ export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
 
 const idsOf = (sites: readonly Site[]) => sites.map(({ id }) => id)
 
-async function isOnline(tx: Statements, appId: string): Promise<boolean> {
-  return (await findOnlineStatus(tx, [appId])).get(appId) === 1
-}
-
-function outcomesOf(
-  keys: readonly (string | number)[],
-  outcomes: readonly ({ isChanged: boolean } | { refusal: Refusal })[],
-): KeptOutcome[] {
-  return outcomes.map((outcome, place) => {
+function keptOf<Row>(keys: readonly (string | number)[], decisions: readonly Decided<Row>[]): KeptOutcome[] {
+  return decisions.map((decision, place) => {
     const key = keys[place] as string | number
-    if ('refusal' in outcome) return toKept(key, 'done', outcome.refusal)
-    return toKept(key, outcome.isChanged ? 'done' : 'unchanged', undefined)
+    if ('refusal' in decision) return toKept(key, 'done', decision.refusal)
+    return toKept(key, decision.outcome === 'existing' ? 'unchanged' : 'done', undefined)
   })
 }
 

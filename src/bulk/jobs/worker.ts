@@ -7,6 +7,7 @@ import { Rests } from '../../runtime/rests.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { RefusalName } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
+import { TryAgain } from '../../writes/kind.ts'
 import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
 import { accessLost, attemptsFailed, rowsRefused, type ToldFailure } from './failure/rules.ts'
 import * as store from './store.ts'
@@ -65,9 +66,6 @@ interface Pace {
   /** How many rows a portion has while others write. */
   busyRows: number
 }
-
-/** A record changed between its read and its write: the transaction must be rolled back, and its rows tried again. */
-export class TryAgain extends Error {}
 
 /** The caller who began a job has lost the access that the job needs. */
 class AccessLost extends Error {

@@ -1,12 +1,14 @@
 import { requireApplication } from '../../applications/store.ts'
 import { keyOwnerOf } from '../../callers/caller.ts'
 import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
-import { JsonText } from '../../http/answer.ts'
+import type { Sql } from '../../database/open.ts'
 import { type BatchParts, runBatch } from '../../http/batch.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { shownText, type WriteLaneParts, writeLane } from '../../writes/lane.ts'
 import {
   DeviceNamed,
   forceUnbindDevice,
@@ -16,35 +18,43 @@ import {
   unbindDevice,
   unbindDevices,
 } from './contract.ts'
-import { type OwnershipLaneParts, ownershipLane } from './lane.ts'
 import { findBindings } from './store.ts'
+import { type OwnerChange, ownerChanges } from './writes.ts'
 
-type Parts = OwnershipLaneParts & BatchParts
+interface Parts extends WriteLaneParts, BatchParts {
+  /** The pool of the lane. */
+  writer: Sql
+  showMoment: ShowMoment
+}
 
 const readRow = validator(DeviceNamed, 'device', undefined)
 /** Turns serial numbers into rows of a batch: objects with `deviceNo`. */
 const rowsOf = (deviceNos: readonly unknown[]) => deviceNos.map((deviceNo) => ({ deviceNo }))
 
 export function deviceOwnershipRoutes(parts: Parts): Handler[] {
-  const { sql, showMoment } = parts
-  const change = ownershipLane(parts)
+  const { sql, writer, showMoment } = parts
+  const lane = { name: 'ownership', claimsOf: ({ deviceNo }: OwnerChange) => [deviceNo] }
+  const change = writeLane({ ...parts, sql: writer }, lane, ownerChanges(showMoment))
 
   return [
     handleOutOfTurn(unbindDevice, async ({ caller, actor, body, header, idempotency, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      const asked = { deviceNo: body.deviceNo, target: null, reason: given(body.reason), ifMatch: header('if-match') }
-      return new JsonText(await change({ caller, actor, appId, ...asked, keyOwner: appId, idempotency, pending }))
+      const unbinding = { deviceNo: body.deviceNo, target: null, reason: given(body.reason) }
+      const asked = { caller, actor, appId, ifMatch: header('if-match'), idempotency, pending }
+      return shownText(await change({ ...asked, body: unbinding }))
     }),
 
     handleOutOfTurn(unbindDevices, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      const asked = { caller, actor, appId, target: null, reason: given(body.reason), ifMatch: null, keyOwner: appId }
+      const asked = { caller, actor, appId, ifMatch: null, pending: request.pending }
+      const reason = given(body.reason)
       return runBatch(parts, request, {
         owner: appId,
         rows: rowsOf(body.deviceNos),
         name: 'deviceNo',
         readRow,
-        write: ({ deviceNo }, idempotency) => change({ ...asked, deviceNo, idempotency, pending: request.pending }),
+        write: async ({ deviceNo }, idempotency) =>
+          (await change({ ...asked, body: { deviceNo, target: null, reason }, idempotency })).record,
       })
     }),
 
@@ -56,28 +66,33 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
     }),
 
     handleOutOfTurn(forceUnbindDevice, async ({ caller, actor, body, idempotency, pending }) => {
-      const asked = { ...body, appId: null, target: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
-      return new JsonText(await change({ caller, actor, ...asked, idempotency, pending }))
+      const asked = { caller, actor, ...ofAnyone, keyOwner: keyOwnerOf(caller), idempotency, pending }
+      return shownText(await change({ ...asked, body: { ...body, target: null } }))
     }),
 
     handleOutOfTurn(transferDevice, async ({ caller, actor, body, idempotency, pending }) => {
       const { deviceNo, targetAppId: target, reason } = body
       await requireApplication(sql, target)
-      const asked = { deviceNo, target, reason, appId: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
-      return new JsonText(await change({ caller, actor, ...asked, idempotency, pending }))
+      const asked = { caller, actor, ...ofAnyone, keyOwner: keyOwnerOf(caller), idempotency, pending }
+      return shownText(await change({ ...asked, body: { deviceNo, target, reason } }))
     }),
 
     handleOutOfTurn(transferDevices, async ({ caller, actor, body, ...request }) => {
       const { deviceNos, targetAppId: target, reason } = body
       await requireApplication(sql, target)
-      const asked = { caller, actor, target, reason, appId: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
+      const keyOwner = keyOwnerOf(caller)
+      const asked = { caller, actor, ...ofAnyone, keyOwner, pending: request.pending }
       return runBatch(parts, request, {
-        owner: asked.keyOwner,
+        owner: keyOwner,
         rows: rowsOf(deviceNos),
         name: 'deviceNo',
         readRow,
-        write: ({ deviceNo }, idempotency) => change({ ...asked, deviceNo, idempotency, pending: request.pending }),
+        write: async ({ deviceNo }, idempotency) =>
+          (await change({ ...asked, body: { deviceNo, target, reason }, idempotency })).record,
       })
     }),
   ]
 }
+
+/** A device of any owner, in any state. */
+const ofAnyone = { appId: null, ifMatch: null }

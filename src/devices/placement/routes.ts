@@ -1,4 +1,3 @@
-import type { ChangeLaneParts } from '../../callers/change-lane.ts'
 import { requireApplicationOf } from '../../callers/permissions.ts'
 import { JsonText } from '../../http/answer.ts'
 import { type BatchParts, runBatch } from '../../http/batch.ts'
@@ -8,6 +7,7 @@ import { validator } from '../../http/validate.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
+import { shownText, type WriteLaneParts, writeLane } from '../../writes/lane.ts'
 import { DeviceNamed } from '../ownership/contract.ts'
 import {
   getPlacement,
@@ -21,13 +21,13 @@ import {
   suggestPlacements,
   summarizePlacements,
 } from './contract.ts'
-import { placementLane } from './lane.ts'
 import { placementPages } from './pages.ts'
 import { placementTag, placing, showPlacement } from './rules.ts'
 import { pageOfHistory, requirePlacement, summarizeSites } from './store.ts'
 import { suggestDevices, suggestSites } from './suggestions/store.ts'
+import { placementChanges } from './writes.ts'
 
-interface Parts extends ChangeLaneParts, BatchParts {
+interface Parts extends WriteLaneParts, BatchParts {
   showMoment: ShowMoment
 }
 
@@ -39,15 +39,14 @@ const defaultMeters = 500
 
 export function placementRoutes(parts: Parts): Handler[] {
   const { sql, showMoment } = parts
-  const change = placementLane(parts)
+  const change = writeLane(parts, { name: 'placements' }, placementChanges(showMoment))
   const readPage = placementPages(parts)
 
   return [
     handleOutOfTurn(savePlacement, async ({ caller, actor, body, header, pending }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const asked = { caller, actor, appId, ifMatch: header('if-match'), idempotency: undefined, pending }
-      const { record, etag } = await change({ ...asked, body: placing(body) })
-      return new JsonText(record, { etag })
+      return shownText(await change({ ...asked, body: placing(body) }))
     }),
 
     handleOutOfTurn(savePlacements, async ({ caller, actor, body, ...request }) => {

@@ -1,8 +1,6 @@
 import { readActor } from '../../events/rules.ts'
-import { etagOfText, requireMatch } from '../../http/etag.ts'
-import { absent } from '../../http/validate.ts'
+import { etagOfText } from '../../http/etag.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { PlacementBatchRow, PlacementRecord, PlacementUpsertRow } from './contract.ts'
 
@@ -54,12 +52,13 @@ export function ended(placement: Placement, at: Date, removedBy: string, reason:
   return { ...placement, removedAt: latest(at, placement.placedAt), removedBy, reason }
 }
 
-function latest(at: Date, ...others: (Date | null | undefined)[]): Date {
+/** The latest of some moments; those that are missing do not count. */
+export function latest(at: Date, ...others: (Date | null | undefined)[]): Date {
   return others.reduce<Date>((found, other) => (other != null && other > found ? other : found), at)
 }
 
 /** A site and a lane there. */
-interface Spot {
+export interface Spot {
   siteId: number
   laneType: number
   laneName: string | null
@@ -90,10 +89,9 @@ export function replacing({ deviceNo, siteId, laneType, laneName }: PlacementUps
   return { deviceNo, to, reason: null }
 }
 
-/** The application's devices and sites as they are under its lock; `decidePlacement` keeps this up to date. */
+/** The application's devices and sites as they are under its lock, and after the changes that are decided. */
 export interface Standing {
   appId: string
-  now: Date
   /** By serial: when the device was bound, and since when the serial has had no other owner. */
   bindings: Map<string, { boundAt: Date; heldSince: Date }>
   siteNames: Map<number, string>
@@ -101,90 +99,6 @@ export interface Standing {
   newest: Map<string, Placement>
   /** Ids for new placements, one for each change. */
   freeIds: number[]
-}
-
-/** A step of a change, each with its event: a placement that began, that has another lane, or that ended. */
-export interface PlacementStep {
-  type: 'device.placed' | 'device.unplaced'
-  actor: string
-  placement: Placement
-}
-
-/** A change that is decided. */
-interface DecidedPlacement {
-  placement: Placement
-  /** None where all is so already. */
-  steps: PlacementStep[]
-  /** Whether the device stood at a site just before this change. */
-  wasPlaced: boolean
-}
-
-/** Decides one change. Returns the placement after it, and its steps in order. Throws 10001, 20002, 30002, 20030 and 10009. */
-export function decidePlacement(
-  standing: Standing,
-  { deviceNo, to: asked, reason }: PlacementChange,
-  actor: string,
-  ifMatch: string | null,
-): DecidedPlacement {
-  const binding = standing.bindings.get(deviceNo)
-  if (binding === undefined) throw new Refusal('deviceNotFound')
-  const newest = standing.newest.get(deviceNo)
-  const lasting = newest?.removedAt === null ? newest : undefined
-  const to = asked && spotOf(asked, lasting)
-  const siteName = to && siteNameOf(standing, to.siteId, lasting)
-  if (siteName === undefined) throw new Refusal('siteNotFound')
-  requirePresent(ifMatch, lasting)
-  if (to === null && lasting === undefined) throw new Refusal('placementNotFound')
-
-  const steps: PlacementStep[] = []
-  const wasPlaced = lasting !== undefined
-  if (to !== null && lasting !== undefined && isSame(lasting, to)) return { placement: lasting, steps, wasPlaced }
-  const step = (type: PlacementStep['type'], placement: Placement) => {
-    steps.push({ type, actor, placement })
-    standing.newest.set(deviceNo, placement)
-    return placement
-  }
-  if (to !== null && lasting?.siteId === to.siteId) {
-    return { placement: step('device.placed', { ...lasting, ...to }), steps, wasPlaced }
-  }
-  const over = lasting && step('device.unplaced', ended(lasting, standing.now, actor, reason))
-  if (to === null || siteName === null) return { placement: over as Placement, steps, wasPlaced }
-  const placement: Placement = {
-    id: standing.freeIds.shift() as number,
-    appId: standing.appId,
-    deviceNo,
-    boundAt: binding.boundAt,
-    ...to,
-    siteName,
-    placedAt: latest(standing.now, newest?.removedAt, over?.removedAt, binding.heldSince),
-    placedBy: actor,
-    removedAt: null,
-    removedBy: null,
-    reason: null,
-  }
-  return { placement: step('device.placed', placement), steps, wasPlaced }
-}
-
-/** The spot that a change asks for. Throws 10001 if a device without a placement is not told its site and lane type. */
-function spotOf(to: Partial<Spot>, lasting: Placement | undefined): Spot {
-  const { siteId = lasting?.siteId, laneType = lasting?.laneType, laneName = lasting?.laneName ?? null } = to
-  if (siteId !== undefined && laneType !== undefined) return { siteId, laneType, laneName }
-  const missing = Object.entries({ siteId, laneType }).filter(([, value]) => value === undefined)
-  throw invalidRequest(missing.map(([field]) => ({ field, reason: absent })))
-}
-
-/** The name of the site at which a device is to be placed; undefined if the site is not the application's. */
-function siteNameOf({ siteNames }: Standing, siteId: number, lasting: Placement | undefined): string | undefined {
-  return siteNames.get(siteId) ?? (lasting?.siteId === siteId ? lasting.siteName : undefined)
-}
-
-const isSame = (placement: Placement, to: Spot) =>
-  placement.siteId === to.siteId && placement.laneType === to.laneType && placement.laneName === to.laneName
-
-/** Throws 10009, also for a device without a placement: nothing is there that a tag could match (RFC 9110 §13.1.1). */
-function requirePresent(ifMatch: string | null, lasting: Placement | undefined): void {
-  if (lasting !== undefined) requireMatch(ifMatch, placementTag(lasting))
-  else if (ifMatch !== null) throw new Refusal('preconditionFailed')
 }
 
 /**

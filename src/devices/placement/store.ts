@@ -9,7 +9,7 @@ import { type PlacedDeviceRecord, pagePlacementHistory, pagePlacements, type Sit
 import { ended, type Placement, type Standing, showPlacement } from './rules.ts'
 
 /** The columns of a placement, with their types, but for its application and the name of its site. */
-export const placementTypes: Readonly<Record<string, string>> = {
+const placementTypes: Readonly<Record<string, string>> = {
   id: 'bigint',
   device_no: 'text',
   bound_at: 'timestamptz',
@@ -28,7 +28,7 @@ const columnNames = Object.keys(placementTypes)
 const columnsSql = (alias: string, appId = '$1') => `${columnNames.map((column) => `${alias}.${column}`).join(', ')},
     coalesce(${alias}.site_name, (select site_name from site where app_id = ${appId} and id = ${alias}.site_id)) as site_name`
 
-export function toPlacement(row: Row, appId: string): Placement {
+function toPlacement(row: Row, appId: string): Placement {
   return {
     id: row.id,
     appId,
@@ -46,12 +46,6 @@ export function toPlacement(row: Row, appId: string): Placement {
   }
 }
 
-/** The present moment by the database's clock, in whole milliseconds. */
-async function readClock(tx: Statements): Promise<Date> {
-  const [row] = await tx<[{ now: Date }]>`select clock_timestamp() as now`
-  return row.now
-}
-
 /** Reads the application's devices and sites for a change. The transaction must hold the application's lock. */
 export async function readStanding(
   tx: Statements,
@@ -61,8 +55,7 @@ export async function readStanding(
   siteIds: readonly number[],
 ): Promise<Standing> {
   const prepared = { prepare: true }
-  const [now, bindings, sites, newest, ids] = await Promise.all([
-    readClock(tx),
+  const [bindings, sites, newest, ids] = await Promise.all([
     tx.unsafe(
       `select device_no, bound_at,
         (select max(unbound_at) from past_binding p where p.device_no = b.device_no) as held_since
@@ -89,7 +82,6 @@ export async function readStanding(
   ])
   return {
     appId,
-    now,
     bindings: new Map(
       bindings.map((row) => [row.device_no, { boundAt: row.bound_at, heldSince: row.held_since ?? row.bound_at }]),
     ),
@@ -99,9 +91,32 @@ export async function readStanding(
   }
 }
 
-/** Inserts or updates placements of an application. The transaction must hold its lock. */
-export async function writePlacements(tx: Statements, appId: string, placements: readonly Placement[]): Promise<void> {
-  if (placements.length === 0) return
+/** The placements that last of the application's devices with these serials, by serial. */
+export async function findLasting(
+  sql: Statements,
+  appId: string,
+  serials: readonly string[],
+): Promise<Map<string, Placement>> {
+  const rows = await sql.unsafe(
+    `select p.* from unnest($2::text[]) as i (device_no) cross join lateral (
+      select ${columnsSql('p')} from placement p
+      where app_id = $1 and device_no = i.device_no and removed_at is null limit 1) as p`,
+    [appId, textArray(serials)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.device_no, toPlacement(row, appId)]))
+}
+
+/**
+ * Inserts or updates placements; of one that comes twice, the last. The transaction must hold the applications' locks.
+ */
+export async function writePlacements(tx: Statements, placements: readonly Placement[]): Promise<void> {
+  const last = new Map(placements.map((placement) => [placement.id, placement]))
+  const own = Map.groupBy(last.values(), ({ appId }) => appId)
+  await Promise.all([...own].map(([appId, its]) => writePlacementsOf(tx, appId, its)))
+}
+
+async function writePlacementsOf(tx: Statements, appId: string, placements: readonly Placement[]): Promise<void> {
   const rows = placements.map((one) => ({
     id: one.id,
     device_no: one.deviceNo,
@@ -150,7 +165,7 @@ export async function endPlacementsAt(
   tx: Statements,
   appId: string,
   siteIds: readonly number[],
-  actor: string,
+  { actor, now }: { actor: string; now: Date },
 ): Promise<Placement[]> {
   const rows = await tx.unsafe(
     `select ${columnsSql('p')} from placement p
@@ -159,9 +174,8 @@ export async function endPlacementsAt(
     { prepare: true },
   )
   if (rows.length === 0) return []
-  const now = await readClock(tx)
   const over = rows.map((row) => ended(toPlacement(row, appId), now, actor, null))
-  await writePlacements(tx, appId, over)
+  await writePlacements(tx, over)
   return over
 }
 

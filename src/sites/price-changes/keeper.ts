@@ -1,17 +1,10 @@
-import { lockApplicationFor } from '../../callers/permissions.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
-import type { OperationRequest } from '../../http/handler.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { unavailable } from '../../vocabulary/refusals.ts'
+import { type AloneRequest, writeAlone } from '../../writes/alone.ts'
 import { writeDue } from './effect.ts'
 import { type PriceChange, showPriceChange } from './rules.ts'
 import { cancelLocked, isGivenByWaiting, lockForCancel, lockOpenOfRule } from './store.ts'
-
-/** The longest that a write waits while price changes that are due are written down before it. */
-const waitMs = 3_000
-
-type PricedRequest = Pick<OperationRequest, 'caller' | 'pending'>
 
 /** A write within its transaction, and the moment of the database's clock as of which it counts. */
 type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
@@ -20,9 +13,9 @@ type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
 export interface PriceKeeper {
   /**
    * Runs a write in a transaction that holds the application's lock, once all price changes that are due for the
-   * application are written down. Throws as `lockApplicationFor` does, and 50003 where that takes too long.
+   * application are written down, at most once for the request's key. Throws as `writeAlone` does.
    */
-  write<Data>(request: PricedRequest, appId: string, write: PricedWrite<Data>): Promise<Data>
+  write<Data extends object>(request: AloneRequest, appId: string, write: PricedWrite<Data>): Promise<Data>
   /** Whether a price change that waits gives the rule to sites. */
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
   /**
@@ -34,18 +27,7 @@ export interface PriceKeeper {
 
 export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): PriceKeeper {
   return {
-    async write<Data>({ caller, pending }: PricedRequest, appId: string, write: PricedWrite<Data>) {
-      const until = performance.now() + waitMs
-      for (;;) {
-        const done = await pending.transaction(sql, async (tx) => {
-          await lockApplicationFor(tx, caller, appId)
-          const { now, isLeft } = await writeDue(tx, appId, showMoment)
-          return isLeft ? undefined : { data: await write(tx, now) }
-        })
-        if (done !== undefined) return done.data
-        if (performance.now() > until) throw unavailable()
-      }
-    },
+    write: (request, appId, write) => writeAlone(sql, request, appId, write, (tx) => writeDue(tx, appId, showMoment)),
 
     isGivenByWaiting,
 

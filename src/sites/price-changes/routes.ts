@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import type { Caller } from '../../callers/caller.ts'
 import { applicationOf, requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
-import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import type { ReadMoment, ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
@@ -43,11 +42,11 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
           const draft = await pending.read((sql) => draftOf(sql, { caller, appId, actor, body }, parts))
           if (draft !== undefined) return draft
         }
-        const scheduled = await prices.write(request, appId, (tx, now) => {
-          const run = () => schedule(tx, { appId, actor, body, now }, parts)
-          // A dry run stores nothing, so its key stays free.
-          return body.dryRun === true ? run() : once(tx, idempotency, appId, run)
-        })
+        // A dry run stores nothing, so its key stays free.
+        const keyed = { ...request, idempotency: body.dryRun === true ? undefined : idempotency }
+        const scheduled = await prices.write(keyed, appId, (tx, now) =>
+          schedule(tx, { appId, actor, body, now }, parts),
+        )
         onScheduled()
         return scheduled
       },
@@ -55,24 +54,22 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
     ),
 
     handle(cancelPriceChange, async (request) => {
-      const { caller, actor, body, idempotency } = request
+      const { caller, actor, body } = request
       const appId = applicationOf(caller, body.appId)
-      return prices.write(request, appId, (tx) =>
-        once(tx, idempotency, appId, async () => {
-          await requirePriceChange(tx, [appId], body.id, showMoment)
-          const cancelled = await cancelWaiting(tx, appId, body.id, { actor, reason: body.reason }, showMoment)
-          if (cancelled === undefined) throw new Refusal('priceChangeWrongState')
-          return showPriceChange(cancelled.change, cancelled.now, showMoment)
-        }),
-      )
+      return prices.write(request, appId, async (tx) => {
+        await requirePriceChange(tx, [appId], body.id, showMoment)
+        const cancelled = await cancelWaiting(tx, appId, body.id, { actor, reason: body.reason }, showMoment)
+        if (cancelled === undefined) throw new Refusal('priceChangeWrongState')
+        return showPriceChange(cancelled.change, cancelled.now, showMoment)
+      })
     }),
 
     handle(undoPriceChange, async (request) => {
-      const { caller, actor, body, idempotency } = request
+      const { caller, actor, body } = request
       const { id, reason } = body
       const appId = applicationOf(caller, body.appId)
       const undone = await prices.write(request, appId, (tx, now) =>
-        once(tx, idempotency, appId, () => undo(tx, { appId, id, actor, reason, now }, showMoment)),
+        undo(tx, { appId, id, actor, reason, now }, showMoment),
       )
       onScheduled()
       return undone

@@ -1,0 +1,154 @@
+import type { Statements } from '../../database/open.ts'
+import { insertEventTexts, type NewEventText } from '../../events/store.ts'
+import { requireMatch } from '../../http/etag.ts'
+import { absent } from '../../http/validate.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { ofEachApplication, type WriteKind } from '../../writes/kind.ts'
+import {
+  ended,
+  latest,
+  type Placement,
+  type PlacementChange,
+  placementTag,
+  type Spot,
+  type Standing,
+  showPlacement,
+} from './rules.ts'
+import { endPlacementsAt, readStanding, writePlacements } from './store.ts'
+
+/** Changes of placements. Refuses with 10001, 20002, 30002, 20030 and 10009. */
+export function placementChanges(
+  showMoment: ShowMoment,
+): WriteKind<PlacementChange, ReadonlyMap<string, Standing>, Placement> {
+  const show = (placement: Placement) => JSON.stringify(showPlacement(placement, showMoment))
+  return {
+    read: (tx, writes) =>
+      ofEachApplication(writes, (appId, own) => {
+        const serials = new Set(own.map(({ body }) => body.deviceNo))
+        const siteIds = new Set(own.flatMap(({ body }) => body.to?.siteId ?? []))
+        return readStanding(tx, appId, own.length, [...serials], [...siteIds])
+      }),
+
+    decide(known, { appId, body, actor, ifMatch }, now) {
+      const standing = known.get(appId as string) as Standing
+      const { placement, steps, wasPlaced } = decidePlacement(standing, body, { actor, ifMatch, now })
+      return {
+        outcome: steps.length === 0 ? 'existing' : wasPlaced ? 'updated' : 'created',
+        shown: { record: show(placement), etag: placementTag(placement) },
+        rows: steps.map((step) => step.placement),
+        events: steps.map(eventOf(actor, showMoment)),
+      }
+    },
+
+    save: writePlacements,
+  }
+}
+
+const eventOf =
+  (actor: string, showMoment: ShowMoment) =>
+  ({ type, placement }: PlacementStep): NewEventText => ({
+    appId: placement.appId,
+    type,
+    actor,
+    subject: placement.deviceNo,
+    record: JSON.stringify(showPlacement(placement, showMoment)),
+  })
+
+/** A step of a change, each with its event: a placement that began, that has another lane, or that ended. */
+interface PlacementStep {
+  type: 'device.placed' | 'device.unplaced'
+  placement: Placement
+}
+
+/** A change that is decided. */
+interface DecidedPlacement {
+  placement: Placement
+  /** None where all is so already. */
+  steps: PlacementStep[]
+  /** Whether the device stood at a site just before this change. */
+  wasPlaced: boolean
+}
+
+/** Decides one change. Returns the placement after it, and its steps in order. Throws 10001, 20002, 30002, 20030 and 10009. */
+function decidePlacement(
+  standing: Standing,
+  { deviceNo, to: asked, reason }: PlacementChange,
+  { actor, ifMatch, now }: { actor: string; ifMatch: string | null; now: Date },
+): DecidedPlacement {
+  const binding = standing.bindings.get(deviceNo)
+  if (binding === undefined) throw new Refusal('deviceNotFound')
+  const newest = standing.newest.get(deviceNo)
+  const lasting = newest?.removedAt === null ? newest : undefined
+  const to = asked && spotOf(asked, lasting)
+  const siteName = to && siteNameOf(standing, to.siteId, lasting)
+  if (siteName === undefined) throw new Refusal('siteNotFound')
+  requirePresent(ifMatch, lasting)
+  if (to === null && lasting === undefined) throw new Refusal('placementNotFound')
+
+  const steps: PlacementStep[] = []
+  const wasPlaced = lasting !== undefined
+  if (to !== null && lasting !== undefined && isSame(lasting, to)) return { placement: lasting, steps, wasPlaced }
+  const step = (type: PlacementStep['type'], placement: Placement) => {
+    steps.push({ type, placement })
+    standing.newest.set(deviceNo, placement)
+    return placement
+  }
+  if (to !== null && lasting?.siteId === to.siteId) {
+    return { placement: step('device.placed', { ...lasting, ...to }), steps, wasPlaced }
+  }
+  const over = lasting && step('device.unplaced', ended(lasting, now, actor, reason))
+  if (to === null || siteName === null) return { placement: over as Placement, steps, wasPlaced }
+  const placement: Placement = {
+    id: standing.freeIds.shift() as number,
+    appId: standing.appId,
+    deviceNo,
+    boundAt: binding.boundAt,
+    ...to,
+    siteName,
+    placedAt: latest(now, newest?.removedAt, over?.removedAt, binding.heldSince),
+    placedBy: actor,
+    removedAt: null,
+    removedBy: null,
+    reason: null,
+  }
+  return { placement: step('device.placed', placement), steps, wasPlaced }
+}
+
+/** The spot that a change asks for. Throws 10001 if a device without a placement is not told its site and lane type. */
+function spotOf(to: Partial<Spot>, lasting: Placement | undefined): Spot {
+  const { siteId = lasting?.siteId, laneType = lasting?.laneType, laneName = lasting?.laneName ?? null } = to
+  if (siteId !== undefined && laneType !== undefined) return { siteId, laneType, laneName }
+  const missing = Object.entries({ siteId, laneType }).filter(([, value]) => value === undefined)
+  throw invalidRequest(missing.map(([field]) => ({ field, reason: absent })))
+}
+
+/** The name of the site at which a device is to be placed; undefined if the site is not the application's. */
+function siteNameOf({ siteNames }: Standing, siteId: number, lasting: Placement | undefined): string | undefined {
+  return siteNames.get(siteId) ?? (lasting?.siteId === siteId ? lasting.siteName : undefined)
+}
+
+const isSame = (placement: Placement, to: Spot) =>
+  placement.siteId === to.siteId && placement.laneType === to.laneType && placement.laneName === to.laneName
+
+/** Throws 10009, also for a device without a placement: nothing is there that a tag could match (RFC 9110 §13.1.1). */
+function requirePresent(ifMatch: string | null, lasting: Placement | undefined): void {
+  if (lasting !== undefined) requireMatch(ifMatch, placementTag(lasting))
+  else if (ifMatch !== null) throw new Refusal('preconditionFailed')
+}
+
+/** Ends the placements at sites that are to be deleted, with an event for each. The transaction must hold the application's lock. */
+export async function clearSites(
+  tx: Statements,
+  appId: string,
+  siteIds: readonly number[],
+  { actor, now }: { actor: string; now: Date },
+  showMoment: ShowMoment,
+): Promise<void> {
+  for (;;) {
+    const over = await endPlacementsAt(tx, appId, siteIds, { actor, now })
+    if (over.length === 0) return
+    const steps = over.map((placement) => ({ type: 'device.unplaced' as const, placement }))
+    await insertEventTexts(tx, steps.map(eventOf(actor, showMoment)), now)
+  }
+}

@@ -1,0 +1,64 @@
+import type { Caller } from '../callers/caller.ts'
+import { lockApplicationFor } from '../callers/permissions.ts'
+import { readClock } from '../database/clock.ts'
+import { once, type RequestKey } from '../database/idempotency.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import type { Pending } from '../database/pending.ts'
+import { inOneFlight } from '../database/transaction.ts'
+import { unavailable } from '../vocabulary/refusals.ts'
+import { TryAgain } from './kind.ts'
+
+// Rare writes of an application have no lane: each is a transaction of its own, in the turn of its caller.
+
+/** The longest that a write waits while what must be written before it is written. */
+const waitMs = 3_000
+
+export interface AloneRequest {
+  caller: Caller
+  pending: Pending
+  /** Left out for an operation that takes no key. */
+  idempotency?: RequestKey | undefined
+}
+
+/** Writes what must be written before a write. Returns the moment as of which the write counts, unless something `isLeft`. */
+export type Settle = (tx: Statements) => Promise<{ now: Date; isLeft: boolean }>
+
+/**
+ * Runs a write in a transaction that holds the application's lock, at most once for its request's key, and not for a caller
+ * who has lost the access while it waited. Throws as `lockApplicationFor` and `once` do, and 50003 where `settle` takes too
+ * long.
+ */
+export async function writeAlone<Data extends object | undefined>(
+  sql: Sql,
+  request: AloneRequest,
+  appId: string,
+  write: (tx: Statements, now: Date) => Promise<Data>,
+  settle?: Settle,
+): Promise<Data> {
+  const until = performance.now() + waitMs
+  for (;;) {
+    const done = await attempt(sql, request, appId, write, settle)
+    if (done !== undefined) return done.data
+    if (performance.now() > until) throw unavailable()
+  }
+}
+
+async function attempt<Data extends object | undefined>(
+  sql: Sql,
+  { caller, pending, idempotency }: AloneRequest,
+  appId: string,
+  write: (tx: Statements, now: Date) => Promise<Data>,
+  settle: Settle | undefined,
+): Promise<{ data: Data } | undefined> {
+  try {
+    return await pending.transaction(sql, async (tx) => {
+      // The clock is read after the lock: statements run in the order in which they are sent.
+      const [, clock] = await inOneFlight([lockApplicationFor(tx, caller, appId), readClock(tx)])
+      const { now, isLeft } = (await settle?.(tx)) ?? { now: clock, isLeft: false }
+      return isLeft ? undefined : { data: await once(tx, idempotency, appId, () => write(tx, now)) }
+    })
+  } catch (error) {
+    if (error instanceof TryAgain) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,180 @@
+import type { CallerCache } from '../callers/cache.ts'
+import type { Caller } from '../callers/caller.ts'
+import { findRevokedApplications } from '../callers/store.ts'
+import { type LaneOutcome, submitter } from '../callers/submitter.ts'
+import { takeLock } from '../database/advisory-lock.ts'
+import { lockApplication, tryLockApplication, waitForLocks } from '../database/application-lock.ts'
+import { readClock } from '../database/clock.ts'
+import { findKeptAnswers, type KeptAnswer, keepAnswers, keyName, type RequestKey } from '../database/idempotency.ts'
+import type { OpenLane } from '../database/lanes.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import type { Pending } from '../database/pending.ts'
+import { inOneFlight, transaction } from '../database/transaction.ts'
+import { JsonText } from '../http/answer.ts'
+import { limits } from '../vocabulary/limits.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import { type Decision, decideWrite, type Shown, saveDecisions, type Write, type WriteKind } from './kind.ts'
+
+// The lanes of writes that are decided in this process: single requests and the rows of batches. Fast lanes, whose batch is
+// one call of a routine, are those of creates of devices and of reports.
+
+export interface Submission<Body> extends Write<Body> {
+  caller: Caller
+  /** The owner of the key; the write's application if left out. */
+  keyOwner?: string
+  idempotency: RequestKey | undefined
+  pending: Pending
+}
+
+type Outcome = LaneOutcome<Shown>
+
+export interface WriteLaneParts {
+  sql: Sql
+  openLane: OpenLane
+  callers: CallerCache
+}
+
+interface LaneOptions<Body> {
+  name: string
+  /** The values that a write needs for itself alone, beside its key. Without them, writes of one record may share a batch. */
+  claimsOf?(body: Body): string[]
+  /** Called after the commit of a batch with the number of its writes that were carried out. */
+  noteWritten?(writes: number): void
+}
+
+/** A write with a key, with the key's owner and its name. */
+interface Keyed extends RequestKey {
+  owner: string
+  name: string
+  /** Whether the lock of the write's application guards the key. */
+  isGuarded: boolean
+}
+
+function keyOf<Body>({ appId, keyOwner, idempotency }: Submission<Body>): Keyed | undefined {
+  if (idempotency === undefined) return undefined
+  const owner = keyOwner ?? (appId as string)
+  return { ...idempotency, owner, name: keyName({ owner, ...idempotency }), isGuarded: owner === appId }
+}
+
+/** Opens a lane of a kind of writes. Returns its submit function. */
+export function writeLane<Body, Known, Row>(
+  { sql, openLane, callers }: WriteLaneParts,
+  { name, claimsOf = () => [], noteWritten }: LaneOptions<Body>,
+  kind: WriteKind<Body, Known, Row>,
+): (submission: Submission<Body>) => Promise<Shown> {
+  const turn: Turn = { askedAt: 0, lockedAt: 0, endedAt: 0 }
+  const lane = openLane<Submission<Body>, Outcome>(name, {
+    restMs: () => restAfter(turn),
+    ownerOf: ({ appId, actor }) => appId ?? actor,
+    claims: (submission) => claimsOf(submission.body).concat(keyOf(submission)?.name ?? []),
+    async write(submissions) {
+      const others = (await kind.locksOf?.(sql, submissions)) ?? []
+      const locked = [...new Set([...submissions.flatMap(({ appId }) => appId ?? []), ...others])].sort()
+      const outcomes = await transaction(sql, (tx) => writeBatch(tx, kind, submissions, locked, turn))
+      turn.endedAt = performance.now()
+      noteWritten?.(outcomes.filter((outcome, at) => 'record' in outcome && !isReplayed(submissions[at])).length)
+      return outcomes
+    },
+  })
+  return submitter(lane, callers)
+}
+
+async function writeBatch<Body, Known, Row>(
+  tx: Statements,
+  kind: WriteKind<Body, Known, Row>,
+  submissions: readonly Submission<Body>[],
+  locked: readonly string[],
+  turn: Turn,
+): Promise<Outcome[]> {
+  turn.askedAt = performance.now()
+  const keys = submissions.map(keyOf)
+  const keyed = keys.flatMap((key) => key ?? [])
+  // One flight: each statement sees what was committed before it began, and so what the locks' last holders wrote.
+  const [, revoked, kept, clock, early] = await inOneFlight([
+    takeLocks(tx, keyed, locked).then(() => {
+      turn.lockedAt = performance.now()
+    }),
+    findRevokedApplications(
+      tx,
+      submissions.map(({ caller }) => caller),
+      locked,
+    ),
+    findKeptAnswers(tx, keyed),
+    readClock(tx),
+    kind.settle === undefined ? kind.read(tx, submissions, locked) : undefined,
+  ])
+  const isRevoked = (appId: string | null) => (appId === null ? revoked.size > 0 : revoked.has(appId))
+  const outcomes = submissions.map(({ appId }, place): Outcome | undefined =>
+    isRevoked(appId) ? { revoked: true } : replayOf(submissions[place]?.idempotency, kept.get(keys[place]?.name ?? '')),
+  )
+  const due = [...submissions.keys()].filter((place) => outcomes[place] === undefined)
+  if (due.length > 0) {
+    const writes = due.map((place) => submissions[place] as Submission<Body>)
+    const now = (await kind.settle?.(tx, writes)) ?? clock
+    const known = early ?? (await kind.read(tx, writes, locked))
+    const decisions = writes.map((write) => decideWrite(kind, known, write, now))
+    const answered = due.flatMap((place, index) => answerOf(keys[place], decisions[index] as Decision<Row>))
+    await inOneFlight([saveDecisions(tx, kind, decisions, now), keepAnswersOf(tx, answered)])
+    for (const [index, place] of due.entries()) outcomes[place] = outcomeOf(decisions[index] as Decision<Row>)
+  }
+  return outcomes as Outcome[]
+}
+
+/** When a batch asked for its locks, had them, and gave them back. */
+interface Turn {
+  askedAt: number
+  lockedAt: number
+  endedAt: number
+}
+
+/** A batch that gets its locks later than this has waited for another writer. */
+const waitedMs = 2
+const longestRestMs = 50
+
+/**
+ * How long a lane rests after a batch, so that those who write for the same applications beside it have half of the time:
+ * locks are given in the order of asking, so without a rest a lane of long batches and one of short ones would take turns.
+ */
+function restAfter({ askedAt, lockedAt, endedAt }: Turn): number {
+  if (lockedAt - askedAt < waitedMs) return 0
+  return Math.min(2 * endedAt - lockedAt - performance.now(), longestRestMs)
+}
+
+/**
+ * Takes the locks of the applications, in order, and before them those of keys that no application's lock guards: of such a
+ * key, two requests may be about different applications. Throws a lock timeout.
+ */
+async function takeLocks(tx: Statements, keyed: readonly Keyed[], locked: readonly string[]): Promise<void> {
+  const names = new Set(keyed.flatMap(({ isGuarded, name }) => (isGuarded ? [] : [name])))
+  await inOneFlight([
+    ...[...names].sort().map((name) => takeLock(tx, name)),
+    // The other applications of the batch wait too, so it waits for each lock for a moment only. A lock that is free at that
+    // moment is taken before those who wait longer: with its place lost each time, the lane would never have it.
+    waitForLocks(tx, limits.laneLockMs),
+    ...locked.flatMap((appId) => [tryLockApplication(tx, appId, 0), lockApplication(tx, appId)]),
+    waitForLocks(tx, 0),
+  ])
+}
+
+/** The outcome that the first request with this key had; without an entity tag, which is not stored. */
+function replayOf(idempotency: RequestKey | undefined, first: KeptAnswer | undefined): Outcome | undefined {
+  if (idempotency === undefined || first === undefined) return undefined
+  if (first.bodyHash !== idempotency.bodyHash) return { refusal: new Refusal('idempotencyKeyReused') }
+  idempotency.isReplayed = true
+  return { record: { record: first.answer } }
+}
+
+const isReplayed = <Body>(submission: Submission<Body> | undefined) => submission?.idempotency?.isReplayed === true
+
+const outcomeOf = <Row>(decision: Decision<Row>): Outcome =>
+  'shown' in decision ? { record: decision.shown } : decision
+
+const answerOf = <Row>(key: Keyed | undefined, decision: Decision<Row>) =>
+  key === undefined || !('shown' in decision) ? [] : [{ ...key, answer: decision.shown.record }]
+
+async function keepAnswersOf(tx: Statements, answered: readonly (Keyed & { answer: string })[]): Promise<void> {
+  await Promise.all([...Map.groupBy(answered, ({ owner }) => owner)].map(([owner, own]) => keepAnswers(tx, owner, own)))
+}
+
+/** The answer of a request for one write. */
+export const shownText = ({ record, etag }: Shown) => new JsonText(record, etag === undefined ? {} : { etag })
