@@ -3,9 +3,9 @@ import { limits } from '../vocabulary/limits.ts'
 
 /** A larger batch than this means that creates queue. */
 const queueingBatch = 8
-/** After such a batch creates count as queueing for this long, because the next batch may take a while. */
+/** Creates then count as queueing for this long, because the next batch may take a while. */
 const quietMs = 500
-/** The most attempts that are saved up while there is nothing to send. */
+/** Saved up while there is nothing to send. */
 const mostSaved = 1_000
 const tickMs = 50
 
@@ -16,13 +16,13 @@ export class Throttle {
   private readonly waiting: (() => void)[] = []
   private readonly rounds = startRounds(() => this.allow((limits.attemptsPerSecond * tickMs) / 1000), tickMs)
 
-  /** Must be called for every batch of creates. */
+  /** For every batch of creates. */
   onBatch(size: number): void {
     if (size > queueingBatch) this.queueingUntil = performance.now() + quietMs
     this.allow(size / limits.createsPerAttempt)
   }
 
-  /** Resolves when an attempt may begin; undefined when it may begin at once. */
+  /** Undefined if an attempt may begin now. */
   take(): Promise<void> | undefined {
     if (performance.now() > this.queueingUntil) return undefined
     return new Promise((resolve) => {
@@ -31,7 +31,6 @@ export class Throttle {
     })
   }
 
-  /** Lets every waiting attempt begin, and ends the throttle. */
   stop(): void {
     void this.rounds.stop()
     this.queueingUntil = Number.NEGATIVE_INFINITY
