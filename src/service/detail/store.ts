@@ -8,8 +8,8 @@ export interface TableHeld {
 }
 
 /**
- * SQL: name, estimated rows and bytes of each table, its partitions together, of one node. A shard has the name of its
- * table and a number. Where nothing was ever analysed, the rows of a table that holds some are not known.
+ * Of one node, partitions together. A shard has the name of its table and a number. `rows` is null for a table that was
+ * never analysed, unless it is empty.
  */
 const heldSql = `
   select regexp_replace(coalesce(p.relname, c.relname), '_\\d{5,7}$', '') as name,
@@ -19,7 +19,7 @@ const heldSql = `
   where c.relkind = 'r' and c.relnamespace = quote_ident(current_schema())::regnamespace
   group by 1`
 
-/** What each table holds, the largest first. It reads the catalogue alone. */
+/** Reads the catalogue alone. */
 export async function readTables(sql: Statements, isDistributed: boolean): Promise<TableHeld[]> {
   return isDistributed ? readOfAllNodes(sql) : sql.unsafe<TableHeld[]>(`${heldSql} order by bytes desc, name`)
 }
@@ -42,7 +42,7 @@ function rowsOf(name: string, before: number | null, more: number | null): numbe
   return referenceTables.includes(name) ? Math.max(before, more) : before + more
 }
 
-/** For how many days the oldest application has existed; null if there is none. */
+/** Of the oldest application; null if there is none. */
 export async function readAge(sql: Statements): Promise<number | null> {
   const [row] = await sql<[{ days: number | null }]>`
     select extract(epoch from now() - min(created_at))::float8 / 86400 as days from application`
