@@ -1,6 +1,5 @@
 /**
- * A signal that SIGINT or SIGTERM aborts, for a command that then ends by itself. The command gets SIGINT twice under
- * npm, from the terminal and from npm, so the second one must not kill it.
+ * The command then ends by itself. Under npm SIGINT comes twice, from the terminal and from npm: neither must kill it.
  */
 export function untilInterrupted(): AbortSignal {
   const ending = new AbortController()
