@@ -1,9 +1,8 @@
 import type { Statements } from '../database/open.ts'
 
 /**
- * Grants the service's role what requests and upkeep need, and nothing else: it can read and add history through the
- * two tables and never in a partition, and remove history only by `keep_history`. The owner calls it when the schema is
- * up to date.
+ * The role can read and add history through the two tables, never in a partition, and remove it only by `keep_history`.
+ * The owner calls this when the schema is up to date.
  */
 export async function grantService(owner: Statements, role: string): Promise<void> {
   await owner.unsafe(`
