@@ -11,8 +11,8 @@ interface LoggedError {
 }
 
 /**
- * Writes JSON lines to standard error. Of an error it logs only the place: the database's own words (detail, where, the
- * message of a statement's error) can repeat a row, and with it a telephone number.
+ * To standard error. Of a database error only the place is logged: its words can repeat a row, such as a telephone
+ * number.
  */
 export function openLog(level: string): Logger {
   const options = { level, serializers: { err: showError } }
