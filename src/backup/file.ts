@@ -11,7 +11,6 @@ import { UserError } from '../runtime/user-error.ts'
  * target is replaced. Devices, pipes and sockets are refused: a rename would replace them.
  */
 export class PartialFile {
-  /** As given, for people. */
   private readonly path: string
   /** What it leads to. */
   private readonly target: string

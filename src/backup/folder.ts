@@ -37,10 +37,7 @@ export interface Pruned {
   damaged: string[]
 }
 
-/**
- * Verifies backups by reading them: a damaged file never takes a good one's place. `taken` counts as the newest even if
- * its name says otherwise, because a clock can be set back.
- */
+/** A damaged file never takes a good one's place. `taken` counts as the newest, because a clock can be set back. */
 export function keepNewest(folder: string, taken: string, keep: number): Promise<Pruned> {
   return explained(folder, async () => {
     const others = (await readdir(folder)).filter((name) => namePattern.test(name) && name !== taken)

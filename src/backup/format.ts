@@ -43,7 +43,6 @@ class SectionCount {
   private bytes = 0
   private readonly hash = createHash('sha256')
 
-  /** Returns the number of rows in the text. */
   add(text: Buffer): number {
     const before = this.rows
     for (let at = text.indexOf(lineFeed); at >= 0; at = text.indexOf(lineFeed, at + 1)) this.rows++
@@ -63,7 +62,6 @@ export class RowSum {
   private high = 0
   private low = 0
 
-  /** Rows as COPY writes them: whole lines. */
   add(text: Buffer): void {
     for (let at = 0, end = text.indexOf(lineFeed); end >= 0; at = end + 1, end = text.indexOf(lineFeed, at)) {
       const digest = hash('sha256', text.subarray(at, end), 'buffer')
@@ -78,7 +76,6 @@ export class RowSum {
   }
 }
 
-/** `write` is called for one piece after the other. */
 export class BackupWriter {
   bytes = 0
   private readonly write: (piece: Buffer) => Promise<void>
@@ -208,7 +205,6 @@ async function unpack(member: Buffer, mostBytes: number): Promise<Buffer> {
 
 interface Placed {
   member: Buffer
-  /** The position after the member. */
   end: number
 }
 
@@ -236,7 +232,6 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
   return bytes
 }
 
-/** One after the other. */
 export class BackupReader {
   private readonly verified: Verified
   private readonly texts: AsyncGenerator<Buffer>

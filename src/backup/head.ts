@@ -19,7 +19,6 @@ const TableHead = Type.Object({
 })
 export type TableHead = Static<typeof TableHead>
 
-/** Written before the first row is read. */
 const Head = Type.Object({
   forecourtBackup: Type.Integer({ minimum: 1 }),
   // RFC 3339.

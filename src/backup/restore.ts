@@ -74,10 +74,7 @@ export interface RestoreOptions extends Place {
   onProgress: OnProgress
 }
 
-/**
- * The database may hold only what a service writes by itself. One transaction: if it fails, the database is as empty as
- * before. Callbacks stay paused until an operator resumes them.
- */
+/** One transaction: if it fails, the database stays as empty as before. Callbacks stay paused. */
 export function restoreBackup(options: RestoreOptions): Promise<void> {
   return inSession(options, async (session) => {
     const wanted = options.verified.head.migrations.length
@@ -188,7 +185,6 @@ async function dropNewerSchema(tx: Statements): Promise<void> {
   await store.dropSchema(tx, tables)
 }
 
-/** Returns what was written. */
 async function loadTable(
   tx: Statements,
   table: TableHead,

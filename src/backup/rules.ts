@@ -6,14 +6,10 @@ export const isBackupLate = (takenAt: Date | null) => takenAt === null || Date.n
 
 interface Table {
   name: string
-  /** Tables that its rows name. */
   references: readonly string[]
 }
 
-/**
- * Left out: the restored database has its own rows, or the backup's would be untrue there. Tokens are included, so that
- * programs continue after a move; people sign in again.
- */
+/** Tokens are included, so that programs continue after a move; people sign in again. */
 const leftOut = new Set([
   // The head names the files that made the schema, and the program creates its routines.
   'schema_migration',

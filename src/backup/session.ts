@@ -8,19 +8,16 @@ import { UserError } from '../runtime/user-error.ts'
 export interface Place {
   target: Target
   statementTimeoutMs: number
-  /** For a database that is not up yet. */
   waitSeconds: number
   keyFile: string | undefined
   dataDir: string
   migrationsFolder: string
   log: Logger
-  /** Aborts the run, with nothing written. */
   signal: AbortSignal
 }
 
 export type OnProgress = (step: 'verifying' | 'counting' | 'reading' | 'writing', done: number, total: number) => void
 
-/** `sql` is shared by all steps. */
 export interface Session {
   sql: Sql
   openAlone: () => Sql

@@ -6,7 +6,6 @@ export interface Table {
   name: string
   /** Without those that the database computes. */
   columns: string[]
-  /** Tables that its rows name. */
   references: string[]
   /** Ranges of IDs; null for a table without partitions. */
   partitions: IdRange[] | null
@@ -78,10 +77,7 @@ export async function writeToAllNodes(tx: Statements): Promise<void> {
   await tx`set local citus.enable_local_execution = off`
 }
 
-/**
- * A consistent state of all nodes of a Citus cluster. A change on two nodes holds its application's lock until both
- * have it; so another connection locks that table until this transaction has its snapshots.
- */
+/** For a Citus cluster. Changes on two nodes hold their application's lock until both have it: this waits for them. */
 export async function beginOnAllNodes(tx: Statements, other: Sql): Promise<void> {
   await useOneConnectionEach(tx)
   await transaction(other, async (gate) => {
@@ -156,12 +152,10 @@ export async function hasOtherApplications(sql: Statements, firstStart: string):
 }
 
 interface Index {
-  /** `create` makes it again. */
   drop: string
   create: string
 }
 
-/** Those of the backup's table. */
 export async function replacePartitions(tx: Statements, name: string, ranges: readonly IdRange[]): Promise<void> {
   const present = await tx<{ name: string }[]>`select name from history_partition where parent = ${name}`
   for (const partition of present) await tx.unsafe(`drop table ${quoted(partition.name)}`)
@@ -213,10 +207,7 @@ export async function catalogueVersion(tx: Statements): Promise<number> {
   return row?.version ?? 0
 }
 
-/**
- * A restored database must have no leases, no version of the catalogue that a running service has seen, and no
- * callbacks before an operator resumes them.
- */
+/** What would be untrue here: leases, a catalogue's version that a service has seen, and callbacks not yet resumed. */
 export async function resetLeasesAndPauseCallbacks(
   tx: Statements,
   tables: readonly Pick<Table, 'name' | 'columns'>[],
@@ -243,7 +234,6 @@ export interface BackupRecord {
   seconds: number
   /** Read again from the disk. */
   isVerified: boolean
-  /** Null for a success. */
   failure: string | null
 }
 

@@ -29,10 +29,8 @@ export function completionCommands(program: CliCommand, context: Context): void 
 }
 
 interface Node {
-  /** After the program's name. */
   path: string
   commands: { name: string; description: string }[]
-  /** Of the first argument that has fixed values. */
   values: string[]
   options: { flag: string; description: string; values: string[]; takesValue: boolean }[]
 }

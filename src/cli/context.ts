@@ -34,7 +34,6 @@ export class Context {
   readonly stdin: Readable
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** If nothing is thrown. */
   exitCode: ExitCode = exitCodes.done
   /** The command itself handles a standard output that is no longer read. */
   outlivesReader = false

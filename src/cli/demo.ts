@@ -137,7 +137,6 @@ async function makeMember(
   }
 }
 
-/** Returns the number of refusals. */
 async function placeDevices(
   client: Forecourt,
   appId: string,

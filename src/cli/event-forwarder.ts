@@ -15,7 +15,7 @@ import type { ListenOptions } from './listen.ts'
 import { UsageError } from './usage-error.ts'
 
 const lookEveryMs = 500
-/** Then the stream is tried again. */
+/** After this the stream is tried again. */
 const pollForMs = 60_000
 const eventsPerLook = 100
 /** With this code a service that stops closes its streams. */
@@ -99,7 +99,6 @@ interface ForwarderParts {
 
 class EventForwarder {
   posted = 0
-  /** The last event that the local program has taken. */
   lastId: number
   private readonly parts: ForwarderParts
   private readonly reconnects = new Reconnects()

@@ -6,7 +6,6 @@ export interface Finding {
   name: string
   status: 'ok' | 'warn' | 'fail'
   message: string
-  /** Null if there is nothing to do. */
   todo: string | null
 }
 

@@ -36,7 +36,6 @@ interface JobWords<Of extends Job> {
   noun: 'import' | 'act'
   get(): Promise<Of>
   refusedRows(): Promise<{ rows<Row>(): AsyncIterable<Row> }>
-  /** If the user wants that. */
   saveRefused?(): Promise<void>
   /** How much of the job is done, and of how much. */
   progress(job: Of): [number, number]
@@ -88,12 +87,10 @@ async function untilEnded<Of extends Job>(
 }
 
 interface RefusedRow {
-  /** Of an import. */
   line?: number
   code: number
   msg: string
   errors: { field: string; reason: string }[] | null
-  /** Of a bulk action. */
   deviceNo?: string
   id?: number
 }

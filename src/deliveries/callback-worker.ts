@@ -57,9 +57,7 @@ export class CallbackWorker {
   private looking: Promise<void> = Promise.resolve()
   private readonly rests = new Rests()
   private withNewEvents = new Set<string>()
-  /**
-   * Applications whose endpoints were leased or locked at the last look: the next look for due ones tries them again.
-   */
+  /** Their endpoints were leased or locked at the last look; the next look for due ones tries them again. */
   private busy = new Set<string>()
   private dueLookAt = Number.NEGATIVE_INFINITY
   /** The last application checked. While `isWholeWalk`, the walk goes through all endpoints without a pause. */
@@ -190,7 +188,6 @@ export class CallbackWorker {
     try {
       await this.claim(asked, isDueLook)
     } catch (error) {
-      // The next look tries them again.
       for (const appId of fresh) this.withNewEvents.add(appId)
       throw error
     }
@@ -213,10 +210,7 @@ export class CallbackWorker {
     for (const claim of found.claims) this.begin(new Sender(claim, claimedAt, this.tools))
   }
 
-  /**
-   * Finds new events that no process knows of: after a start or a pause in all endpoints; else in a fixed number per
-   * look, so that its cost does not grow with their number.
-   */
+  /** Finds events that no process knows of. After a start or a pause checks all endpoints, else a fixed number. */
   private async walk(): Promise<void> {
     if (this.isWholeWalk) this.walkedTo = ''
     do {
@@ -228,7 +222,6 @@ export class CallbackWorker {
     this.isWholeWalk = false
   }
 
-  /** A sender has ended and made room. */
   private lookForDueNow(): void {
     this.dueLookAt = Number.NEGATIVE_INFINITY
     this.rests.wake()

@@ -29,7 +29,6 @@ export interface CallbackRequest {
 export interface CallbackClient {
   send(request: CallbackRequest): Promise<AttemptResult | undefined>
   isBusy(): boolean
-  /** Abandons the attempts under way and closes every connection. */
   close(): void
 }
 
@@ -37,10 +36,7 @@ class PrivateAddress extends Error {
   readonly code = 'PRIVATE_ADDRESS'
 }
 
-/**
- * Each connection looks its host up once and connects to the very addresses that were checked: a second look-up could
- * return others.
- */
+/** Each connection looks its host up once, and connects to the very addresses that were checked. */
 export function openCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { privateCallbacks, nameServers, ca, timeoutMs = limits.attemptMs } = options
   const names = new Names(nameServers && { nameServers })
@@ -56,8 +52,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
           const [first] = addresses
           if (first === undefined) throw new NameFault('ENOTFOUND')
           if (addresses.some(({ address }) => isRefused(address))) throw new PrivateAddress()
-          // Outside the promise, whose `catch` would otherwise take an exception of the connection for one of the
-          // look-up.
+          // Outside the promise, whose `catch` would take an exception of the connection for one of the look-up.
           setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
         })
         .catch((error: NodeJS.ErrnoException) => callback(error, ''))
@@ -66,7 +61,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
   const connection = {
     timeout: limits.receiverIdleMs,
     noDelay: true,
-    // For each of several addresses.
+    // How long each of several addresses is tried.
     autoSelectFamilyAttemptTimeout: 2_000,
     ...(ca === undefined ? {} : { ca }),
   }
@@ -109,8 +104,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       }
       let timer = setTimeout(timeOut, deadline - performance.now())
       abandonAll.add(abandon)
-      // Once there is a status, the receiver has decided, whatever comes behind it: bad headers, none, or a closed
-      // connection.
+      // Once there is a status, the receiver has decided, whatever follows: bad headers, or a closed connection.
       let answered: (() => void) | undefined
       let head = ''
       const hear = (piece: Buffer) => {

@@ -20,7 +20,6 @@ import {
 } from '../vocabulary/values.ts'
 
 const folder = '/api/event/v1/delivery'
-/** Other deliveries have their event's type. */
 export const testType = 'test'
 export const deliveryTypes = [...eventTypes, testType] as const
 const DeliveryType = named('DeliveryType', textOneOf(deliveryTypes))

@@ -20,7 +20,6 @@ const lookupMs = 3_000
 /** How long addresses of one family wait for those of the other. */
 const otherFamilyMs = 300
 const negativeMs = 10_000
-/** How old the name servers and the hosts file may be. */
 const systemMs = 10_000
 
 interface System {
@@ -28,10 +27,7 @@ interface System {
   hosts: Map<string, LookupAddress[]>
 }
 
-/**
- * Looks in the hosts file and asks name servers, because the system's `getaddrinfo` blocks one of a few shared threads
- * while a name server is silent. Names are fully qualified: search domains are not tried.
- */
+/** Not `getaddrinfo`: it blocks one of a few shared threads while a name server is silent. No search domains. */
 export class Names {
   private readonly options: NamesOptions
   private readonly failures = new Map<string, { error: NameFault; until: number }>()

@@ -11,7 +11,6 @@ import { statuses } from './rules.ts'
 export interface WorkRequest {
   appId: string
   through: number
-  /** At most this many new events, and as many due retries. */
   limit: number
 }
 
@@ -30,7 +29,6 @@ export interface Item {
 
 export interface Work {
   callbackUrl: string
-  /** Sealed; null for none. */
   sealedQuery: string | null
   /** Sealed. */
   secrets: string[]
@@ -38,7 +36,6 @@ export interface Work {
   version: string
   /** Longest due first. */
   retries: Item[]
-  /** Events after `through`, by ID. */
   events: Item[]
 }
 
@@ -122,7 +119,6 @@ export async function readWork(
 export interface Outcome {
   id: number
   type: string
-  /** The event's. */
   time: Date
   status: number
   attempts: number
@@ -138,7 +134,6 @@ export interface Outcome {
 export interface Progress extends Claim {
   /** How long the endpoint is paused; 0 if it is not. */
   heldMs: number
-  /** Null after a success. */
   failingReason: string | null
   stoppedReason: string | null
   /** Failures and a 410 do not count for a newer configuration than this one. */
@@ -148,9 +143,9 @@ export interface Progress extends Claim {
 }
 
 /**
- * Stores outcomes and progress in one transaction, so that `through_event_id` never passes an event whose outcome is
- * not stored. Only the lease's owner writes; locked endpoints are skipped, the leases of the others renewed or
- * released. A released endpoint gets the time at which it is due next; its `has_news` is false while it is paused.
+ * `through_event_id` must never pass an event whose outcome is not stored, so one transaction writes both. Only the
+ * lease's owner writes; locked endpoints are skipped, the leases of the others renewed or released. `has_news` of a
+ * released endpoint is false while it is paused.
  */
 export const writeProgressRoutine = routine(
   'write_progress',

@@ -10,7 +10,6 @@ const maxAttempts = retrySeconds.length + 1
 const dayMs = 86_400_000
 /** Spreads the retries of deliveries that failed together, as a share of the wait. */
 const jitter = 0.2
-/** From this many failures in a row on, the endpoint is paused. */
 export const failuresUntilHeld = 3
 const shortestHoldMs = 2_000
 const longestHoldMs = 300_000
@@ -37,9 +36,7 @@ export function askedStatuses(query: StatusQuery): number[] | null {
 }
 
 export interface AttemptResult {
-  /** Null without a response. */
   responseStatus: number | null
-  /** Null for a success. */
   error: string | null
   response: string | null
   /** From the receiver's `Retry-After`. */
@@ -120,16 +117,12 @@ export function storable(text: string): string {
 
 export interface Order {
   retriesPerEvent: number
-  /** The turn to begin at. */
   position: number
   /** A list of this length may have more entries in the database. */
   limit: number
 }
 
-/**
- * Takes turns, until one list ends and the other continues alone, unless the first may have more entries in the
- * database. An event that the callback does not subscribe to is no turn.
- */
+/** When one list ends, the other continues, unless the first may have more stored. Skipped events take no turn. */
 export function* interleave<Item extends { data: string | null }>(
   retries: readonly Item[],
   events: readonly Item[],

@@ -61,9 +61,6 @@ const failingMs = 300_000
  * Sends one application's events while this process holds the endpoint's lease: one attempt at a time, new events in
  * the order of their IDs, due retries in turn with them. See decision 0008.
  *
- * It ends by releasing the lease (nothing left, endpoint paused or disabled, service stopping, others waiting), or as
- * lost: the lease ran out or another process has it. The endpoint's own state is in its row, for all processes.
- *
  * Must never happen: two processes send to one endpoint at once, so an attempt begins only if it ends within the lease;
  * `through_event_id` passes an event whose outcome is not stored, so one transaction writes both; a lost sender writes
  * anything. A kill may send an event twice, with the same `webhook-id`, but never loses one.
@@ -77,7 +74,6 @@ export class Sender {
   private through: number
   /** In a row. Once the endpoint has been paused, a whole visit counts as one failure. */
   private failures: number
-  /** How many attempts may still fail before this visit ends. */
   private failuresLeft: number
   /** Begins at a random turn, because a visit may be too short for a whole round. */
   private position = Math.floor(Math.random() * 1000)
@@ -86,7 +82,6 @@ export class Sender {
   private isOutdated = false
   private outcomes: Outcome[] = []
   private isLost = false
-  /** About as many as can be sent before the next read. */
   private readLimit = 32
   private heldMs = 0
   private failingReason: string | null = null

@@ -101,7 +101,6 @@ function shownColumns(sql: Statements, appIds: readonly string[] | null, isPause
   return sql`${sql.unsafe(deliveryColumnsSql)}, ${isPaused ? sql`null::timestamptz` : nextAttempt} as next_attempt_at`
 }
 
-/** Throws 60003. */
 export async function requireDelivery(
   sql: Statements,
   appId: string,
@@ -124,8 +123,7 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
   const listed = (condition: string) => sql`
     select ${shownColumns(sql, appIds, isPaused)} from delivery
     where ${ofApplications(sql, appIds)} and ${sql.unsafe(condition)} ${conditions}`
-  // Literals, so that even a generic plan can use the partial index of undelivered rows. Its order is that of one
-  // application and one status; of several applications, that of all.
+  // Literals, so that a generic plan can use the partial index of undelivered rows, in its order for one application.
   const asked = filter.statuses?.map((status) => `status = ${status}`) ?? ['true']
   const [first = 'false', ...others] = asked
   const rowsOfOne = others.reduce((before, other) => sql`${before} union all ${listed(other)}`, listed(first))
@@ -177,10 +175,7 @@ export async function insertTest(sql: Statements, delivery: Delivery, payload: s
       ${payload})`
 }
 
-/**
- * Runs in the transaction that saves the configuration and holds the application's lock. A new endpoint, and one that
- * was disabled, gets the events from now on; earlier ones can be replayed.
- */
+/** Runs under the application's lock. A new or formerly disabled endpoint gets the events from now on. */
 export async function syncEndpoint(tx: Statements, appId: string, hasCallback: boolean): Promise<void> {
   const [newest] = await tx<[{ id: number }]>`select last_event_id as id from event_head where app_id = ${appId}`
   await noteStop(tx, appId, newest.id)
@@ -207,7 +202,6 @@ export async function callbacksNow(sql: Statements, setting: 'on' | 'paused'): P
   return setting === 'paused' || (await hasPause(sql)) ? 'paused' : 'on'
 }
 
-/** Returns whether there was a pause. */
 export async function endPause(sql: Statements): Promise<boolean> {
   return (await sql`delete from callback_pause`).count > 0
 }
@@ -216,7 +210,7 @@ export interface LockedEndpoint {
   /** The last event that was sent or skipped. */
   through: number
   isStopped: boolean
-  /** Of a range. */
+  /** A replay of a range is under way. */
   isReplaying: boolean
 }
 
@@ -240,14 +234,10 @@ export interface Backlog {
   /** Endpoints that are sent to, and paused ones; each counted up to 100,000. */
   on: number
   held: number
-  /** How long the oldest of these events has waited. */
   lagSeconds: number
 }
 
-/**
- * Events that wait for their first attempt. An endpoint without new events costs one index look-up; another one reads
- * those that it subscribes to in the index of types. The endpoints that are furthest behind come first.
- */
+/** An endpoint without new events costs one index look-up. Those that are furthest behind come first. */
 export async function readBacklog(sql: Statements): Promise<Backlog> {
   const waiting = (isHeld: boolean) => sql`
     select v.id from (
@@ -291,10 +281,7 @@ export async function millisecondsSinceTest(sql: Sql, appId: string): Promise<nu
   return row?.ms
 }
 
-/**
- * Deletes at most `limit` deliveries older than `days`, and outages that ended before then; a pending delivery only if
- * it is overdue by `days`.
- */
+/** Also forgets outages that ended before then. A pending delivery must be overdue by `days`. */
 export async function deleteOldDeliveries(sql: Statements, limit: number, days: number): Promise<number> {
   const bound = sql`now() - ${days} * interval '1 day'`
   const isOld = sql`created_at < ${bound} and (status <> ${statuses.waiting} or next_attempt_at < ${bound})`

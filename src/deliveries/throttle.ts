@@ -5,7 +5,6 @@ import { limits } from '../vocabulary/limits.ts'
 const queueingBatch = 8
 /** Creates then count as queueing for this long, because the next batch may take a while. */
 const quietMs = 500
-/** Saved up while there is nothing to send. */
 const mostSaved = 1_000
 const tickMs = 50
 
@@ -16,7 +15,7 @@ export class Throttle {
   private readonly waiting: (() => void)[] = []
   private readonly rounds = startRounds(() => this.allow((limits.attemptsPerSecond * tickMs) / 1000), tickMs)
 
-  /** For every batch of creates. */
+  /** Must be called for every batch of creates. */
   onBatch(size: number): void {
     if (size > queueingBatch) this.queueingUntil = performance.now() + quietMs
     this.allow(size / limits.createsPerAttempt)

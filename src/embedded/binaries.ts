@@ -50,10 +50,7 @@ export async function findBinaries(): Promise<Binaries> {
   }
 }
 
-/**
- * The installed `bin` folder if it is whole and the user can reach it, else a copy (an ordinary user's in the data
- * folder).
- */
+/** Installed, if whole and within the user's reach; else a copy, which an ordinary user has in the data folder. */
 export function usableBinaries(
   binaries: Binaries,
   user: ServerUser | undefined,
@@ -95,9 +92,7 @@ function makeLinks(folder: string, links: Link[]): boolean {
   })
 }
 
-/**
- * A folder that only root can write to: another user could have created it with other programs, above all in /var/tmp.
- */
+/** Only root may write there: another user could have put other programs into it, above all in /var/tmp. */
 export function systemFolder(candidates: string[], user: ServerUser): string {
   const found = candidates.find((folder) => {
     try {
@@ -131,10 +126,7 @@ function readable(folder: string, name: string, user: ServerUser): boolean {
   return allows(stats, user, read | execute) && readdirSync(path).every((child) => readable(path, child, user))
 }
 
-/**
- * Once for each version. The copy gets its name once all of it is on the disk, so a process that dies leaves no partial
- * copy; of two processes at once, the second uses the copy of the first.
- */
+/** Once for each version. Gets its name when it is complete, so a process that dies leaves no partial copy. */
 function copied({ folder, version }: Binaries, home: string): string {
   const target = join(home, `postgresql-${version}`)
   if (existsSync(target)) return target

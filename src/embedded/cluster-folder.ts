@@ -104,7 +104,7 @@ function isPrivate(folder: string, user: ServerUser | undefined): boolean {
   return stats.isDirectory() && stats.uid === (user?.uid ?? process.getuid?.()) && (stats.mode & 0o777) === 0o700
 }
 
-/** So it is if this data folder is a copy whose original still runs. */
+/** True if this data folder is a copy whose original still runs. */
 function isTaken(socket: string): boolean {
   const path = `${socket}.lock`
   return existsSync(path) && findProcess(Number.parseInt(readFileSync(path, 'utf8'), 10)) !== undefined

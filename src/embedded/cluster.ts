@@ -21,9 +21,7 @@ import { goneWithin, postgresProcessesIn, signal } from './processes.ts'
 import { sync } from './record.ts'
 import type { ServerUser } from './user.ts'
 
-/**
- * Under another name, until initdb has put all of it on the disk: a folder with the cluster's name is never deleted.
- */
+/** Made under another name until it is on the disk: a folder with the cluster's name is never deleted. */
 export async function makeCluster(place: Place, binFolder: string): Promise<void> {
   const making = `${makingPrefix(place.cluster)}${randomBytes(8).toString('hex')}`
   const passwordFile = join(making, 'password')

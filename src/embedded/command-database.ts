@@ -9,7 +9,6 @@ import { findServer } from './server.ts'
 
 /** For work beside the service or while it is stopped. */
 export interface BesideService {
-  /** As the owner of the schema. */
   owner: Target
   /** Serves requests, if the database is the embedded one. */
   role?: string
@@ -37,9 +36,7 @@ export interface CommandOptions {
   mayMake?: boolean
 }
 
-/**
- * The embedded database is used as it runs, or locked and started for as long as the command takes. Throws `UserError`.
- */
+/** The embedded database is used as it runs, or locked and started for the command. Throws `UserError`. */
 export async function openBesideService(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
   { log = () => {}, mayMake = false }: CommandOptions = {},

@@ -23,7 +23,6 @@ interface Connection {
 export interface EmbeddedDatabase {
   /** The owner's. The same at every start while the data folder stays where it is. */
   connection: Connection
-  /** Of the role that serves requests. */
   serviceConnection: Connection
   firstStart: boolean
   pid: number
@@ -34,7 +33,6 @@ export interface EmbeddedDatabase {
 }
 
 export interface EmbeddedOptions {
-  /** Of the service, each with its own connections. */
   processes?: number
   /** Instead of what npm installed. */
   binaries?: Binaries
@@ -47,10 +45,7 @@ type Log = (message: string) => void
 export const database = 'forecourt'
 const logCheckSeconds = 60
 
-/**
- * Makes the database at the first start, and takes over one that a killed Forecourt left running. The caller holds the
- * folder's lock (`lockDataDir`). Throws `UserError`.
- */
+/** Takes over a server that a killed Forecourt left running. The caller holds `lockDataDir`. Throws `UserError`. */
 export async function startEmbeddedDatabase(
   dataDir: string,
   log: Log = () => {},

@@ -34,7 +34,6 @@ export function newRecord(cluster: string): EmbeddedRecord {
   }
 }
 
-/** Undefined before the first start. */
 export function readRecord(dataDir: string): EmbeddedRecord | undefined {
   const path = recordPath(dataDir)
   if (!existsSync(path)) return undefined
@@ -67,7 +66,6 @@ export function recordPath(dataDir: string): string {
   return join(dataDir, 'embedded.json')
 }
 
-/** A file, or the entries of a folder. */
 export function sync(path: string): void {
   const file = openSync(path, 'r')
   try {

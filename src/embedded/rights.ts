@@ -1,9 +1,6 @@
 import type { Statements } from '../database/open.ts'
 
-/**
- * The role can read and add history through the two tables, never in a partition, and remove it only by `keep_history`.
- * The owner calls this when the schema is up to date.
- */
+/** It adds history through the two tables only, never in a partition, and removes it only by `keep_history`. */
 export async function grantService(owner: Statements, role: string): Promise<void> {
   await owner.unsafe(`
     revoke all on database forecourt from public;

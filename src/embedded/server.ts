@@ -164,8 +164,7 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
     max_wal_size: `${maxLogGigabytes(cluster)}GB`,
     min_wal_size: '256MB',
     checkpoint_timeout: '15min',
-    // This build only has pglz: it saves a fifth of the bytes at most, for the processor time of a create
-    // (docs/deployment.md).
+    // This build only has pglz: saves a fifth of the bytes at most, for the processor time of a create.
     wal_compression: 'off',
     // Forecourt logs failed statements itself: their text and details hold secrets and people's data.
     log_min_messages: 'log',

@@ -5,7 +5,7 @@ import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import type { Reply } from './answer.ts'
 import { type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
-/** Between two checks of a caller: what it began ends within a second after it has lost access. */
+/** A caller is checked this often: what it began ends within a second after it has lost access. */
 const lookAgainMs = 500
 /** In this many groups, so that not all callers are looked up at once. */
 const groups = 5
@@ -21,10 +21,7 @@ interface Watched {
   checks: Map<Check, { request: HttpRequest; onLoss: (refusal: Refusal) => void }>
 }
 
-/**
- * Checks whether the callers of long responses and uploads still have access: each once, however many it has begun.
- * While the database is away, a caller keeps its access.
- */
+/** Each caller is checked once, however much it has begun. While the database is away, it keeps its access. */
 export class AccessWatch {
   private readonly authenticateAnew: (request: HttpRequest) => Promise<Caller>
   private readonly callers = new Map<string, Watched>()

@@ -84,7 +84,7 @@ export async function answerFor(
   }
 }
 
-/** For a response whose length is not known here. */
+/** Counted for a response whose length is not known here. */
 const answerBytes = 1_000
 
 /** Counts what is kept for the key. Throws 10007 if there is no room for it. */
@@ -126,11 +126,7 @@ function admit(route: Route, request: HttpRequest, options: ServeOptions, pendin
   return admitted.then(known).finally(() => pending.leaveStrangers())
 }
 
-/**
- * In the turn of its owner, before it takes a connection. The turn may have been waited for, so access is checked
- * again. Writes out of turn run beside others of their operation and owner, as many as leave the event loop free for
- * others.
- */
+/** In its owner's turn, before it takes a connection. Access is checked again, because a turn may take long. */
 function runWrite(
   route: Route,
   asked: OperationRequest & { pending: PendingRequest },

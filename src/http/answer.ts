@@ -27,7 +27,6 @@ export function fileReply(body: Streamed | string, mediaType: string, fileName: 
   return new Reply({ status: 200, headers, body })
 }
 
-/** The stored response of an earlier request with the same key. */
 export class Replayed {
   readonly outcome: unknown
   constructor(outcome: unknown) {

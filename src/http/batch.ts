@@ -10,7 +10,6 @@ import type { OperationRequest } from './handler.ts'
 import { preferredLanguage } from './language.ts'
 
 interface Batch<Row> {
-  /** Of the batch's idempotency key. */
   owner: string
   rows: readonly unknown[]
   /** The field that names a row, in the row and in its result. */
@@ -23,7 +22,7 @@ interface Batch<Row> {
 
 type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefusedRow' | 'pending'>
 
-/** Of an application's batches: the lanes' queues stay short, and more portions would not be faster. */
+/** The lanes' queues stay short, and more portions would not be faster. */
 const portions = new Turns({ ofOne: limits.batchPortionsOfOne, full: unavailable })
 
 export interface BatchParts {
@@ -38,7 +37,6 @@ interface Parts extends BatchParts {
 }
 
 interface RowOutcome {
-  /** JSON text. */
   text: string
   refused?: RefusalName
 }
@@ -83,10 +81,7 @@ function answerOf(outcomes: RowOutcome[]): string {
   return `{"results":[${outcomes.map(({ text }) => text).join(',')}]}`
 }
 
-/**
- * A caller's own keys hold no space. `begunAt`, because rows that a retry wrote late are stored longer than the batch's
- * key, and must not count for a later batch with the same key.
- */
+/** A caller's own keys hold no space. `begunAt`: rows that a retry wrote late must not count for a later batch. */
 const keyOfRow = ({ key, attempt }: RequestKey, index: number) => `batch ${key} ${attempt?.begunAt.getTime()} ${index}`
 
 async function writeRows<Row>(

@@ -13,14 +13,10 @@ const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
 
 export interface RequestTimeout extends Deadline {
   late: () => Refusal
-  /** Whose request it is, once that is known. */
   place?: Owner | undefined
 }
 
-/**
- * Refuses the body that has been read for longest if there are too many: an honest one comes with its head or soon
- * after.
- */
+/** If there are too many bodies, refuses the one read for longest: an honest body comes with its head or soon after. */
 class BodyBudget {
   private readonly readers = new Map<RequestTimeout, number>()
   private taken = 0
@@ -40,7 +36,6 @@ class BodyBudget {
     }
   }
 
-  /** Returns whether there is one. */
   evictOf(owner: Owner): boolean {
     for (const [reader] of this.readers) {
       if (reader.place !== owner) continue
@@ -62,7 +57,7 @@ class BodyBudget {
   }
 }
 
-/** Larger than ordinary ones, or maybe. */
+/** The body is larger than ordinary ones, or may be. */
 export function isLarge(request: HttpRequest, { maxBodyBytes = 0 }: Operation): boolean {
   if (maxBodyBytes <= limits.bodyBytes) return false
   const announced = request.header('content-length')
@@ -73,7 +68,6 @@ export class BodyReader {
   /** For callers without a token, whom nothing rate-limits. */
   private readonly ofAnyone = new BodyBudget(256)
   private readonly ofCallers: BodyBudget
-  /** Bytes of large bodies. */
   private readonly large = new BodyBudget(128 * 1024 * 1024)
 
   /** A fifth of the requests under way is kept free of those that only wait for their bodies. */
@@ -149,16 +143,12 @@ function leavePlace(names: readonly string[]): void {
 
 interface FileListener {
   piece(bytes: Uint8Array): void
-  /** The file's end is reported once this has resolved. */
   end(): Promise<void>
 }
 
-/** A body that is taken as it arrives, once. */
 export class FileBody {
   readonly mediaType: string
-  /** Null if the request names none. */
   readonly charset: string | null
-  /** Bytes taken so far. */
   size = 0
   private readonly pieces: AsyncIterator<Uint8Array>
   private readonly limit: number

@@ -32,9 +32,7 @@ export class Connection implements ParserEvents, Carrier {
   /** When the head that is arriving began; undefined between heads. */
   private headSince: number | undefined
   private current: BunRequest | undefined
-  /** Behind the current one. */
   private waiting: BunRequest[] = []
-  /** The one whose body arrives. */
   private arriving: BunRequest | undefined
   /** Nothing more of the client counts: it has closed its half, or sent what is no HTTP. */
   private isDeaf = false
@@ -157,10 +155,7 @@ export class Connection implements ParserEvents, Carrier {
     return this.isClosing && this.outbox.isEmpty
   }
 
-  /**
-   * What still arrives is read, because the system would otherwise reset the connection, and the last response might be
-   * lost.
-   */
+  /** What still arrives is read: the system would otherwise reset the connection, and the response might be lost. */
   close(): void {
     if (this.isGone || this.isClosing) return
     this.isClosing = true
@@ -224,10 +219,7 @@ export class Connection implements ParserEvents, Carrier {
     void this.shared.drain.answer(request, (answer) => this.respond(request, answer))
   }
 
-  /**
-   * A client that closed its half may be gone, or wait: one that took nothing for a moment counts as gone. It is
-   * answered all the same.
-   */
+  /** A client that closed its half may still wait. One that took nothing for a moment counts as gone. */
   private watchLeaving(request: BunRequest): void {
     const { sendings } = this.outbox
     setTimeout(() => {
@@ -286,7 +278,6 @@ export class Connection implements ParserEvents, Carrier {
     }
   }
 
-  /** The next request begins when this response is sent. */
   private finish(request: BunRequest): void {
     if (this.outbox.isEmpty) this.finished(request)
     else void this.outbox.room().then(() => this.finished(request))

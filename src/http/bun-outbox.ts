@@ -2,7 +2,6 @@
 export class Outbox {
   /** Since when its client has taken nothing. */
   stalledSince = 0
-  /** How often something could be sent. */
   sendings = 0
   private readonly socket: Bun.Socket<unknown>
   private backlog: Uint8Array[] = []

@@ -16,7 +16,6 @@ export interface Parser {
 export type ParseError = Error & { code?: string }
 
 export interface ParserEvents {
-  /** The first byte of a head. */
   begin(): void
   head(head: ParsedHead): void
   body(bytes: Uint8Array): void

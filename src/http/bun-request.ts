@@ -6,7 +6,6 @@ import { collect, Pieces } from './pieces.ts'
 
 export interface Carrier {
   peerAddress(): string
-  /** A body is wanted, or a part of it was taken. */
   taken(request: BunRequest): void
 }
 
@@ -18,7 +17,6 @@ export class BunRequest implements HttpRequest {
   /** The client wants to use the connection again. */
   keepsAlive: boolean
   isWhole = false
-  /** Bytes of the body that have arrived and were not read. */
   unread = 0
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
@@ -123,7 +121,6 @@ export class BunRequest implements HttpRequest {
     this.waken()
   }
 
-  /** Nobody waits for the response. */
   hangUp(): void {
     this.isHungUp = true
     const listeners = this.hangUpListeners

@@ -42,9 +42,7 @@ interface PageSettings {
   publicUrl: string | undefined
 }
 
-/**
- * Passes all other requests to the API. The files are read now: a change on the disk takes effect at the next start.
- */
+/** Other requests go to the API. The files are read now: a change takes effect at the next start. */
 export function withConsole(api: HttpHandler, { mapTileUrl, securityContact, publicUrl }: PageSettings): HttpHandler {
   const files = readFiles(securityHeaders(mapTileUrl))
   const contact = securityContact && (() => securityText(securityContact, publicUrl))
@@ -92,7 +90,6 @@ function answered(request: HttpRequest, answer: HttpAnswer): Promise<HttpAnswer>
   return Promise.resolve(answer)
 }
 
-/** With the compressed forms that lie beside the files. */
 function readFiles(security: Record<string, string>): Map<string, StaticAnswer> {
   if (!existsSync(folder)) return new Map()
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) !== '')

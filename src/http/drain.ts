@@ -4,15 +4,11 @@ import { refusals } from '../vocabulary/refusals.ts'
 import { forwardedScheme } from './listener.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
-/**
- * A server that stops listening cuts kept-alive connections, even while a request arrives: so responses ask clients to
- * close first.
- */
+/** A server that stops listening cuts kept-alive connections, so responses first ask clients to close them. */
 export const farewellMs = 400
 /** For clients to read `connection: close` before their connection is cut. */
 const lastWordsMs = 50
 const drainMs = 5_500
-/** How long given-up requests may take to be answered. */
 const givenUpMs = 1_000
 
 const json = { 'content-type': 'application/json' }
@@ -105,10 +101,7 @@ export class Drain {
     await new Promise((resolve) => setTimeout(resolve, farewellMs))
   }
 
-  /**
-   * Resolves when no request has been under way for a moment. Those that take too long are answered with 50003, and the
-   * listener cuts streams.
-   */
+  /** Resolves when no request is under way. Late ones are answered with 50003; the listener cuts streams. */
   async end(): Promise<void> {
     const isQuiet = await this.becomesQuiet(drainMs, () => this.unanswered + this.streaming)
     if (isQuiet) return

@@ -16,10 +16,7 @@ export function tagged(record: object, etag = etagOf(record)): JsonText {
   return new JsonText(JSON.stringify(record), { etag })
 }
 
-/**
- * Throws 10009. The record must be locked. Weak tags count too, although RFC 9110 §13.1.1 wants none: proxies that
- * compress make tags weak, and a digest names the same content in either form.
- */
+/** Throws 10009. The record must be locked. Weak tags count (not so in RFC 9110 §13.1.1): proxies make them weak. */
 export function requireMatch(ifMatch: string | null, etag: string): void {
   if (ifMatch === null || ifMatch.trim() === '*') return
   const tags = ifMatch.split(',').map((tag) => plainTagOf(tag.trim().replace(/^W\//, '')))

@@ -14,10 +14,8 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   actor: string
   body: Body
   query: Query
-  /** With the SHA-256 of the body. */
   idempotency: RequestKey | undefined
   requestId: string
-  /** The method is HEAD, so the response has no body. */
   isHead: boolean
   /** For as long as its work may begin; writes run in its transactions. */
   pending: Pending
@@ -37,7 +35,6 @@ export interface FileRequest<Query = unknown> extends OperationRequest<undefined
   file: FileBody
 }
 
-/** Connections for one read after the other. */
 export interface StreamRequest<Query = unknown> extends OperationRequest<undefined, Query> {
   /** Waits for a turn. Throws 10002, 10003 and 10005 if the caller has lost its access meanwhile. */
   readNext<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer>
@@ -55,7 +52,6 @@ export interface Handler {
   /** Faults of headers that the operation takes; reported with those of the query. */
   headFaults?: (header: (name: string) => string | null) => FieldFault[]
   reads?: boolean
-  /** See `handleOutOfTurn`. */
   isOutOfTurn?: boolean
   /** Owner of a request without a token, by what it says of itself; by default its source. */
   ownerOf?: (body: unknown, header: (name: string) => string | null) => string
@@ -69,10 +65,7 @@ type HandlerExtras<Body> = Pick<Handler, 'refusalMembers' | 'ownerOf'> & {
   check?: (body: Partial<Body>, faulty: readonly string[]) => FieldFault[]
 }
 
-/**
- * A write runs in the turn of its owner: it takes connections and locks only when the owner's earlier writes have
- * ended.
- */
+/** A write runs in its owner's turn: it takes connections and locks only when earlier writes have ended. */
 export function handle<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
@@ -85,10 +78,7 @@ export function handle<Body extends TObject, Query extends TObject, Data extends
   }
 }
 
-/**
- * For a write that waits for something else than its owner's writes: for its lane, which takes turns itself, or for a
- * receiver. Its other transactions take their turns by `pending`.
- */
+/** For a write that waits for something else: for its lane, which takes turns itself, or for a receiver. */
 export function handleOutOfTurn<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
@@ -97,7 +87,7 @@ export function handleOutOfTurn<Body extends TObject, Query extends TObject, Dat
   return { ...handle(operation, run, extras), isOutOfTurn: true }
 }
 
-/** An application runs few reads at once. A read is cancelled when the client has disconnected or has its response. */
+/** An application runs few reads at once. A read ends when the client has disconnected or has its response. */
 export function read<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,

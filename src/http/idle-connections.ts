@@ -3,13 +3,9 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { limits } from '../vocabulary/limits.ts'
 
-/**
- * Past `most`, closes the connection that has been idle for longest: a client that opens thousands loses its own ones,
- * while refusing the newest would keep others out. If all have a request, the new one is refused.
- */
+/** Past `most`, cuts the longest idle connection: who opens thousands loses its own, and keeps nobody else out. */
 export function boundConnections(server: Server, most: number): void {
   let open = 0
-  /** The longest idle first. */
   const idle = new Set<Socket>()
   /** Requests without a response: a client may send the next one early. */
   const unanswered = new WeakMap<Socket, number>()

@@ -6,15 +6,12 @@ export interface Owner {
   count: number
 }
 
-/** Of all places. */
+/** One owner's part of all places. */
 const partOfOne = 1 / 5
-/** For all requests without a known caller: strangers can invent any number of owners. */
+/** Their part of all places: strangers can invent any number of owners. */
 const partOfStrangers = 1 / 2
 
-/**
- * Places of requests under way (contract §4.4). A request holds one from its arrival until it is answered or its caller
- * has gone; after that its work does not begin. It counts for strangers until its owner is known.
- */
+/** Contract §4.4. A request holds a place until it is answered or its caller has gone. */
 export class InFlight {
   count = 0
   readonly most: number

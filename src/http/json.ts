@@ -27,7 +27,6 @@ export function parseJson(bytes: Uint8Array): unknown | Promise<unknown> {
   return value
 }
 
-/** A list that is a member of the body, and where it can be cut. */
 interface List {
   start: number
   end: number

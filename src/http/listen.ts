@@ -14,7 +14,6 @@ export interface ListenOptions {
   trustedProxies?: BlockList | undefined
   /** The process stops: requests under way are answered with 50003. */
   giveUp?: () => void
-  /** With other processes of this service. */
   isShared?: boolean
 }
 

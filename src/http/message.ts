@@ -5,7 +5,6 @@ export interface HttpRequest {
   path: string
   /** Without the question mark. */
   query: string
-  /** 1.1 or 1.0. */
   version: string
   /** `x-forwarded-proto` is null if the peer is no trusted proxy. */
   header(name: string): string | null
@@ -13,7 +12,6 @@ export interface HttpRequest {
   peerAddress(): string
   /** Once, when the caller has closed the connection before the end of its response. */
   onHangUp(listener: () => void): void
-  /** The caller has closed the connection before the end of its response. */
   isGone(): boolean
   /** Throws `BodyTooLarge` past `limitBytes`, and if the request was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
@@ -27,7 +25,6 @@ export type Streamed = AsyncIterable<Uint8Array>
 export interface HttpAnswer {
   status: number
   headers: Record<string, string>
-  /** Each becomes a `Set-Cookie` header of its own. */
   cookies?: string[]
   body: string | Uint8Array | Streamed
   /** Lasts until its caller leaves: a stop of the service ends it, and does not wait for it. */

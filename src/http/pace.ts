@@ -2,12 +2,11 @@ import type { Company } from '../runtime/company.ts'
 import { limits } from '../vocabulary/limits.ts'
 
 /**
- * Lets few requests of a caller begin in a turn of the event loop, so that what others wait for comes between. Callers
- * take turns; one that is alone needs none: all that it sends at once makes one batch, which costs less.
+ * Few requests of a caller begin in a turn of the event loop, so that others come between. A caller that is alone needs
+ * no turns: all that it sends at once makes one batch, which costs less.
  */
 export class Pace {
   private readonly company: Company
-  /** In this turn. */
   private begun = 0
   private readonly begunOf = new Map<string, number>()
   private isTurnNoted = false

@@ -32,13 +32,10 @@ export class PendingRequest implements RequestTimeout, Pending {
   before: RequestTimeout['before']
   after: RequestTimeout['after']
   isAnswered = false
-  /** Known once it is admitted. */
   caller: Caller | undefined
-  /** As it was sent, once it is read. */
   body: unknown
   /** Checks the caller's access again; undefined for an operation that needs no caller. */
   stands: (() => Promise<void>) | undefined
-  /** Its handler runs in the turn of its owner. */
   hasTurn = false
   readonly requestId: string
   private readonly request: HttpRequest
@@ -147,10 +144,7 @@ export class PendingRequest implements RequestTimeout, Pending {
     return this.hasTurn || this.ownerName === undefined ? write() : this.shares.writes.run(this.ownerName, this, write)
   }
 
-  /**
-   * The check has its own connection, on which nothing waits for locks: it sees what others have committed, not what
-   * this transaction does to its caller, such as ending its session.
-   */
+  /** On its own connection the check sees what others committed, not what this transaction does to its caller. */
   private async whileStanding<Answer>(run: () => Promise<Answer>): Promise<Answer> {
     const answer = await run().catch(async (error: unknown) => {
       // The caller's end may have caused it: its account is gone, for example.

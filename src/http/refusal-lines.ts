@@ -21,7 +21,6 @@ export interface RefusedRequest {
   refusal: Refusal
   requestId: string
   operation: Pick<Operation, 'id' | 'callers'> | undefined
-  /** Undefined if it was refused before its caller was known. */
   caller: Caller | undefined
   address(): string
 }
@@ -34,7 +33,6 @@ export function noteRefusedRequest(
   const kind = kinds[refusal.refusal]
   if (kind === undefined) return
   lines.note(kind, () => {
-    // Operations without a token have no known caller.
     const isKnown = caller !== undefined && operation?.callers.length !== 0
     const actor = isKnown ? actorOf(caller) : refusal.actor
     return { requestId, operation: operation?.id, actor, address: address() }

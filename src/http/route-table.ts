@@ -64,7 +64,6 @@ function secretsOf(schema: TSchema): string[][] {
   return [...members, ...(anyOf ?? []).flatMap(secretsOf)]
 }
 
-/** For a path outside the API. */
 export function readOnly(request: HttpRequest): HttpAnswer {
   return renderRefusal(wrongMethod('GET, HEAD'), preferredLanguage(request.header('accept-language')))
 }

@@ -18,10 +18,7 @@ export function standsFor({ handler, appIdIn }: Route, { present }: ServeOptions
   }
 }
 
-/**
- * Checks a caller that was admitted a while ago: who it is, its role, and its applications. Throws 10002, 10003 and
- * 10005.
- */
+/** For a caller that was admitted a while ago. Throws 10002, 10003 and 10005. */
 export async function requireStill(
   operation: Admission & Pick<Operation, 'takes'>,
   request: HttpRequest,

@@ -14,7 +14,6 @@ export interface RefusedWrite {
   refusal: Refusal
   operation: Operation
   requestId: string
-  /** Undefined if the request was refused before its caller was known. */
   caller: Caller | undefined
   /** As sent, possibly invalid; the query, if the operation takes a file. Undefined if it was not read. */
   input: unknown
@@ -41,7 +40,6 @@ export interface ServeOptions extends Shares {
   sourceOf(request: HttpRequest): string
   /** After this wait for the database, the response is 50003. */
   answerTimeoutMs: number
-  /** A body that has not arrived by then is refused. */
   bodyTimeoutMs: number
   keyUsage: KeyUsage
 }

@@ -9,10 +9,7 @@ export function listOf(networks: readonly Network[]): BlockList {
   return list
 }
 
-/**
- * Behind trusted proxies, the last address of `X-Forwarded-For` that is not theirs: the client may have written those
- * before.
- */
+/** Behind trusted proxies, the last forwarded address that is not theirs: the client may have written earlier ones. */
 export function sourceAddress(
   request: Pick<HttpRequest, 'header' | 'peerAddress'>,
   trustedProxies: BlockList | undefined,

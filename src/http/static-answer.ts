@@ -42,7 +42,6 @@ export class StaticAnswer {
     }
   }
 
-  /** 304 for who has it. */
   answerTo(request: Pick<HttpRequest, 'header'>): HttpAnswer {
     const encoding = this.isWorthIt ? preferredEncoding(request.header('accept-encoding')) : undefined
     const { bytes, etag } = encoding === undefined ? this.plain : this.formIn(encoding)

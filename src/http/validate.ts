@@ -277,7 +277,6 @@ export function isInteger(schema: TSchema): boolean {
   )
 }
 
-/** More would not help. */
 const mostUnknown = 100
 
 /** An ignored unknown filter would let more rows match than was meant. */

@@ -16,7 +16,6 @@ const integrators = 'For integrators'
 const platform = 'For operators'
 const tag = (name: string, description: string, group: string) => ({ name, description, group })
 
-/** In the order of the reference. */
 const tags = {
   tokens: tag('Tokens', 'Access tokens by OAuth 2.0 client credentials.', integrators),
   sites: tag(

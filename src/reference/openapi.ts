@@ -40,7 +40,6 @@ interface Webhook {
 interface Tag {
   name: string
   description: string
-  /** For integrators, or for operators. */
   group: string
 }
 

@@ -29,7 +29,6 @@ import * as priceChanges from '../sites/price-changes/contract.ts'
 import * as sitePrices from '../sites/prices/contract.ts'
 import { declaredOperations } from '../vocabulary/operation.ts'
 
-/** In the order of the API reference. */
 const contracts: object[] = [
   tokens,
   sites,

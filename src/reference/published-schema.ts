@@ -22,10 +22,7 @@ interface Shape {
   [shownKey]?: Shape
 }
 
-/**
- * For other tools: a named schema becomes a component, a nullable one has two types, a union of constants is an enum,
- * and keywords that only the service reads are left out.
- */
+/** For other tools: a nullable schema has two types, a union of constants is an enum; service keywords are left out. */
 export class SchemaPublisher {
   readonly components: Record<string, Json> = {}
   private readonly glossary: Glossary
@@ -113,7 +110,6 @@ export class SchemaPublisher {
     return typeof $ref === 'string' ? this.components[$ref.split('/').at(-1) ?? ''] : undefined
   }
 
-  /** The required fields and the given ones. */
   exampleBody(schema: TSchema, given: Record<string, unknown> = {}): Record<string, unknown> {
     const { properties = {}, required = [] } = schema as Shape
     const known = Object.entries(properties).filter(([name]) => Object.hasOwn(given, name) || required.includes(name))
@@ -182,10 +178,7 @@ export class SchemaPublisher {
     return [keyword, value]
   }
 
-  /**
-   * Null also stands for `""`, as the document says once. A text's own rules allow `""`; an integer's would become a
-   * union of two types, which most languages cannot express.
-   */
+  /** Null also stands for `""`, as the document says once: an integer's would become a union of two types. */
   private writeUnion({ description }: Shape, options: readonly Shape[]): Json {
     const told = description === undefined ? {} : { description }
     const isNullable = options.some(isNull)
@@ -242,7 +235,6 @@ const isAnyText = (shape: Shape) => shape.type === 'string' && Object.keys(shape
 /** In `allOf` the first part, a named schema, already says "object". */
 const withoutType = ({ type: _, ...part }: Json) => part
 
-/** If it differs from that of the named schema. */
 function ownDescription(shape: Shape): string | undefined {
   if (shape.anyOf !== undefined && shape.description === undefined) {
     const values = shape.anyOf.filter((option) => option.const === undefined && !isNull(option))

@@ -28,7 +28,6 @@ export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
   let trees = new Map<string, StaticAnswer>()
   let treesOf = regionTable()
 
-  /** Throws 10040. */
   function treeAnswer(code: string | null, depth: number): StaticAnswer {
     const table = regionTable()
     if (treesOf !== table) trees = new Map()

@@ -67,9 +67,7 @@ export class RegionTable {
     return { code, name, level, parentCode, fullName: this.fullNameOf(region) }
   }
 
-  /**
-   * JSON text without ended regions and what is below them; undefined for an unknown code. The usual response is kept.
-   */
+  /** JSON text without ended regions; undefined for an unknown code. The usual response is kept. */
   tree(code: string | null, depth: number): string | undefined {
     if (code === null && depth >= 3) {
       this.wholeTree ??= text(this.provinces, 3)

@@ -12,10 +12,7 @@ export interface Deadline {
 }
 
 const precisionMs = 250
-/**
- * Bun ends each pending body within the response before it, a stack level each: some four thousand in one turn of the
- * event loop would end the process.
- */
+/** Bun ends pending bodies recursively: some four thousand in one turn of the event loop would end the process. */
 const mostInOneTurn = 100
 
 /**
@@ -35,7 +32,6 @@ export class Deadlines {
     this.sweepIn(precisionMs)
   }
 
-  /** Until the deadline is left or expires. */
   enter(deadline: Deadline): void {
     const { ends } = this
     const last = ends.before as Deadline
@@ -54,7 +50,6 @@ export class Deadlines {
     deadline.after = undefined
   }
 
-  /** The process stops. */
   expireAll(): void {
     for (let deadline = this.ends.after as Deadline; deadline !== this.ends; deadline = deadline.after as Deadline) {
       deadline.stop?.()

@@ -2,10 +2,7 @@ const sliceMs = 5
 
 let turn: Promise<void> = Promise.resolve()
 
-/**
- * For long work on the thread that answers requests: yields at its first call and whenever a few milliseconds were
- * used. All such work shares the turns: one slice of it runs in each, however many large bodies there are.
- */
+/** For long work on the thread that answers requests. All of it shares the turns: one slice runs in each turn. */
 export function yielder(): () => Promise<void> {
   let since = Number.NEGATIVE_INFINITY
   return async () => {

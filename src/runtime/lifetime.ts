@@ -36,10 +36,7 @@ export class Lifetime {
     }
   }
 
-  /**
-   * An uncaught exception leaves the process in an unknown state, so it ends and its supervisor starts it again. After
-   * an unhandled rejection, one piece of work that failed, it continues.
-   */
+  /** After an uncaught exception the state is unknown: the process ends. A rejection is one failed piece of work. */
   endAtUncaught(log: Logger): void {
     process.on('unhandledRejection', (error) => {
       log.error({ err: error }, 'unhandled rejection')

@@ -10,10 +10,7 @@ interface LoggedError {
   routine?: string
 }
 
-/**
- * To standard error. Of a database error only the place is logged: its words can repeat a row, such as a telephone
- * number.
- */
+/** Of a database error only the place is logged: its words can repeat a row, such as a telephone number. */
 export function openLog(level: string): Logger {
   const options = { level, serializers: { err: showError } }
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: 0 }))

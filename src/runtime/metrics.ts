@@ -111,7 +111,6 @@ export class Metrics {
   private readonly requestChildren = new Map<string, Map<number, Counter.Internal>>()
   private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
 
-  /** Since the start. */
   readonly totals = { creates: 0, siteCreates: 0 }
 
   /** Counters with known labels begin at 0: for `increase()`, a first value of 1 would be no increase. */
@@ -122,7 +121,6 @@ export class Metrics {
     for (const outcome of attemptOutcomes) this.attempts.zero({ outcome })
   }
 
-  /** Returns the function that ends it. */
   watchProcess(about: { version: string; runtime: string }): () => void {
     const { registry } = this
     new Gauge({
@@ -133,7 +131,7 @@ export class Metrics {
       registers: [registry],
     }).set(about, 1)
     const standard = new Registry()
-    // The library's own measure of the event loop differs between the runtimes, and cannot be summed.
+    // `forecourt_event_loop_delay_seconds` instead: it is the same on both runtimes, and can be summed.
     collectDefaultMetrics({ register: standard, eventLoopMonitoringPrecision: 60_000 })
     for (const name of processMetrics) {
       const metric = standard.getSingleMetric(name)

@@ -23,7 +23,6 @@ export interface Peers {
   readonly workers: WorkerStatus
   /** A process that does not respond soon is left out. */
   ask<Name extends Topic>(topic: Name, question: Topics[Name]['question']): Promise<Topics[Name]['answer'][]>
-  /** How this process answers the others. */
   onAsked<Name extends Topic>(topic: Name, answer: Answerer<Name>): void
   /** Returns false while this and other processes hold all places: `most`, or 1. */
   claim(key: string, most?: number): Promise<boolean>

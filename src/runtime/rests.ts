@@ -1,6 +1,4 @@
-/**
- * Sleep between two searches for work. New work of this process ends it (`wake`); the next search finds that of others.
- */
+/** Between two searches for work. `wake` ends a rest for work of this process; the next search finds that of others. */
 export class Rests {
   private readonly ends = new Map<() => void, { isWakeable: boolean }>()
   private isStopped = false

@@ -13,12 +13,11 @@ export class SettingFault extends Error {}
 
 export interface Setting<Value> {
   name: string
-  /** Undefined if there is none. */
   fallback: string | undefined
   meaning: Reason
   /** The value may be in a file, whose path the same setting with `_FILE` gives. */
   isSecret?: true
-  /** Throws `UserError`. */
+  /** Throws `SettingFault`. */
   parse(text: string | undefined): Value
 }
 

@@ -26,10 +26,7 @@ interface Key {
   waiting: Set<() => void>
 }
 
-/**
- * Keys (an application, an account, a source) take turns; the work of one key runs in its order. Work whose signal is
- * aborted while it waits never begins.
- */
+/** Keys take turns; the work of one key runs in its order. Work aborted while it waits never begins. */
 export class Turns {
   private readonly limits: Required<Omit<TurnLimits, 'company'>>
   private readonly keys = new Map<string, Key>()

@@ -27,9 +27,8 @@ export function keyIdOf(sealed: string): string {
 }
 
 /**
- * AES-256-GCM; each secret is bound to its owner (an application or an account). The stored text is
- * `keyId:algorithm:nonce+cipherText+tag`. A text without an algorithm is AES-256-GCM too. The first key encrypts; all
- * keys decrypt.
+ * AES-256-GCM, bound to an owner. Stored as `keyId:algorithm:` and base64 of nonce, cipher text and tag; a text without
+ * an algorithm is AES-256-GCM too. The first key encrypts; all keys decrypt.
  */
 export class SecretBox {
   readonly keyId: string
@@ -41,7 +40,6 @@ export class SecretBox {
     this.keys = new Map(keys.map((key) => [idOfKey(key), key]))
   }
 
-  /** From `keysAsText`. */
   static of([first = '', ...others]: readonly string[]): SecretBox {
     const read = (key: string) => Buffer.from(key, 'base64')
     return new SecretBox([read(first), ...others.map(read)])
@@ -82,7 +80,6 @@ export class SecretBox {
     return secret
   }
 
-  /** Like `open`, but does not keep the result. */
   openOnce(owner: string, sealed: string): string {
     const keyId = keyIdOf(sealed)
     const [text = '', named = algorithm] = sealed

@@ -8,7 +8,7 @@ const purpose = 'the key for secrets'
 const dearCost = 2 ** 17
 /** A higher cost, in an altered database, could exhaust the memory. */
 const mostCost = 2 ** 20
-/** Of texts without a head. */
+/** The cost in texts without a head. */
 const costWithoutHead = 2 ** 14
 
 /** As `scrypt$N:SALT:SEALED` (salt in base64). */

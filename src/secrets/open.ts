@@ -68,8 +68,7 @@ export async function requireKeys(sql: Statements, options: Omit<SecretsOptions,
 async function prepareKeyFile(sql: Statements, options: SecretsOptions, path: string): Promise<void> {
   const { dataDir, password } = options
   const alsoHeld = alsoHeldBy(options).map(idOfKey)
-  // `needed` is read before `noted`: if another process stores a first key between the two reads, it is found in
-  // `noted`.
+  // `needed` before `noted`: a first key that another process stores between the two reads is then found.
   const needed = (await neededKeys(sql)).find((keyId) => !alsoHeld.includes(keyId))
   const noted = await findNotedKey(sql)
   const isThere = existsSync(path)
@@ -90,10 +89,7 @@ export function findKeys({ keyFile, dataDir }: Pick<SecretsOptions, 'keyFile' | 
   return new Map(keys.map((key) => [idOfKey(key), key]))
 }
 
-/**
- * The IDs of the keys that the secrets are sealed with; without a file in the settings also those keys, in base64.
- * Throws `UserError` if one is missing.
- */
+/** Returns the keys themselves (base64) only if the settings name no file. Throws `UserError` if one is missing. */
 export async function exportKeys(
   sql: Statements,
   { keyFile, dataDir, password }: Pick<SecretsOptions, 'keyFile' | 'dataDir' | 'password'>,

@@ -2,9 +2,7 @@ import { statfs } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import { readRecord } from '../embedded/record.ts'
 
-/**
- * `forecourt doctor`, the overview, the service page and the alert rules judge by these (`test/monitoring.test.ts`).
- */
+/** `doctor`, the overview, the service page and the alert rules judge by these (`test/monitoring.test.ts`). */
 export const diskBounds = {
   /** Below this, the database will soon take no writes. */
   leastFreeBytes: 500_000_000,
@@ -20,7 +18,6 @@ export interface DiskSpace {
 
 export type DiskJudgement = 'diskOk' | 'diskFull' | 'diskFullSoon' | 'diskLittle'
 
-/** `bytesPerDay` is null while it is unknown. */
 export function judgeDisk(
   { freeBytes }: DiskSpace,
   bytesPerDay: number | null,

@@ -8,16 +8,12 @@ export interface Known {
   bytes: number
   bytesPerDay: number
   tables: readonly KeptTable[]
-  /** For how many days the platform has been used. */
   ageDays: number
 }
 
 const forecastDays = 365
 
-/**
- * The database's bytes after some days. A table with a retention grows until its oldest rows reach it; others as in the
- * last week.
- */
+/** A table with a retention grows until its oldest rows reach it, and then no more; others as in the last week. */
 function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number) => number {
   const growing = tables.flatMap(({ bytes: held, keptDays }) => {
     const remainingDays = keptDays === null ? 0 : keptDays - ageDays
@@ -34,7 +30,6 @@ function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number
     growing.reduce((sum, table) => sum + table.perDay * share * Math.min(days, table.remainingDays), 0)
 }
 
-/** At the end of each of the next twelve months. */
 export function forecastYear(known: Known): { days: number; bytes: number }[] {
   const bytesAfter = growthOf(known)
   return Array.from({ length: 12 }, (_, month) => {

@@ -8,7 +8,6 @@ import type { Peers } from '../runtime/peer-processes.ts'
 
 interface Parts {
   sql: Sql
-  /** For the look at the nodes, which may take long. */
   background: Sql
   inFlight: InFlight
   peers: Peers
@@ -26,10 +25,7 @@ interface Check {
   ok: boolean
 }
 
-/**
- * Unfit nodes do not count: all services on a cluster are in the same state, and a load balancer would take them all
- * out.
- */
+/** Unfit nodes do not count: they concern all services, and a load balancer would take all of them out. */
 export const isReady = (checks: readonly Check[]) => checks.every(({ name, ok }) => ok || name === 'nodes')
 
 /** For how long one read of the database serves further probes. */

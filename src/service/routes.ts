@@ -24,7 +24,6 @@ const json = { 'content-type': 'application/json' }
 interface Parts {
   sql: Sql
   metrics: Metrics
-  /** The same in every process. */
   fleet: Registry
   readiness: Readiness
   peers: Peers

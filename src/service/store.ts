@@ -2,9 +2,9 @@ import { tryLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 
-/** Of sizes, from which the growth is computed. */
+/** Sizes are kept this long, to compute the growth. */
 const keptDays = 32
-/** They include a whole week. */
+/** Includes a whole week. */
 const growthDays = 8
 /** A shorter time allows no growth per day. */
 const leastHours = 12
@@ -60,7 +60,6 @@ export async function countFailedImports(sql: Sql): Promise<number> {
   return row.count
 }
 
-/** Including the wait for a free connection. */
 export async function secondsOfStatement(sql: Sql): Promise<number> {
   const beganAt = performance.now()
   await sql`select 1`

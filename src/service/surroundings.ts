@@ -21,7 +21,6 @@ export interface Surroundings {
   disk(): Promise<DiskSpace | undefined>
   /** Undefined while the database does not respond. */
   size(): Promise<DatabaseSize | undefined>
-  /** As far as they are known. */
   findings(): Promise<Finding[]>
 }
 

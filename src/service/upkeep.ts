@@ -31,13 +31,9 @@ const turnMs = 1_000
 /** So that a round has ended when the next one begins. */
 const roundMs = 0.9 * everyMs
 
-/**
- * For an actor that goes through all applications and found nothing: an idle service must not cost more with more of
- * them.
- */
+/** For an actor that found nothing in any application: an idle service must not cost more with more of them. */
 const restMs = 3_600_000
 
-/** Removes at most `limit` rows in one transaction, and returns how many. */
 type Step = (tx: Statements, limit: number) => Promise<number>
 
 /** Time of the next round, by actor. */
@@ -55,10 +51,7 @@ export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: r
   return startRounds(() => runUpkeep(sql, log, config, routines, rests), everyMs)
 }
 
-/**
- * Actors with work left take further turns, one by one. A failed actor does not stop the others, and runs again next
- * time.
- */
+/** Actors with work left take further turns. A failed actor does not stop the others, and runs again next time. */
 export async function runUpkeep(
   sql: Sql,
   log: Logger,
@@ -113,7 +106,6 @@ function actors(
       },
     }
   }
-  /** All of its work in one turn. */
   const single = (name: string, run: () => Promise<unknown>): UpkeepActor => ({
     name,
     async round() {

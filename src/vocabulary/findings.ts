@@ -5,7 +5,6 @@ import type { Words } from './fill.ts'
 interface FindingWords extends Words {
   /** As `doctor` prints it. */
   check: string
-  /** If the cause is known. */
   withReason?: Words
   todo?: Words
 }

@@ -36,10 +36,7 @@ type Occurrence = 'first' | 'last'
 
 const dayMs = 86_400_000
 
-/**
- * A repeated moment is its first occurrence unless the last is asked for. A skipped one is the instant of the skip, so
- * that a range from or to it contains what is shown after or before it.
- */
+/** The first occurrence of a repeated moment, or the last if asked for. A skipped moment is the instant of the skip. */
 export function momentReader(timeZone: string): ReadMoment {
   const show = momentFormat(timeZone)
   const offsetAt = (instant: number) => asUtc(show(new Date(instant))) - instant

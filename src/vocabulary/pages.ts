@@ -57,7 +57,6 @@ export interface Sort<Name extends string> {
   isDescending: boolean
 }
 
-/** Contract §5. */
 const Page = named(
   'Page',
   Type.Object({

@@ -22,7 +22,6 @@ const inside = [
   box(110.8, 15.4, 113.2, 17.4),
 ]
 
-/** Within the boxes above. */
 const outside = [
   // Kazakhstan and Kyrgyzstan.
   ...[box(79, 43, 80.25, 50), box(79, 45.4, 82.2, 50), box(82, 47.3, 85.4, 50), box(72, 40.6, 76, 43)],

@@ -56,9 +56,7 @@ export function tagOf(parts: ConfigParts, config: ThirdPartyConfig): string {
   return etagOf({ ...showConfig(parts, config, null), callbackQuery: config.callbackQuery })
 }
 
-/**
- * An unchanged or hidden query keeps its sealed text. Throws 10001 for a hidden one if none is stored for the address.
- */
+/** An unchanged or hidden query keeps its sealed text. Throws 10001 if nothing is stored for a hidden one. */
 function sealQuery(
   { secrets }: ConfigParts,
   appId: string,

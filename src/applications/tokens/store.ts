@@ -24,9 +24,7 @@ export async function findClient(sql: Statements, appId: string): Promise<Client
   }
 }
 
-/**
- * An unknown token is no error (RFC 7009 §2.2). Also clears the expiry that an import noted, or it would continue then.
- */
+/** An unknown token is no error (RFC 7009 §2.2). An import of the token must not continue at its noted expiry. */
 export async function deleteToken(sql: Statements, appId: string, tokenHash: string): Promise<void> {
   await sql`
     with revoked as (
@@ -36,7 +34,6 @@ export async function deleteToken(sql: Statements, appId: string, tokenHash: str
     where import.app_id = ${appId} and import.token_hash = revoked.token_hash`
 }
 
-/** At most `limit`; returns how many. */
 export async function deleteExpiredTokens(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from access_token where token_hash in (

@@ -5,7 +5,6 @@ import { Missed } from '../contract.ts'
 
 /** An application's health is computed from this many of its newest deliveries, and as many pending and failed ones. */
 export const mostLookedAt = 5_000
-/** Those with the most deliveries. */
 export const mostFailures = 20
 
 /** The words of a delivery's `error` may change; these codes do not. */

@@ -42,10 +42,7 @@ function stateOf(
   return failures > 0 ? 'failing' : 'delivering'
 }
 
-/**
- * By the attempt log, because a replay resets a delivery, but not its log. Only of the newest `mostLookedAt`
- * deliveries.
- */
+/** Of the newest deliveries only. Counts by the attempt log, because a replay resets a delivery, but not its log. */
 async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
   const within = (age: string) => sql`created_at > now() - ${age}::interval`
   const [row] = await sql`

@@ -3,8 +3,7 @@ import { callRoutine, routine, textArray } from '../../database/routine.ts'
 import { eventsAfterSql } from '../../events/history/store.ts'
 import { statuses } from '../rules.ts'
 
-// A lease says which process sends an application's callbacks. The endpoint's row holds its owner, and when it is due
-// next.
+// A lease says which process sends an application's callbacks. An endpoint's row holds its owner and its due time.
 
 /** Longer than an attempt and a failed renewal together. */
 export const leaseSeconds = 30
@@ -16,9 +15,7 @@ export interface Claim {
   failures: number
 }
 
-/**
- * For a routine; sets `found`. Waits for no row that a request has locked: the call's other endpoints would wait too.
- */
+/** Sets `found`. Does not wait for a row that a request has locked: the call's other endpoints would wait too. */
 const tryLockSql = (application: string, condition: string) =>
   `perform 1 from callback_endpoint where app_id = ${application} and ${condition} for update skip locked;`
 
@@ -89,11 +86,9 @@ export interface Look {
   claims: Claim[]
   /** To be asked for again: their endpoints were locked or leased. */
   busy: string[]
-  /** For all processes. */
   isPaused: boolean
 }
 
-/** Claims at most `limit` endpoints: of `withNewEvents`, and with `isDueLook` those that are due. */
 export async function claimEndpoints(
   sql: Sql,
   owner: string,
@@ -115,10 +110,7 @@ export async function claimEndpoints(
   }
 }
 
-/**
- * Checks `limit` endpoints after `after` for new events that no process knows of, for example because a process was
- * killed after its commit. `next` is '' after the last endpoint.
- */
+/** Finds new events that no process knows of, for example of a killed one. `next` is '' after the last endpoint. */
 export async function findForgotten(
   sql: Sql,
   after: string,

@@ -18,14 +18,12 @@ export interface ReplayRange {
   before: Date
   firstId: number
   lastId: number
-  /** Null for all. */
   statuses: readonly number[] | null
 }
 
 const setDueSql = (moment: string) =>
   `status = ${statuses.waiting}, attempts = 0, next_attempt_at = ${moment}, finished_at = null`
 
-/** Returns 1. Throws 60003. */
 export async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
   const replayed = await tx`update delivery set ${tx.unsafe(setDueSql('now()'))} where app_id = ${appId} and id = ${id}`
   if (replayed.count === 0) throw new Refusal('deliveryNotFound')
@@ -94,7 +92,6 @@ async function replayStep(tx: Statements, appId: string, range: ReplayRange): Pr
   noteEvents(tx, [appId])
 }
 
-/** Returns false if there was no replay that no other process has locked. */
 export async function stepAnyReplay(tx: Statements): Promise<boolean> {
   const underWay = await tx<{ app_id: string }[]>`
     select app_id from callback_endpoint where replay_next_id is not null order by random() limit ${mostTried}`

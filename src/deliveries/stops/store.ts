@@ -8,14 +8,10 @@ import { mostMissedLookedAt } from '../contract.ts'
 // Events created while an endpoint is disabled (410) get no delivery, and it passes over them when it is enabled: only
 // a replay sends them. `callback_stop` remembers which they are.
 
-/** The newest. */
 const mostStops = 10
 const endOfIds = Number.MAX_SAFE_INTEGER
 
-/**
- * Runs in the transaction that enables the endpoint or deletes it. Does nothing if it is not disabled, or misses
- * nothing; `newestId` is the application's newest event.
- */
+/** Does nothing if the endpoint is not disabled or misses nothing. `newestId` is the application's newest event. */
 export async function noteStop(tx: Statements, appId: string, newestId: number): Promise<void> {
   // Locked, so that no worker disables the endpoint after this look.
   const [endpoint] = await tx`
@@ -34,7 +30,6 @@ export async function noteStop(tx: Statements, appId: string, newestId: number):
 /** By a look-up for each event, not by a join. */
 const hasNoDeliverySql = '(select d.id from delivery d where d.app_id = $1 and d.id = v.id) is null'
 
-/** Events of past outages that the callback subscribes to and that have no delivery. */
 export function eventsOfStops(tx: Statements, appId: string, firstId: number, lastId: number) {
   return tx`
     select c.app_id, v.id, v.type, v.time

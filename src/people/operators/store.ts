@@ -70,7 +70,6 @@ export interface OperatorChange {
   name?: string | undefined
   role?: Role | undefined
   status?: number | undefined
-  /** Null removes the password. */
   passwordHash?: string | null
 }
 

@@ -35,7 +35,6 @@ export async function readFactors(
   }
 }
 
-/** Keeps the sealed secret until the person confirms it with a code. */
 export async function keepDraft(tx: Statements, operatorId: number, secret: string): Promise<void> {
   await tx`
     insert into operator_totp_draft (operator_id, secret, expires_at)
@@ -129,7 +128,6 @@ export interface KnownPasskey extends Omit<NewPasskey, 'signCount' | 'isSynced'>
   operatorName: string
 }
 
-/** The credential IDs of the account's passkeys. */
 export async function passkeysOf(sql: Statements, operatorId: number): Promise<string[]> {
   const rows = await sql`select credential_id from operator_passkey where operator_id = ${operatorId}`
   return rows.map((row) => row.credential_id)

@@ -58,10 +58,7 @@ export interface Shown {
   isProof: boolean
 }
 
-/**
- * Checks an identity confirmation (contract §12.4), or the factor that a session lacks. Throws 10001, 10007, 10031,
- * 10032 and 10033.
- */
+/** An identity confirmation (contract §12.4), or the missing factor. Throws 10001, 10007, 10031, 10032, 10033. */
 export async function requireProof(
   parts: SessionParts,
   { caller, sessionId }: Proving,

@@ -33,7 +33,6 @@ export interface SessionParts {
 
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
-/** Throws if the account must show more than its password. */
 type FurtherCheck = (account: store.Account, attempt: attempts.Attempt) => Promise<void>
 
 /** Refusals that say nothing against the password. */
@@ -100,9 +99,8 @@ async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown
 }
 
 /**
- * Ends the browser's previous session and the account's oldest beyond the limit. `isStill` asks under the account's
- * lock whether what was shown still counts; throws 10031 if not. `formerHash`: the previous session, if its cookie does
- * not come.
+ * Ends the browser's previous session (`formerHash`, if its cookie does not come) and the account's oldest beyond the
+ * limit. `isStill` asks under the account's lock whether what was shown still counts. Throws 10031 if not.
  */
 export async function beginSession(
   { sql, callers, cookies, ...shown }: SessionParts,

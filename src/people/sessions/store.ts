@@ -207,7 +207,6 @@ export async function deleteSessions(
   return ended
 }
 
-/** With `ofOperator`, only a session of that account. */
 export async function deleteSession(
   tx: Statements,
   id: number,

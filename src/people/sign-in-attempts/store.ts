@@ -125,10 +125,7 @@ function wakeOne(key: string): void {
 
 const livingSql = 'a.under_way_until > now()'
 
-/**
- * Returns the limit that the attempt would be past, and then counts nothing. A password does not wait for other
- * attempts of its source, which may be as slow as single sign-on: it holds one of few places.
- */
+/** Returns the limit in the way. A password does not wait for the slow sign-ons of its source: its place is scarce. */
 function count(sql: Sql, attempt: Attempt): Promise<PastLimit | undefined> {
   return counting(sql, async (tx) => {
     for (const limit of limitsOf(attempt)) {
@@ -248,7 +245,6 @@ async function logUnlogged(tx: Statements, { key, unlogged_count, operator_id, a
   await tx`update sign_in_attempt set unlogged_count = 0, logged_at = now() where key = ${key}`
 }
 
-/** Once for as long as the limit holds. */
 async function logLocked(sql: Sql, { operatorId, address }: Attempt, { limit, seconds }: PastLimit): Promise<void> {
   await counting(sql, async (tx) => {
     const locked = await tx`

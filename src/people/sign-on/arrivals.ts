@@ -131,7 +131,6 @@ export class Arrivals {
     return id
   }
 
-  /** Keys that `leave` suspended work again. */
   private async giveRole(tx: Statements, account: store.LinkedAccount, role: Role, source: Source): Promise<void> {
     const { id, hasLeft } = account
     if (role === account.role && !hasLeft) return

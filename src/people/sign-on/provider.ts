@@ -237,10 +237,7 @@ export class Provider {
     }
   }
 
-  /**
-   * The likeliest first. Discovery lists what the provider supports, not what this client is registered for: some take
-   * only Basic, and some do not decode the secret in Basic.
-   */
+  /** The likeliest first: discovery lists what the provider supports, not what this client is registered for. */
   private waysOfClient({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
     const { clientSecret } = this.settings
     if (clientSecret === undefined) return []

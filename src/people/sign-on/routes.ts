@@ -120,9 +120,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return attempts.judged(sql, attempts.attemptFrom(address, limits.signOnMs), run, isOfCaller)
   }
 
-  /**
-   * Shows a flow's code to the provider once. Only a person whom it knows uses up the ticket: strangers leave no row.
-   */
+  /** Shows a flow's code to the provider once. Only a known person uses the ticket up: strangers leave no row. */
   async function identify(from: Provider, ticket: Ticket<SealedFlow>, parameters: URLSearchParams): Promise<Identity> {
     if (!shown.add(ticket.id) || (await isUsed(sql, ticket))) throw new SignOnFault(secondTime)
     const identity = await within(
@@ -134,8 +132,8 @@ export function signOnRoutes(parts: Parts): Handler[] {
   }
 
   /**
-   * A link or a confirmation is carried out only for the session that began it. Browsers do not send its cookie with a
-   * navigation from another site: it is then checked, and sealed for the page that completes it.
+   * Only for the session that began it. Browsers omit its cookie when they come from another site: the arrival is then
+   * checked, and sealed for the page that completes it.
    */
   async function take(flow: SealedFlow, identity: Identity, request: Callback): Promise<Ended & { page?: string }> {
     const { purpose, startedAt, returnTo } = flow
@@ -183,7 +181,6 @@ export function signOnRoutes(parts: Parts): Handler[] {
     }
   }
 
-  /** Returns the page that was asked for. */
   async function complete(sessionId: number, source: Source & Pick<OperationRequest, 'pending'>): Promise<string> {
     const text = cookies.find(source, 'arrival')
     const ticket = text === undefined ? undefined : openTicket<SealedArrival>(secrets, arrivalPurpose, text)

@@ -70,7 +70,6 @@ export async function updateAccount(tx: Statements, id: number, role: Role): Pro
   if (role !== 'developer') await tx`delete from operator_application where operator_id = ${id}`
 }
 
-/** The provider gives the person no role any more. */
 export async function noteLeft(tx: Statements, id: number): Promise<void> {
   await tx`update operator set has_left = true where id = ${id}`
 }

@@ -54,10 +54,7 @@ async function insertView(tx: Statements, operatorId: number, { page, name, quer
     values (${operatorId}, ${page}, ${name}, ${query}, ${columns}, now()) returning ${tx.unsafe(columnsSql)}`
 }
 
-/**
- * The transaction must have locked both accounts. A name that is taken on its list gets a number. Throws 10001 if the
- * account would have too many views.
- */
+/** Both accounts must be locked. A name taken on its list gets a number. Throws 10001 for too many views. */
 export async function handOverViews(
   tx: Statements,
   from: number,

@@ -7,10 +7,7 @@ export interface TableHeld {
   bytes: number
 }
 
-/**
- * Of one node, partitions together. A shard has the name of its table and a number. `rows` is null for a table that was
- * never analysed, unless it is empty.
- */
+/** Of one node, partitions together. A shard has its table's name and a number. `rows` is null before an analyse. */
 const heldSql = `
   select regexp_replace(coalesce(p.relname, c.relname), '_\\d{5,7}$', '') as name,
     case when bool_and(c.reltuples >= 0 or pg_relation_size(c.oid) = 0) then sum(greatest(c.reltuples, 0))::bigint end as rows,

@@ -144,10 +144,7 @@ const nothing = (): Counted => ({
 
 export const unreachableOf = ({ unreachableSites: [longest] }: Counted) => longest?.total ?? 0
 
-/**
- * A site known as unreachable keeps its time. One known as reachable became unreachable since the last count, however
- * long its devices have been offline: another device was removed.
- */
+/** A known unreachable site keeps its time. One that was reachable is unreachable since the last count at most. */
 function keepSince(counted: Counted, { counts: before, counted_at }: Due): Counted {
   if (before === null || counted_at === null) return counted
   const known = new Map(before.unreachableSites.map(({ siteId, since }) => [siteId, since]))
@@ -172,9 +169,7 @@ const totals = [
 const goneSql = `select app_id, (floor(extract(epoch from offline_since) / 60) * 60)::int as minute, count(*)::int as count
   from device_presence where ${ofApplications} and offline_since > now() - interval '30 minutes' group by 1, 2`
 
-/**
- * Sites whose entrances (way 1) or exits (2) have reported, none online. Begins with the few devices that are offline.
- */
+/** Whose entrances (way 1) or exits (2) have reported, none online. Begins with the few offline devices. */
 const unreachableSql = `with offline as (
     select l.app_id, l.site_id, w.way, greatest(p.offline_since, l.placed_at) as since
     from device_presence p join placement l on l.app_id = p.app_id and l.device_no = p.device_no and l.removed_at is null
@@ -226,7 +221,6 @@ export interface KnownApplication {
   counts: Counted
 }
 
-/** What was counted after a round that the reader knows. */
 export interface News {
   round: number
   countedAt: Date

@@ -13,12 +13,11 @@ import { attentionOf } from './attention.ts'
 import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
 
-/** Of the duration of a count: an older count is made again, after at least 5 s and at most a minute. */
+/** In durations of a count: an older count is made again, after 5 s at least and a minute at most. */
 const countShare = 100
 const [youngestMs, oldestMs] = [5_000, 60_000]
-/** Then a request gets the last count. */
+/** After this, a request gets the last count. */
 const countWaitMs = 3_000
-/** While another process counts. */
 const lookAgainMs = 200
 const shownEvents = 12
 

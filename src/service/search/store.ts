@@ -9,7 +9,6 @@ import { type Found, type FoundKind, foundKinds } from './contract.ts'
 // for a caller who sees everything. Each read is bounded, for tables of any size and without statistics in PostgreSQL.
 
 interface Sight {
-  /** Null for all. */
   appIds: readonly string[] | null
   seesPeople: boolean
 }
@@ -62,10 +61,7 @@ async function findBound(tx: Statements, text: string, { appIds }: Sight): Promi
   return readDevices(tx, shortest.slice(0, limits.searchFound))
 }
 
-/**
- * For a caller who sees some applications, only equal serial numbers: before theirs, the index may hold very many of
- * others.
- */
+/** For a caller of some applications only equal numbers: the index may hold very many of others before theirs. */
 function readBindings(tx: Statements, text: string, appIds: Sight['appIds']): Promise<Row[]> {
   const isSought =
     appIds === null
@@ -127,9 +123,7 @@ function inOrder(sql: Statements, rows: PendingQuery<Row[]>, appIds: Sight['appI
   return appIds === null ? rows : sql`${rows} where ${ofApplications(sql, appIds)} order by ${sql.unsafe(order)}`
 }
 
-/**
- * Among the first rows only, in any case. Those that begin with the text come first, the shortest before the others.
- */
+/** Among the first rows only, in any case. What begins with the text comes first, the shortest before others. */
 function walk(sql: Statements, rows: PendingQuery<Row[]>, column: 'id' | 'name', text: string): Promise<Row[]> {
   const place = sql`strpos(${sql.unsafe(folded(column, text))}, ${text.toLowerCase()})`
   return sql`
