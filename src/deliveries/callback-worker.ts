@@ -33,7 +33,7 @@ export interface WorkerOptions {
 
 /** At most one look for new events in this time. */
 const newEventsLookMs = 50
-/** For retries, endings of pauses and leases, and events of other processes. */
+/** How often it looks for endpoints due for a retry, after a pause or lease, or for events of other processes. */
 const dueLookMs = 1_000
 /** Looks for work may take at most this share of the time. */
 const lookShare = 1 / 50

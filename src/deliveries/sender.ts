@@ -43,9 +43,9 @@ export interface SenderTools {
   isCrowded(): boolean
 }
 
-/** Fewer are stored by the worker's timer, ten times a second. */
+/** So many are stored at once; the worker's timer stores fewer, ten times a second. */
 const outcomesPerWrite = 50
-/** Retries that became due meanwhile get their turn. */
+/** After this the sender reads again, so that retries that became due meanwhile get their turn. */
 const readAgainAfterMs = 10_000
 const leaseMs = leaseSeconds * 1000
 /** An attempt begins only if it ends within the lease. */

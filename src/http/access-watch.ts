@@ -7,7 +7,7 @@ import { type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
 /** A caller is checked this often: what it began ends within a second after it has lost access. */
 const lookAgainMs = 500
-/** In this many groups, so that not all callers are looked up at once. */
+/** Callers are checked in this many groups, so that not all are looked up at once. */
 const groups = 5
 
 /** Throws if the caller, as it now is, has lost access to what it began. */

@@ -17,6 +17,7 @@ const isFailing = `(e.stopped_at is null and e.failures >= ${failuresUntilHeld})
 
 type StoredTrouble = Trouble & { callbackStoppedSince: string | null; callbackStoppedReason: string | null }
 
+/** It has faulty gates, and none is online. */
 interface UnreachableSite {
   appId: string
   appName: string
