@@ -28,7 +28,7 @@ export const mostTokenLifetimeSeconds = 604_800
 export const mostRateLimitPerSecond = 1_000_000
 
 const limitOrNone = nullable(integer(1, mostRateLimitPerSecond))
-/** Null is a value here, "no limit", not an absent member; an empty text is absent as elsewhere. */
+/** Null is a value here, "no limit", not an absent field; an empty text is absent as elsewhere. */
 const rateLimitPerSecond = Type.Optional(
   Type.Union([...limitOrNone.anyOf, Type.Literal('')], {
     [shownKey]: limitOrNone,
@@ -40,7 +40,6 @@ const rateLimitPerSecond = Type.Optional(
   }),
 )
 const tokenLifetimeSeconds = optional(integer(1, mostTokenLifetimeSeconds))
-/** How long the previous secret and its tokens continue to work. */
 const overlapSeconds = optional(integer(0, mostTokenLifetimeSeconds))
 
 export const ApplicationRecord = named(
@@ -93,7 +92,7 @@ export const createApplication = operation({
 })
 
 const ofOne = { callers: ['operator'], refusals: ['applicationNotFound'] } as const
-/** Developers may call these for applications that they are members of. */
+/** For applications that the developer is a member of. */
 const ofMembers = { roles: ['admin', 'operator', 'developer'] } as const
 const readByMembers = { roles: everyRole } as const
 
@@ -194,7 +193,7 @@ export const endPreviousApplicationSecret = operation({
   conditional: true,
 })
 
-/** Settings that integrators need to know; operators get them from `getSettings`. */
+/** Integrators need to know them; operators get them from `getSettings`. */
 const serviceMembers = {
   timeZone: Type.Optional(Type.String()),
   presenceSeconds: Type.Optional(Type.Integer()),
@@ -216,7 +215,6 @@ export const getApplication = operation({
   tagged: true,
 })
 
-/** The members by which pages of applications can be sorted. */
 export const applicationSorts = ['createTime', 'appId', 'appName', 'onlineStatus', 'status'] as const
 
 export const pageApplications = operation({

@@ -11,7 +11,7 @@ import { inSession, type OnProgress, type Place } from './session.ts'
 import * as store from './store.ts'
 
 export interface BackupOptions extends Place {
-  /** Takes one piece of the file after the other. */
+  /** Called for one piece after the other. */
   write: (piece: Buffer) => Promise<void>
   onProgress: OnProgress
 }
@@ -24,7 +24,7 @@ export interface BackupSummary {
   missingKeys: string[]
 }
 
-/** Writes what the database holds at one moment. The service keeps running. */
+/** Of one moment. The service keeps running. */
 export function takeBackup({ write, onProgress, ...place }: BackupOptions): Promise<BackupSummary> {
   const { target, keyFile, dataDir, migrationsFolder } = place
   return inSession(place, async ({ sql, openAlone }) => {

@@ -7,11 +7,10 @@ import type { Readable } from 'node:stream'
 import { UserError } from '../runtime/user-error.ts'
 
 /**
- * A file that gets its name once all of it is on the disk; until then it is `<name>.partial`, for its owner alone. Of a
- * link, the file that it leads to is replaced. Devices, pipes and sockets are refused: a rename would replace them.
+ * Gets its name once all of it is on the disk; until then it is `<name>.partial`, for its owner alone. Of a link, the
+ * target is replaced. Devices, pipes and sockets are refused: a rename would replace them.
  */
 export class PartialFile {
-  /** As it was given, for people. */
   private readonly path: string
   /** What it leads to. */
   private readonly target: string
@@ -46,7 +45,7 @@ export class PartialFile {
     })
   }
 
-  /** Reads what was written, before the file gets its name. */
+  /** Before the file gets its name. */
   async read<Answer>(run: (file: FileHandle) => Promise<Answer>): Promise<Answer> {
     return explained(this.path, async () => {
       await this.file.sync()
@@ -59,7 +58,7 @@ export class PartialFile {
     })
   }
 
-  /** Gives the file its name. What had it before is replaced. */
+  /** What had this name is replaced. */
   finish(): Promise<void> {
     return explained(this.path, async () => {
       await this.file.sync()
@@ -81,7 +80,7 @@ export class PartialFile {
   }
 }
 
-/** The file that a path leads to over all links; it need not exist. */
+/** Over all links; the file need not exist. */
 async function targetOf(path: string): Promise<string> {
   for (let target = resolve(path), links = 0; links < mostLinks; links++) {
     const there = await lstat(target).catch(() => undefined)
@@ -94,7 +93,7 @@ async function targetOf(path: string): Promise<string> {
 /** As many as Linux follows. */
 const mostLinks = 40
 
-/** Throws `UserError` for what is there and is no file: a rename would replace it. */
+/** A rename would replace what is no file. Throws `UserError`. */
 function requireFile(path: string, there: Stats | undefined): void {
   if (there === undefined || there.isFile()) return
   if (there.isDirectory()) throw new UserError(`${path} is a folder. Specify a file in it.`)
@@ -112,7 +111,7 @@ export function openBackup(path: string): Promise<FileHandle> {
   })
 }
 
-/** Copies the input to a file without a name: a backup is verified as a whole before any of it is restored. */
+/** To a file without a name: a backup is verified as a whole before any of it is restored. */
 export function spool(input: Readable): Promise<FileHandle> {
   const folder = tmpdir()
   const path = join(folder, `forecourt-${randomBytes(8).toString('hex')}`)
@@ -127,7 +126,7 @@ export function spool(input: Readable): Promise<FileHandle> {
   })
 }
 
-/** Runs, and turns a fault of the path into one clear sentence. */
+/** Turns a fault of the path into one clear sentence. */
 export async function explained<Answer>(path: string, run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run()

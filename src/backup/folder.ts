@@ -4,18 +4,18 @@ import { UserError } from '../runtime/user-error.ts'
 import { explained } from './file.ts'
 import { verifyBackup } from './format.ts'
 
-// A folder of backups, each named by its time. What else lies in it is left alone.
+// What else lies in the folder is left alone.
 
 const namePattern = /^forecourt-\d{8}T\d{6}\.\d{3}Z\.fcb$/
 /** A running backup writes all the time, so a partial file that has not grown for this long was left by a kill. */
 const forgottenAfterMs = 3_600_000
 
-/** A name that sorts by time: `forecourt-20261123T021500.000Z.fcb`, in UTC. */
+/** Sorts by time: `forecourt-20261123T021500.000Z.fcb`, in UTC. */
 export function nameAt(moment: Date): string {
   return `forecourt-${moment.toISOString().replaceAll(/[-:]/g, '')}.fcb`
 }
 
-/** Makes the folder, for its owner only, where it is not there, and removes what killed backups left in it. */
+/** For its owner only. Removes what killed backups left in it. */
 export function prepareFolder(folder: string): Promise<void> {
   return explained(folder, async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -33,15 +33,11 @@ export function prepareFolder(folder: string): Promise<void> {
 export interface Pruned {
   kept: string[]
   removed: string[]
-  /** Damaged files that are newer than the oldest kept backup: they stay for inspection and do not count. */
+  /** Newer than the oldest kept backup: they stay for inspection and do not count. */
   damaged: string[]
 }
 
-/**
- * Keeps the newest complete backups of a folder, which it verifies by reading them, and removes all older ones. A
- * damaged file never takes a complete one's place. `taken` counts as the newest even if its name says otherwise,
- * because a clock can be set back.
- */
+/** A damaged file never takes a good one's place. `taken` counts as the newest, because a clock can be set back. */
 export function keepNewest(folder: string, taken: string, keep: number): Promise<Pruned> {
   return explained(folder, async () => {
     const others = (await readdir(folder)).filter((name) => namePattern.test(name) && name !== taken)
@@ -60,7 +56,6 @@ export function keepNewest(folder: string, taken: string, keep: number): Promise
   })
 }
 
-/** Whether a file is a backup whose every byte is as it was written. */
 async function isWhole(path: string): Promise<boolean> {
   let file: FileHandle | undefined
   try {

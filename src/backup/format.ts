@@ -5,20 +5,20 @@ import { gunzip, gzip } from 'node:zlib'
 import { UserError } from '../runtime/user-error.ts'
 import { type Head, isHead, isTail, type Section, type TableHead, type Tail } from './head.ts'
 
-// A backup is text that gzip has packed (decision 0021): the head as a line of JSON, each table's rows as COPY writes
-// them with `\.` behind the last, and a line with the checksums. It is packed in pieces (gzip calls them members), each
-// of which names its length, so that they are packed and read in parallel. `zcat` reads all of it.
+// A backup is text packed with gzip (decision 0021): the head as a line of JSON, each table's rows as COPY writes them
+// with `\.` behind the last, and a line with the checksums. Each piece (a gzip member) names its length, so that pieces
+// are packed and read in parallel. `zcat` reads all of it.
 
 const pack = promisify<Buffer, { level: number }, Buffer>(gzip)
 const gunzipAtMost = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 
-/** A piece of a table ends with the row that reaches this length. */
+/** A piece ends with the row that reaches this length. */
 const pieceBytes = 1_048_576
-/** How many pieces are packed, or unpacked, at once. */
+/** Pieces that are packed, or unpacked. */
 const atOnce = 3
-/** The most bytes of a piece, packed or not: it ends with the row that passes `pieceBytes`; rows are far shorter. */
+/** Packed or not; rows are far shorter than this. */
 const mostPieceBytes = 64 * pieceBytes
-/** The most bytes of the head and of the tail: some lines for each table. */
+/** Of head and tail: some lines for each table. */
 const mostLineBytes = pieceBytes
 
 const formatVersion = 2
@@ -28,7 +28,7 @@ const lineFeed = 0x0a
 /** RFC 1952: with an extra field "FC" that holds the member's length; no time, no system. */
 const memberStart = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 8, 0, 0x46, 0x43, 4, 0])
 const headerBytes = memberStart.length + 4
-/** The length of the header that gzip itself writes. */
+/** Of the header that gzip itself writes. */
 const plainHeaderBytes = 10
 
 async function toMember(content: Buffer): Promise<Buffer> {
@@ -38,13 +38,11 @@ async function toMember(content: Buffer): Promise<Buffer> {
   return Buffer.concat([memberStart, length, packed])
 }
 
-/** Counts and digests the text of a table. */
 class SectionCount {
   private rows = 0
   private bytes = 0
   private readonly hash = createHash('sha256')
 
-  /** Adds text, and returns the number of rows in it. */
   add(text: Buffer): number {
     const before = this.rows
     for (let at = text.indexOf(lineFeed); at >= 0; at = text.indexOf(lineFeed, at + 1)) this.rows++
@@ -58,16 +56,12 @@ class SectionCount {
   }
 }
 
-/**
- * The rows of a table as one value that is independent of their order: their number, and the sum of the first 64 bits of
- * each row's SHA-256.
- */
+/** Independent of the rows' order: their number, and the sum of the first 64 bits of each row's SHA-256. */
 export class RowSum {
   rows = 0
   private high = 0
   private low = 0
 
-  /** Adds rows as COPY writes them: whole lines. */
   add(text: Buffer): void {
     for (let at = 0, end = text.indexOf(lineFeed); end >= 0; at = end + 1, end = text.indexOf(lineFeed, at)) {
       const digest = hash('sha256', text.subarray(at, end), 'buffer')
@@ -82,7 +76,6 @@ export class RowSum {
   }
 }
 
-/** Writes a backup. `write` is called for one piece after the other. */
 export class BackupWriter {
   bytes = 0
   private readonly write: (piece: Buffer) => Promise<void>
@@ -98,7 +91,7 @@ export class BackupWriter {
     await this.add(lineOf({ forecourtBackup: formatVersion, ...head }))
   }
 
-  /** Writes a table's rows, which come in pieces of any length. Throws when their number differs from the head's. */
+  /** The rows come in pieces of any length. Throws if their number differs from the head's. */
   async addTable(table: TableHead, rows: AsyncIterable<Buffer>, onRows: (rows: number) => void): Promise<void> {
     const count = new SectionCount()
     let pieces: Buffer[] = []
@@ -131,7 +124,7 @@ export class BackupWriter {
   private async add(content: Buffer): Promise<void> {
     if (content.length > mostPieceBytes) throw new UserError('A row is longer than a backup can hold.')
     const packing = toMember(content)
-    // `writeNext` awaits this promise later and reports the failure; without this line it would count as unhandled.
+    // `writeNext` awaits it later and reports the failure, which would count as unhandled until then.
     packing.catch(() => {})
     this.packing.push(packing)
     if (this.packing.length >= atOnce) await this.writeNext()
@@ -154,7 +147,7 @@ function lineOf(value: object): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`)
 }
 
-/** A backup whose every byte has been verified. */
+/** Every byte has been verified. */
 export interface Verified {
   head: Head
   tail: Tail
@@ -164,7 +157,7 @@ export interface Verified {
 const damaged = (why: string) =>
   new UserError(`The backup is damaged, and nothing was written: ${why}. Use another backup, or take a new one.`)
 
-/** Reads a whole backup. Throws `UserError` for a damaged file, for none at all and for one of a newer program. */
+/** Throws `UserError` for a damaged file, for none at all and for one of a newer program. */
 export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) => void): Promise<Verified> {
   const { size } = await file.stat()
   const whole = createHash('sha256')
@@ -192,7 +185,7 @@ export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) =>
 const isOfFormat = (line: unknown): line is { forecourtBackup: number } =>
   typeof line === 'object' && line !== null && 'forecourtBackup' in line && typeof line.forecourtBackup === 'number'
 
-/** The one line that a member holds, as JSON; undefined for anything else. */
+/** Undefined for anything but one line of JSON. */
 async function lineIn(member: Buffer): Promise<unknown> {
   try {
     return JSON.parse((await unpack(member, mostLineBytes)).toString())
@@ -201,7 +194,7 @@ async function lineIn(member: Buffer): Promise<unknown> {
   }
 }
 
-/** Unpacks a member. A few bytes can claim to hold gigabytes, so a member above `mostBytes` is refused. */
+/** A few bytes can claim to hold gigabytes, so a member above `mostBytes` is refused. */
 async function unpack(member: Buffer, mostBytes: number): Promise<Buffer> {
   try {
     return await gunzipAtMost(member, { maxOutputLength: mostBytes })
@@ -212,7 +205,6 @@ async function unpack(member: Buffer, mostBytes: number): Promise<Buffer> {
 
 interface Placed {
   member: Buffer
-  /** The position after the member. */
   end: number
 }
 
@@ -240,7 +232,6 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
   return bytes
 }
 
-/** Reads the tables of a verified backup, one after the other. */
 export class BackupReader {
   private readonly verified: Verified
   private readonly texts: AsyncGenerator<Buffer>
@@ -251,7 +242,7 @@ export class BackupReader {
     this.texts = unpackedOf(file, verified.bytes, onBytes)
   }
 
-  /** Yields the rows of the next table. Throws at its end when they differ from those that were written. */
+  /** Throws at the end if the rows differ from those that were written. */
   async *nextTable(): AsyncGenerator<Buffer> {
     // Before the first table is the head.
     if (this.read === 0) await this.texts.next()
@@ -272,12 +263,12 @@ export class BackupReader {
   }
 }
 
-/** Whether what ends a text begins a line: a value that ends in a backslash and a point has two backslashes. */
+/** A value that ends in a backslash and a point has two backslashes. */
 function isOwnLine(text: Buffer): boolean {
   return text.length === endOfTable.length || text.at(-endOfTable.length - 1) === lineFeed
 }
 
-/** Yields the texts of a file's members, some of them unpacked ahead. */
+/** Some of them unpacked ahead. */
 async function* unpackedOf(file: FileHandle, size: number, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
   const unpacking: Promise<Buffer>[] = []
   for await (const { member } of membersOf(file, size)) {

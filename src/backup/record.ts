@@ -2,7 +2,7 @@ import { transaction } from '../database/transaction.ts'
 import { inSession, type Place } from './session.ts'
 import { type BackupRecord, insertRecord } from './store.ts'
 
-/** Notes in the database that a backup was taken, or could not be, for the metrics and `forecourt doctor`. */
+/** For the metrics and `forecourt doctor`. */
 export function recordBackup(place: Place, record: BackupRecord): Promise<void> {
   return inSession(place, ({ sql }) => transaction(sql, (tx) => insertRecord(tx, record)))
 }

@@ -17,10 +17,10 @@ import * as store from './store.ts'
 
 /** For fewer rows, to fill the existing indexes takes less time than to create them again. */
 const fewRows = 10_000
-/** The actor under which the first start creates its application (src/process/first-application.ts). */
+/** The first start creates its application under this actor (src/process/first-application.ts). */
 const firstStart = 'operator:first start'
 
-/** Checks, before the database is touched, that the backup is complete and that this program can restore it. */
+/** Before the database is touched. */
 export async function requireRestorable(
   file: FileHandle,
   { keyFile, dataDir, migrationsFolder }: Pick<Place, 'keyFile' | 'dataDir' | 'migrationsFolder'>,
@@ -74,11 +74,7 @@ export interface RestoreOptions extends Place {
   onProgress: OnProgress
 }
 
-/**
- * Restores a verified backup (`requireRestorable`) into a database that holds nothing but what a service writes by itself, in
- * one transaction: if it fails, the database is as empty as before. Callbacks stay paused until an operator resumes
- * them.
- */
+/** One transaction: if it fails, the database stays as empty as before. Callbacks stay paused. */
 export function restoreBackup(options: RestoreOptions): Promise<void> {
   return inSession(options, async (session) => {
     const wanted = options.verified.head.migrations.length
@@ -139,7 +135,7 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
   }
 }
 
-/** Throws `UserError` for a table or a column that the schema does not have: nothing else is named in a statement. */
+/** Throws `UserError` for unknown ones: nothing else is named in a statement. */
 function requireKnownTables(head: Head, known: readonly store.Table[]): void {
   const seen = new Set<string>()
   for (const { name, columns, partitions = null } of head.tables) {
@@ -157,7 +153,7 @@ function requireKnownTables(head: Head, known: readonly store.Table[]): void {
   }
 }
 
-/** Locks all tables and returns them. Throws `UserError` when they hold more than a service writes by itself. */
+/** Also locks all tables. Throws `UserError` if they hold more than a service writes by itself. */
 async function requireEmpty(tx: Statements): Promise<string[]> {
   const tables = await store.findTables(tx)
   await store.lockTables(
@@ -178,10 +174,7 @@ async function requireEmpty(tx: Statements): Promise<string[]> {
   )
 }
 
-/**
- * Removes a schema that is newer than the backup's. The backup's schema is then created in its place, and migrated with
- * the data in it.
- */
+/** The backup's schema is created in its place, and migrated with the data in it. */
 async function dropNewerSchema(tx: Statements): Promise<void> {
   const tables = await requireEmpty(tx)
   if (await findDistributed(tx)) {
@@ -192,7 +185,6 @@ async function dropNewerSchema(tx: Statements): Promise<void> {
   await store.dropSchema(tx, tables)
 }
 
-/** Writes the rows of the next table, and returns what was written. */
 async function loadTable(
   tx: Statements,
   table: TableHead,
@@ -224,7 +216,7 @@ async function* summed(texts: AsyncIterable<Buffer>, sum: RowSum): AsyncGenerato
   }
 }
 
-/** Reads a table again, and throws `UserError` when it is not what was written to it. */
+/** Reads the table again; throws `UserError` if it is not what was written. */
 async function requireEqual(tx: Statements, table: TableHead, written: RowSum): Promise<void> {
   const sum = new RowSum()
   for await (const text of store.readRows(tx, table)) sum.add(text)

@@ -1,20 +1,15 @@
 /** A nightly backup and two hours. */
 const lateBackupMs = 26 * 3_600_000
 
-/** Whether the last backup is late, where one is taken each night; also if none was ever taken (null). */
+/** If one is taken each night; null if none was ever taken. */
 export const isBackupLate = (takenAt: Date | null) => takenAt === null || Date.now() - takenAt.getTime() > lateBackupMs
 
 interface Table {
   name: string
-  /** Tables that its rows name. */
   references: readonly string[]
 }
 
-/**
- * The tables that a backup leaves out, because the restored database has its own rows in them or because the rows of
- * the backup would be untrue there.
- * Tokens are included, so that programs continue after a move; people sign in again.
- */
+/** Tokens are included, so that programs continue after a move; people sign in again. */
 const leftOut = new Set([
   // The head names the files that made the schema, and the program creates its routines.
   'schema_migration',
@@ -27,7 +22,7 @@ const leftOut = new Set([
   'operator_totp_draft',
   'used_ticket',
   'sign_in_attempt',
-  // Counted anew after the restore.
+  // Counted again after the restore.
   'platform_count',
   'fleet_count',
   'usage_hour',
@@ -37,10 +32,10 @@ const leftOut = new Set([
   'service_hearing',
 ])
 
-/** Tables whose rows a restore leaves as they are. */
+/** Their rows stay in a restore. */
 const staying = new Set(['schema_migration', 'routine', 'secrets_key'])
 
-/** Tables that a service writes by itself, before anybody uses it; a row in any other table is a user's. */
+/** Before anybody uses the service; a row in any other table is a user's. */
 const writtenByItself = new Set([
   ...leftOut,
   'access_token',
@@ -66,7 +61,7 @@ export const isKept = ({ name }: Pick<Table, 'name'>) => !leftOut.has(name)
 export const isReplaced = ({ name }: Pick<Table, 'name'>) => !staying.has(name)
 export const isWrittenByItself = ({ name }: Pick<Table, 'name'>) => writtenByItself.has(name)
 
-/** Sorts tables so that each comes after those that its rows refer to. */
+/** Each table comes after those that its rows refer to. */
 export function sortByReference<Named extends Table>(tables: readonly Named[]): Named[] {
   const placed = new Map<string, Named>()
   const place = (table: Named) => {

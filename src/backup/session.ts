@@ -5,30 +5,25 @@ import type { Sql, Target } from '../database/open.ts'
 import { waitForDatabase } from '../database/start.ts'
 import { UserError } from '../runtime/user-error.ts'
 
-/** The database that a backup is taken of, or restored into. */
 export interface Place {
   target: Target
   statementTimeoutMs: number
-  /** How long to wait for a database that is not up yet. */
   waitSeconds: number
   keyFile: string | undefined
   dataDir: string
   migrationsFolder: string
   log: Logger
-  /** Aborts the run, with nothing written. */
   signal: AbortSignal
 }
 
-/** How far it is. */
 export type OnProgress = (step: 'verifying' | 'counting' | 'reading' | 'writing', done: number, total: number) => void
 
-/** The connections of a run: one that all steps share, and further ones of their own. */
 export interface Session {
   sql: Sql
   openAlone: () => Sql
 }
 
-/** Connects and runs. A connection that ends early becomes one clear sentence. */
+/** A connection that ends early becomes one clear sentence. */
 export async function inSession<Answer>(
   { target, statementTimeoutMs, waitSeconds, log, signal }: Place,
   run: (session: Session) => Promise<Answer>,

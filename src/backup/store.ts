@@ -4,15 +4,14 @@ import { transaction } from '../database/transaction.ts'
 
 export interface Table {
   name: string
-  /** The columns without those that the database computes. */
+  /** Without those that the database computes. */
   columns: string[]
-  /** Tables that its rows name. */
   references: string[]
-  /** The ranges of ids of its partitions; null for a table that has none. */
+  /** Ranges of IDs; null for a table without partitions. */
   partitions: IdRange[] | null
 }
 
-/** Ids from `first` on, before `end`. */
+/** From `first`, before `end`. */
 export interface IdRange {
   first: number
   end: number
@@ -26,13 +25,12 @@ const partitionsSql = `case when c.relkind = 'p' then (
         select coalesce(json_agg(json_build_object('first', p.first_id, 'end', p.end_id) order by p.first_id), '[]')
         from history_partition p where p.parent = c.relname) end`
 
-/** Whether the schema has partitions; its first version had none. */
+/** The first version of the schema had none. */
 async function hasPartitions(sql: Statements): Promise<boolean> {
   const [row] = await sql`select to_regclass('history_partition') is not null as exists`
   return row?.exists === true
 }
 
-/** The tables of the service's schema, by their names. */
 export async function findTables(sql: Statements): Promise<Table[]> {
   return sql.unsafe<Table[]>(`
     select c.relname as name,
@@ -47,7 +45,7 @@ export async function findTables(sql: Statements): Promise<Table[]> {
     order by c.relname`)
 }
 
-/** The migrations that the database has; none for a database without a schema. */
+/** None for a database without a schema. */
 export async function findMigrations(
   sql: Statements,
 ): Promise<{ version: number; file: string; checksum: string | null }[]> {
@@ -56,35 +54,30 @@ export async function findMigrations(
   return sql`select version, file, checksum from schema_migration order by version`
 }
 
-/** PostgreSQL's version, for people. */
 export async function serverVersion(sql: Statements): Promise<string> {
   const [row] = await sql<[{ version: string }]>`select current_setting('server_version') as version`
   return row.version
 }
 
-/** Lets statements run for any time; a client that hangs between two of them still loses its locks. */
+/** A client that hangs between two statements still loses its locks. */
 export async function disableStatementTimeout(tx: Statements): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = '1min'`
 }
 
-/** On a Citus cluster: the transaction has one connection to each node, and so one snapshot of each. */
+/** On a Citus cluster: one connection to each node, and so one snapshot of each. */
 async function useOneConnectionEach(tx: Statements): Promise<void> {
   await tx`set local citus.multi_shard_modify_mode = 'sequential'`
 }
 
-/** On a Citus cluster: lets the transaction empty and fill tables that refer to each other. */
+/** On a Citus cluster: tables that refer to each other can be emptied and filled. */
 export async function writeToAllNodes(tx: Statements): Promise<void> {
   await useOneConnectionEach(tx)
   // The coordinator as well: its own session's changes would be invisible to its connections.
   await tx`set local citus.enable_local_execution = off`
 }
 
-/**
- * Begins a transaction that reads a consistent state of all nodes of a Citus cluster. A change that concerns two nodes
- * holds its application's lock until both have it. So another connection locks that table: it waits for such changes to
- * end, and holds off new ones until this transaction has its snapshots.
- */
+/** For a Citus cluster. Changes on two nodes hold their application's lock until both have it: this waits for them. */
 export async function beginOnAllNodes(tx: Statements, other: Sql): Promise<void> {
   await useOneConnectionEach(tx)
   await transaction(other, async (gate) => {
@@ -93,16 +86,12 @@ export async function beginOnAllNodes(tx: Statements, other: Sql): Promise<void>
   })
 }
 
-/** The number of a table's rows. */
 export async function countRows(sql: Statements, name: string): Promise<number> {
   const [row] = await sql.unsafe<[{ rows: number }]>(`select count(*) as rows from ${quoted(name)}`)
   return row.rows
 }
 
-/**
- * The last number of each sequence. A sequence is outside of any snapshot, so a reader that calls this after it has
- * read the rows gets a number at least as high as theirs.
- */
+/** A sequence is outside of any snapshot: read it after the rows, and its number is at least as high as theirs. */
 export async function findSequences(sql: Statements): Promise<Record<string, number>> {
   const rows = await sql.unsafe<{ name: string; last: number }[]>(`
     select sequencename as name, last_value as last from pg_sequences
@@ -110,7 +99,7 @@ export async function findSequences(sql: Statements): Promise<Record<string, num
   return Object.fromEntries(rows.map(({ name, last }) => [name, last]))
 }
 
-/** Sets the last number of a sequence. Returns false if there is no sequence of this name. */
+/** Returns false if there is no such sequence. */
 export async function setSequence(tx: Statements, name: string, last: number): Promise<boolean> {
   const [row] = await tx`
     select setval(quote_ident(sequencename)::regclass, ${last}::bigint) from pg_sequences
@@ -118,7 +107,7 @@ export async function setSequence(tx: Statements, name: string, last: number): P
   return row !== undefined
 }
 
-/** A table's rows, as COPY writes them, in pieces of whole rows. */
+/** As COPY writes them, in pieces of whole rows. */
 export async function* readRows(
   sql: Statements,
   { name, columns }: Pick<Table, 'name' | 'columns'>,
@@ -126,12 +115,11 @@ export async function* readRows(
   // A query, because a partitioned table itself cannot be copied.
   const rows = await sql.unsafe(`copy (select ${listed(columns)} from ${quoted(name)}) to stdout`).readable()
   yield* rows
-  // The driver pauses its socket while nothing is read, and leaves it paused at the end; the next answer would never
-  // come.
+  // The driver leaves its socket paused at the end if it paused it meanwhile; the next response would never come.
   rows._read(0)
 }
 
-/** Writes a table's rows, frozen: visible to every transaction at once, so that nothing has to vacuum them later. */
+/** Frozen: visible to every transaction, so that nothing has to vacuum the rows later. */
 export function writeRows(
   tx: Statements,
   { name, columns }: Pick<Table, 'name' | 'columns'>,
@@ -140,23 +128,21 @@ export function writeRows(
   return tx.unsafe(`copy ${quoted(name)} (${listed(columns)}) from stdin${isFrozen ? ' (freeze)' : ''}`).writable()
 }
 
-/** Waits for every writer, keeps all others out until the transaction ends, and removes every row of these tables. */
+/** Waits for every writer, and keeps all others out until the transaction ends. */
 export async function emptyTables(tx: Statements, names: readonly string[]): Promise<void> {
   await tx.unsafe(`truncate ${listed(names)}`)
 }
 
-/** Blocks every other access to these tables until the transaction ends. */
 export async function lockTables(tx: Statements, names: readonly string[]): Promise<void> {
   await tx.unsafe(`lock table ${listed(names)} in access exclusive mode`)
 }
 
-/** Whether a table has rows that meet the condition. */
 export async function hasRows(sql: Statements, name: string, condition = 'true'): Promise<boolean> {
   const [row] = await sql.unsafe(`select 1 from ${quoted(name)} where ${condition} limit 1`)
   return row !== undefined
 }
 
-/** Whether there are applications that somebody else than the first start made or changed. */
+/** That somebody else than the first start made or changed. */
 export async function hasOtherApplications(sql: Statements, firstStart: string): Promise<boolean> {
   const made = await sql<{ app_id: string }[]>`select app_id from application`
   const logged = await sql<{ app_id: string; actor: string }[]>`
@@ -166,12 +152,10 @@ export async function hasOtherApplications(sql: Statements, firstStart: string):
 }
 
 interface Index {
-  /** The statement that removes the index; `create` makes it again. */
   drop: string
   create: string
 }
 
-/** Gives an empty table the partitions that a backup's had. */
 export async function replacePartitions(tx: Statements, name: string, ranges: readonly IdRange[]): Promise<void> {
   const present = await tx<{ name: string }[]>`select name from history_partition where parent = ${name}`
   for (const partition of present) await tx.unsafe(`drop table ${quoted(partition.name)}`)
@@ -180,7 +164,7 @@ export async function replacePartitions(tx: Statements, name: string, ranges: re
   }
 }
 
-/** The indexes of a table that no other table's reference needs, and of its partitions. */
+/** Also of partitions; without those that another table's reference needs. */
 export async function findIndexes(tx: Statements, name: string): Promise<Index[]> {
   const rows = await tx.unsafe<{ index: string; definition: string; constraint: string | null }[]>(
     `select i.indexrelid::regclass::text as index, coalesce(pg_get_constraintdef(c.oid), replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')) as definition,
@@ -200,17 +184,15 @@ export async function findIndexes(tx: Statements, name: string): Promise<Index[]
   )
 }
 
-/** Removes indexes, or makes them. */
 export async function changeIndexes(tx: Statements, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await tx.unsafe(statement)
 }
 
-/** Memory for the sorting that indexes are made by. */
+/** For the sorting that indexes are made by. */
 export async function raiseMaintenanceMemory(tx: Statements): Promise<void> {
   await tx`set local maintenance_work_mem = '256MB'`
 }
 
-/** Removes every table and every sequence of the schema. */
 export async function dropSchema(tx: Statements, tables: readonly string[]): Promise<void> {
   await tx.unsafe(`drop table ${listed(tables)} cascade`)
   const sequences = await tx.unsafe<{ name: string }[]>(
@@ -219,16 +201,13 @@ export async function dropSchema(tx: Statements, tables: readonly string[]): Pro
   for (const { name } of sequences) await tx.unsafe(`drop sequence if exists ${quoted(name)}`)
 }
 
-/** The version of the catalogue that processes may have in memory; 0 for none. */
+/** That processes may have in memory; 0 for none. */
 export async function catalogueVersion(tx: Statements): Promise<number> {
   const [row] = await tx`select version from device_catalogue`
   return row?.version ?? 0
 }
 
-/**
- * Removes what would be untrue in a restored database: leases, the catalogue's version (a running service has seen
- * another catalogue), and callbacks that are sent before an operator resumes them.
- */
+/** What would be untrue here: leases, a catalogue's version that a service has seen, and callbacks not yet resumed. */
 export async function resetLeasesAndPauseCallbacks(
   tx: Statements,
   tables: readonly Pick<Table, 'name' | 'columns'>[],
@@ -242,28 +221,25 @@ export async function resetLeasesAndPauseCallbacks(
   await tx`insert into callback_pause (since) values (now()) on conflict do nothing`
 }
 
-/** Lets the planner know the tables. */
 export async function analyze(sql: Statements, names: readonly string[]): Promise<void> {
   await sql.unsafe(`analyze ${listed(names)}`)
 }
 
-/** A backup that was taken, or could not be. */
 export interface BackupRecord {
   beganAt: Date
-  /** The backup's path; null for standard output. */
+  /** Null for standard output. */
   path: string | null
   rows: number | null
   bytes: number | null
   seconds: number
-  /** Whether the file was read again from the disk. */
+  /** Read again from the disk. */
   isVerified: boolean
-  /** Why the backup failed; null for a success. */
   failure: string | null
 }
 
 const recordsKept = 100
 
-/** Stores a record, and keeps the newest hundred. */
+/** Keeps the newest hundred. */
 export async function insertRecord(tx: Statements, record: BackupRecord): Promise<void> {
   const { beganAt, path, rows, bytes, seconds, isVerified, failure } = record
   await tx`
@@ -274,18 +250,18 @@ export async function insertRecord(tx: Statements, record: BackupRecord): Promis
 }
 
 export interface LastBackups {
-  /** When the newest backup was taken; null if none was. */
+  /** Null if none was. */
   takenAt: Date | null
   path: string | null
   rows: number | null
   bytes: number | null
   isVerified: boolean | null
-  /** When and why the newest could not be taken; null where the newest was. */
+  /** Null if the newest backup was taken. */
   failedAt: Date | null
   failure: string | null
 }
 
-/** Returns the latest backup that was taken, and the latest attempt if that failed; undefined if there was no attempt. */
+/** The latest backup, and the latest attempt if it failed; undefined if there was no attempt. */
 export async function findLastBackups(sql: Statements): Promise<LastBackups | undefined> {
   const [row] = await sql<LastBackups[]>`
     select t.began_at as "takenAt", t.path, t.rows, t.bytes, t.is_verified as "isVerified",

@@ -29,7 +29,6 @@ const examples = {
   sites: `act sites update --app ${appId} --filter billingRuleId=7 --set fastChargeBillRuleId=12 --dry-run`,
 }
 
-/** The commands that do to everything that matches what an operation does to one. */
 export function actCommands(program: CliCommand, context: Context): void {
   const acts = program
     .command('act')
@@ -91,7 +90,6 @@ async function beginAct(kind: Kind, act: Act['act'], options: ActOptions, contex
   })
 }
 
-/** Waits for an act and prints its outcome. */
 function waitFor(id: number, signal: AbortSignal, context: Context): Promise<void> {
   const client = context.client()
   return waitForJob<Act>(id, signal, context, {

@@ -1,4 +1,4 @@
-/** Every row of a page operation's `.all`, as Array.fromAsync would have it, which Node 20 lacks. */
+/** Array.fromAsync, which Node 20 lacks. */
 export async function rowsOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
   const all: Row[] = []
   for await (const row of rows) all.push(row)

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { UsageError } from './usage-error.ts'
 
-/** A whole number on the command line. */
 export function wholeNumber(minimum: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
@@ -10,12 +9,10 @@ export function wholeNumber(minimum: number): (text: string) => number {
   }
 }
 
-/** An option that may be given several times. */
 export function collect(text: string, given: string[] = []): string[] {
   return [...given, text]
 }
 
-/** The filters of `--filter name=value`. */
 export function filtersOf(given: string[] = []): Record<string, string> {
   const pairs = given.map((text): [string, string] => {
     const at = text.indexOf('=')

@@ -8,7 +8,6 @@ import { UsageError } from './usage-error.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** Backup, restore, and what ends the pause of callbacks that a restore leaves. */
 export function backupCommands(program: CliCommand, context: Context): void {
   program
     .command('backup')
@@ -50,7 +49,6 @@ interface FolderOptions {
   keep?: string
 }
 
-/** Where a backup is written: to a file, to standard output, or to a folder that keeps the newest. */
 interface Destination {
   path: string | undefined
   folder: string | undefined
@@ -102,7 +100,6 @@ async function backup(given: string | undefined, options: FolderOptions, context
   else await prune(destination, found, `${file}: verified, ${words}`, context)
 }
 
-/** Takes a backup, and records its outcome for the metrics and the doctor. */
 async function takeAndNote(destination: Destination, place: Place, context: Context) {
   const { recordBackup } = await import('../backup/record.ts')
   const [beganAt, began] = [new Date(), performance.now()]
@@ -121,7 +118,7 @@ async function takeAndNote(destination: Destination, place: Place, context: Cont
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error)
     const record = { beganAt, path, rows: null, bytes: null, seconds: seconds(), isVerified: false, failure }
-    // The record of a failed backup may fail too: the database may be the reason for both.
+    // The database may be the reason for both failures.
     await recordBackup(place, record).catch(() => {})
     throw error
   }
@@ -214,7 +211,7 @@ async function resume(context: Context): Promise<void> {
   )
 }
 
-/** Runs on the database of the settings, whether the service does or not. A signal ends it with nothing written. */
+/** Runs whether the service does or not. A signal ends it with nothing written. */
 async function atPlace<Answer>(
   context: Context,
   options: { mayMake?: true },
@@ -226,7 +223,6 @@ async function atPlace<Answer>(
   const stopping = new AbortController()
   const stop = (name: string) => stopping.abort(new UserError(`Stopped by ${name}. Nothing was written.`))
   process.on('SIGINT', stop).on('SIGTERM', stop)
-  // Messages that help users are thrown or printed; the log is only for users who ask for it.
   const log = openLog(config.logLevel === 'info' ? 'error' : config.logLevel)
   try {
     const { owner: target, close } = await openBesideService(config, {

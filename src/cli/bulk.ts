@@ -41,7 +41,6 @@ const exportKinds = [
 ]
 type ExportKind = (typeof exportKinds)[number]
 
-/** The commands that send files of rows, and get them. */
 export function bulkCommands(program: CliCommand, context: Context): void {
   const imports = program
     .command('import')
@@ -197,7 +196,6 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-/** Waits for an import, saves its refused rows if a file for them is named, and prints its outcome. */
 function waitFor(id: number, refused: string | undefined, signal: AbortSignal, context: Context): Promise<void> {
   const client = context.client()
   return waitForJob<Import>(id, signal, context, {
@@ -251,7 +249,7 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
   })
 }
 
-/** Saves a file once it is complete, for its owner alone: it holds names and phone numbers. */
+/** Once it is complete, for its owner alone: it holds names and phone numbers. */
 async function saveWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const { PartialFile } = await import('../backup/file.ts')
   const file = await PartialFile.create(path)

@@ -3,7 +3,7 @@ import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The options of a command that an application may use as well as an operator. */
+/** For commands that an application may use as well as an operator. */
 export interface CallerOptions {
   app?: string
   appId?: string | undefined
@@ -25,7 +25,6 @@ interface Caller<AppId> {
   appId: AppId
 }
 
-/** Calls for one application, which the options or the environment name. */
 export function callerOfOne(options: CallerOptions, context: Context): Caller<string> {
   const appId = options.appId ?? (options.app === undefined ? applicationOf(context) : undefined)
   const caller = options.app === undefined && appId === undefined ? undefined : callerOf({ ...options, appId }, context)
@@ -33,10 +32,7 @@ export function callerOfOne(options: CallerOptions, context: Context): Caller<st
   throw new UsageError('specify the application: --app APPID with an operator key, or --app-id APPID with its secret')
 }
 
-/**
- * Calls for the application that the options name, or for all. Without an option the operator key of the environment
- * comes before an application of the environment.
- */
+/** Without an option, the environment's operator key comes before its application. */
 export function callerOf({ app, appId, appSecret }: CallerOptions, context: Context): Caller<string | undefined> {
   if (app !== undefined && appId !== undefined) {
     throw new UsageError('use either --app (with an operator key) or --app-id (with the application’s secret)')

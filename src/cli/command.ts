@@ -2,11 +2,9 @@ import { Command, type ErrorOptions } from 'commander'
 
 interface Example {
   line: string
-  /** What the example does, where its line does not show it. */
   what: string | undefined
 }
 
-/** A command whose help ends with examples. */
 export class CliCommand extends Command {
   readonly examples: Example[] = []
 
@@ -14,7 +12,7 @@ export class CliCommand extends Command {
     return new CliCommand(name)
   }
 
-  /** The command as it is typed, with the program's name. */
+  /** As it is typed, with the program's name. */
   get path(): string {
     const above = this.parent as CliCommand | null
     return above === null ? this.name() : `${above.path} ${this.name()}`
@@ -25,7 +23,7 @@ export class CliCommand extends Command {
     return super.error(message, options)
   }
 
-  /** Adds an example: a line as it is typed, without the program's name. */
+  /** A line as it is typed, without the program's name. */
   example(line: string, what?: string): this {
     if (this.examples.length === 0) this.addHelpText('after', () => this.showExamples())
     this.examples.push({ line, what })

@@ -3,7 +3,6 @@ import { Argument } from 'commander'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 
-/** The shells that have a completion script, each with the function that writes it. */
 const shells = { bash, zsh, fish } as const
 type Shell = keyof typeof shells
 
@@ -13,7 +12,6 @@ const installed: Record<Shell, string> = {
   fish: 'forecourt completion fish > ~/.config/fish/completions/forecourt.fish',
 }
 
-/** The command that prints a shell's completion script. */
 export function completionCommands(program: CliCommand, context: Context): void {
   program
     .command('completion')
@@ -30,12 +28,9 @@ export function completionCommands(program: CliCommand, context: Context): void 
     })
 }
 
-/** A command, and the words that may follow it. */
 interface Node {
-  /** The command's words after the program's name. */
   path: string
   commands: { name: string; description: string }[]
-  /** The fixed values of the first argument that has some. */
   values: string[]
   options: { flag: string; description: string; values: string[]; takesValue: boolean }[]
 }
@@ -58,12 +53,11 @@ function nodesOf(command: CliCommand, everywhere: readonly Option[], path = ''):
   return [node, ...children.flatMap((child) => nodesOf(child, everywhere, `${path} ${child.name()}`.trim()))]
 }
 
-/** Quotes a text as all three shells read it. */
+/** As all three shells read it. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** A clause of a shell's `case` for each flag with fixed values. */
 function valueClauses(nodes: Node[], show: (values: string[]) => string): string[] {
   return nodes.flatMap(({ path, options }) =>
     options

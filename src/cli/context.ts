@@ -8,7 +8,6 @@ import { UsageError } from './usage-error.ts'
 
 type OutputStream = Writable & { isTTY?: boolean; columns?: number }
 
-/** The process's arguments, environment and streams. */
 export interface Surroundings {
   environment: Record<string, string | undefined>
   stdin: Readable
@@ -16,7 +15,6 @@ export interface Surroundings {
   stderr: OutputStream
 }
 
-/** The options of every command. */
 interface GlobalOptions {
   json?: true
   quiet?: true
@@ -25,21 +23,19 @@ interface GlobalOptions {
   key?: string
 }
 
-/** The command line's exit codes (contract §8). */
+/** Contract §8. */
 export const exitCodes = { done: 0, failed: 1, wrongUsage: 2, refused: 3, someRefused: 4 } as const
 type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 const colours = { red: 31, green: 32, yellow: 33, bold: 1 } as const
 
-/** What every command uses: the settings, the service and the terminal. */
 export class Context {
   readonly environment: Surroundings['environment']
   readonly stdin: Readable
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** The exit code when nothing is thrown. */
   exitCode: ExitCode = exitCodes.done
-  /** Whether the command itself handles a standard output that is no longer read. */
+  /** The command itself handles a standard output that is no longer read. */
   outlivesReader = false
   private program: CliCommand | undefined
 
@@ -50,7 +46,6 @@ export class Context {
     this.stderr = stderr
   }
 
-  /** Sets the program whose options hold for every command. */
   follow(program: CliCommand): void {
     this.program = program
   }
@@ -67,17 +62,16 @@ export class Context {
     return this.options.quiet === true
   }
 
-  /** Whether standard error is a terminal, where a progress bar makes sense. */
+  /** A progress bar makes sense only on a terminal. */
   get isWatched(): boolean {
     return this.stderr.isTTY === true && !this.isQuiet
   }
 
-  /** The address of the service, without a slash at its end. Throws a `UsageError` for what is none. */
+  /** Without a slash at its end. Throws `UsageError`. */
   get url(): string {
     return readServiceAddress(this.options.url ?? (this.environment.FORECOURT_URL?.trim() || 'http://127.0.0.1:8080'))
   }
 
-  /** The settings of the service, for commands that do without it. */
   config(): Config {
     return readConfig(this.environment)
   }
@@ -86,7 +80,6 @@ export class Context {
     return this.options.allowHttp === true
   }
 
-  /** The client that calls with the operator key. */
   client(): Forecourt {
     const baseUrl = this.requireAddress('the operator key')
     const operatorKey = this.secret('--key', this.options.key, 'FORECOURT_OPERATOR_KEY')
@@ -96,12 +89,10 @@ export class Context {
     return new Forecourt({ baseUrl, operatorKey, allowHttp: true })
   }
 
-  /** Whether an operator key is given. */
   get hasKey(): boolean {
     return (this.options.key ?? readSecret(this.environment, 'FORECOURT_OPERATOR_KEY')) !== undefined
   }
 
-  /** The client that calls as an application. */
   applicationClient(appId: string, givenSecret: string | undefined): Forecourt {
     const baseUrl = this.requireAddress('the application’s secret')
     const appSecret = this.secret('--app-secret', givenSecret, 'APP_SECRET')
@@ -111,7 +102,7 @@ export class Context {
     return new Forecourt({ baseUrl, appId, appSecret, allowHttp: true })
   }
 
-  /** A secret, given as an option or in the environment. Warns about an option: the list of processes shows it. */
+  /** Warns about a secret given as an option: the list of processes shows it. */
   secret(option: string, given: string | undefined, variable: string): string | undefined {
     if (given === undefined) return readSecret(this.environment, variable)
     this.remark(`Warning: other users of this machine can see ${option} in the process list. Set ${variable} instead.`)
@@ -128,18 +119,18 @@ export class Context {
     return url
   }
 
-  /** Tells the outcome on standard output: one JSON value with --json, else these words. */
+  /** To standard output: one JSON value with --json, else these words. */
   result(value: unknown, words: string): void {
     const text = this.isJson ? JSON.stringify(value, null, 2) : words
     if (text !== '') this.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
   }
 
-  /** Tells on standard error what helps but is not the outcome. */
+  /** To standard error: what helps, but is not the result. */
   remark(words: string): void {
     if (!this.isQuiet) this.stderr.write(`${words}\n`)
   }
 
-  /** Colours the words if standard output is a terminal, NO_COLOR is not set and TERM is not dumb. */
+  /** If standard output is a terminal, NO_COLOR is not set and TERM is not dumb. */
   coloured(colour: keyof typeof colours, words: string): string {
     const { NO_COLOR, TERM } = this.environment
     const isPlain = this.stdout.isTTY !== true || Boolean(NO_COLOR) || TERM === 'dumb'

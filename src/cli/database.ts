@@ -11,7 +11,6 @@ interface EraseOptions {
   dryRun?: true
 }
 
-/** The commands that go straight to the database of the settings. */
 export function databaseCommands(program: CliCommand, context: Context): void {
   const migrate = program
     .command('migrate')

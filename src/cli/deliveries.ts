@@ -13,12 +13,11 @@ interface ReplayOptions extends CallerOptions {
   status?: NonNullable<ReplayDeliveriesRequest['status']> | typeof undelivered
 }
 
-/** The states of a delivery in the order of their numbers, from 1. */
+/** In the order of their numbers, from 1. */
 const statuses = ['waiting', 'delivered', 'dead']
-/** What waits, is dead, or was made while the callback was stopped. */
+/** Pending and failed deliveries, and missed events. */
 const undelivered = 'undelivered'
 
-/** The commands for callbacks that were sent. */
 export function deliveryCommands(program: CliCommand, context: Context): void {
   const delivery = program
     .command('delivery')
@@ -68,7 +67,6 @@ async function replayDeliveries(options: ReplayOptions, context: Context): Promi
   context.result(outcome, `${replayed} ${replayed === 1 ? 'delivery' : 'deliveries'} will be replayed.`)
 }
 
-/** A state by its word, or by its number in the API. */
 function readStatus(given: string): number | typeof undelivered {
   if (given === undelivered) return undelivered
   const status = statuses.indexOf(given) + 1 || Number(given)

@@ -1,9 +1,9 @@
 import type { DeviceBatchRow, PlacementBatchRow, SiteBatchRow, StateReport } from '#sdk/api'
 import { divisionName } from '../regions/names.ts'
 
-// The demonstration's fleet. Every record follows from its number, so that a second run finds the records of the first.
+// Every record follows from its number, so that a second run finds the records of the first.
 
-/** Districts by their codes, each with a point that lies at least 1.25 km within its borders. */
+/** By district code: a point at least 1.25 km within its borders. */
 const places: readonly (readonly [code: string, longitude: number, latitude: number])[] = [
   ['110101', 116.4164, 39.9286], // 北京市东城区
   ['110102', 116.366, 39.9125], // 北京市西城区
@@ -73,15 +73,15 @@ const places: readonly (readonly [code: string, longitude: number, latitude: num
   ['650104', 87.57, 43.87], // 乌鲁木齐市新市区
 ]
 
-/** How far a site may be from its district's point: 1.2 km at most, corner to corner. */
+/** 1.2 km at most, corner to corner. */
 const spread = { longitude: 0.009, latitude: 0.0075 }
-/** How far a device may be from its site's point: some 50 m. */
+/** Some 50 m. */
 const besideSite = { longitude: 0.0005, latitude: 0.0004 }
 
 export const demoApplications = [
   { appName: '演示·星驰充电', operatorName: '星驰新能源科技有限公司', serialPrefix: 'FDA' },
   { appName: '演示·绿源停车', operatorName: '绿源智慧停车有限公司', serialPrefix: 'FDB' },
-  // The callback has a host name that does not exist, so that the demonstration shows failing deliveries.
+  // The host name does not exist, so that the demonstration shows failing deliveries.
   {
     appName: '演示·城投智行',
     operatorName: '城投智行运营有限公司',
@@ -177,7 +177,7 @@ const doorOf = (index: number) => doors[index % doors.length] as string
 const faults = ['道闸臂未复位', '地感线圈无信号', '控制板通信超时', '电机过热保护', '限位开关异常']
 const versions = ['V2.3.1', 'V2.3.4', 'V2.4.0']
 
-/** A generator of random numbers from 0 to 1, which are always the same for the same seed. */
+/** From 0 to 1, always the same for the same seed. */
 export function numbersFrom(seed: number): () => number {
   let state = (seed * 0x9e3779b1) >>> 0
   return () => {
@@ -230,12 +230,11 @@ export function demoSite(index: number, rules: RuleIds): SiteBatchRow {
   }
 }
 
-/** The device with this number of an application, at one of its sites. */
 export function demoDevice(index: number, serialPrefix: string, appId: string, site: SiteBatchRow): DeviceBatchRow {
   const next = numbersFrom(1_000_000 + index)
   const [longitude = 0, latitude = 0] = site.coordinates?.split(',').map(Number) ?? []
   return {
-    // With the application's id in it: a second demonstration elsewhere has other serials.
+    // With the application's ID in it, so that a second demonstration elsewhere has other serials.
     deviceNo: `${serialPrefix}${appId.slice(0, 6).toUpperCase()}${String(index + 1).padStart(5, '0')}`,
     deviceName: `${site.siteName} ${doorOf(index)}`.slice(0, 64),
     tag: site.siteName,
@@ -247,13 +246,11 @@ export function demoDevice(index: number, serialPrefix: string, appId: string, s
   }
 }
 
-/** The placement of the device with this number: its site, and the lane that its name says. */
 export function demoPlacement(index: number, deviceNo: string, siteId: number): PlacementBatchRow {
   const laneName = doorOf(index)
   return { deviceNo, siteId, laneType: laneName.endsWith('出口') ? 2 : 1, laneName }
 }
 
-/** The state of a device of the demonstration, as far as its next report depends on it. */
 export interface DemoState {
   isFaulty: boolean
   isOnline: boolean
@@ -262,11 +259,7 @@ export interface DemoState {
 /** About 2 of 100 devices are faulty at any time, each for some four reports, and 3 of 100 have no network. */
 const chances = { fails: 0.005, isMended: 0.25, losesNetwork: 0.03, opens: 0.25, closes: 0.25 }
 
-/**
- * Returns a device's next report and its state after it. Most reports are signs of life; some open, close, fail,
- * recover or lose the network. The first report of a run has every member, because an earlier run may have left other
- * values.
- */
+/** The first report of a run has every field, because an earlier run may have left other values. */
 export function nextReport(
   deviceNo: string,
   before: DemoState | undefined,

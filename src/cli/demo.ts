@@ -15,14 +15,12 @@ interface DemoOptions {
   devices: number
 }
 
-/** The states that this run has reported, by serial. */
 type States = Map<string, import('./demo-fleet.ts').DemoState>
 
-/** An application of the demonstration, and its share of the records. */
 interface Member {
   appId: string
   appName: string
-  /** The application's secret, where this run has created it. */
+  /** Null if an earlier run created the application. */
   appSecret: string | null
   sites: number
   devices: string[]
@@ -33,7 +31,6 @@ const batchRows = 500
 const tickMs = 2_000
 const reportsOfTick = 150
 
-/** The command that fills a service with a believable fleet. */
 export function demoCommands(program: CliCommand, context: Context): void {
   program
     .command('demo')
@@ -92,14 +89,13 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
   }
 }
 
-/** An application's share of a total; the last application gets the rest. */
+/** The last application gets the rest. */
 function share(total: number, index: number): number {
   return Math.floor((total * (index + 1)) / 3) - Math.floor((total * index) / 3)
 }
 
 type Application = typeof import('./demo-fleet.ts')['demoApplications'][number]
 
-/** Makes what an application lacks of its share. */
 async function makeMember(
   client: Forecourt,
   application: Application,
@@ -141,7 +137,6 @@ async function makeMember(
   }
 }
 
-/** Places the devices that have no placement at their sites. Returns the number of refusals. */
 async function placeDevices(
   client: Forecourt,
   appId: string,
@@ -204,7 +199,6 @@ async function reportAll(client: Forecourt, members: Member[], states: States, s
   return reports
 }
 
-/** Reports a few devices at each tick, one application after the other, until it is aborted. */
 async function keepReporting(
   client: Forecourt,
   members: Member[],

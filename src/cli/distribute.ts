@@ -9,10 +9,7 @@ import { UserError } from '../runtime/user-error.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/**
- * Distributes an empty database, that of the settings, over its Citus cluster. Returns warnings: faults that do not
- * stop it and should be mended soon.
- */
+/** Returns warnings: faults that do not stop it and should be mended soon. */
 export async function distributeDatabase({ databaseUrl: target, workers, ...config }: Config): Promise<string[]> {
   if (target === undefined) {
     throw new UserError(

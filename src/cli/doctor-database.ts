@@ -35,7 +35,6 @@ import { readDatabaseSize } from '../service/store.ts'
 import { type Finding, fail, inBytes, ok, told, warn } from './finding.ts'
 import { migrationsFolder } from './migrate.ts'
 
-/** Checks a database, and what the service keeps in it. */
 export async function lookIntoDatabase(config: Config, target: Target): Promise<Finding[]> {
   const database = new Database(target, config.statementTimeoutMs)
   const log = openLog('silent')
@@ -83,7 +82,7 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
   found.push(...nodes)
   found.push(lookAtDisk(config, await readDatabaseSize(sql, isDistributed)))
   found.push(lookAtBackups(await findLastBackups(sql), config))
-  // What is left lies on all nodes.
+  // The rest lies on all nodes.
   if (nodes.some(({ status }) => status === 'fail')) return found
   found.push(...(await lookAtCallbacks(sql, config)), await lookAtSecrets(sql, config, target))
   return found
@@ -141,7 +140,7 @@ async function lookAtSchema(sql: Sql): Promise<Finding> {
   return warn('schema', `pending migrations: ${names}`, 'Start the service, or run `forecourt migrate up`.')
 }
 
-/** Reports the disk of the embedded database; of a database elsewhere, only its size and growth. */
+/** Of a database elsewhere, only its size and growth. */
 export function lookAtDisk(
   { dataDir, databaseUrl }: Config,
   size: { bytes: number | null; bytesPerDay: number | null } | null,

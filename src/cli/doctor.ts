@@ -11,7 +11,7 @@ import { lookAtDisk, lookIntoDatabase } from './doctor-database.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { findPortUse } from './listeners.ts'
 
-/** Checks everything that a service with these settings depends on. Changes and starts nothing. */
+/** Changes and starts nothing. */
 export async function examine(environment: Record<string, string | undefined>): Promise<Finding[]> {
   let config: Config
   try {
@@ -103,7 +103,6 @@ async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise
   }
 }
 
-/** Asks the provider of single sign-on for its metadata and keys; returns nothing for a service without one. */
 async function lookAtSignOn(config: Config): Promise<Finding[]> {
   const provider = openProvider(config)
   if (provider === undefined) return []

@@ -1,7 +1,6 @@
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 
-/** The commands about the program itself: its reference page and completion. */
 export function documentCommands(program: CliCommand, context: Context): void {
   program
     .command('openapi')

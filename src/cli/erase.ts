@@ -8,13 +8,11 @@ import { operations } from '../reference/operations.ts'
 import { openLog } from '../runtime/log.ts'
 import { UserError } from '../runtime/user-error.ts'
 
-/** One site, or all sites that were deleted that many days ago. */
 type What = { appId: string; siteId: number } | { appId: string | null; days: number }
 
-/** The operations of which a response with a site is stored for retries. */
+/** Their responses, stored for retries, can hold a site. */
 const storingSites = operations.filter(({ idempotent, data }) => idempotent && canHoldPersonalData(data))
 
-/** Erases personal data of deleted sites from the database that the settings name. */
 export async function eraseFromDatabase(config: Config, what: What, isDryRun: boolean): Promise<Erasure> {
   const { owner: target, close } = await openBesideService(config)
   const database = new Database(target, config.statementTimeoutMs)

@@ -15,18 +15,16 @@ import type { ListenOptions } from './listen.ts'
 import { UsageError } from './usage-error.ts'
 
 const lookEveryMs = 500
-/** How long events are polled before the stream is tried again. */
+/** After this the stream is tried again. */
 const pollForMs = 60_000
 const eventsPerLook = 100
-/** The code with which a service that stops closes its streams. */
+/** With this code a service that stops closes its streams. */
 const unavailable = 50003
 const firstPauseMs = 250
-/** The longest pauses before the local program and the service are tried again. */
 const longestPauseMs = 5_000
-/** How long a callback under way may still take after Ctrl-C. */
+/** How long a callback under way may take after Ctrl-C. */
 const endWithinMs = 2_000
 
-/** Posts an application's events to a local program until Ctrl-C, and prints where the next run can begin. */
 export async function forwardEvents(options: ListenOptions, context: Context): Promise<void> {
   const { forward, after, types: type } = options
   const url = requireForward(forward, context)
@@ -35,7 +33,7 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
   const signal = untilInterrupted()
   const startId = after ?? (await newestId(client, appId, signal))
   if (startId === undefined) return
-  // Uses the system's resolver, because it knows the names of this machine's containers.
+  // The system's resolver knows the names of this machine's containers.
   const callbacks = openCallbackClient({
     privateCallbacks: 'allow',
     resolve: (hostname) => lookup(hostname, { all: true }),
@@ -59,7 +57,7 @@ export async function forwardEvents(options: ListenOptions, context: Context): P
   }
 }
 
-/** The address to post to. Refuses one to which events would travel over other networks in plain text. */
+/** Refuses an address to which events would travel over other networks in plain text. */
 function requireForward(forward: string, context: Context): URL {
   const fault = callbackUrlFault(forward, 'allow')?.en.replace('https://', 'http:// or https://')
   if (fault !== undefined) throw new UsageError(`--forward ${fault}, but it is "${forward}"`)
@@ -77,7 +75,6 @@ function secretOf(options: ListenOptions, context: Context): { secret: string; i
   return { secret, isNew: given === undefined }
 }
 
-/** The id of the application's newest event; 0 if it has none, undefined if the command was interrupted. */
 async function newestId(client: Forecourt, appId: string, signal: AbortSignal): Promise<number | undefined> {
   try {
     const { list } = await client.pageEvents({ appId, order: 'desc', pageSize: 1 }, { signal })
@@ -100,10 +97,8 @@ interface ForwarderParts {
   startId: number
 }
 
-/** Posts the events after `lastId`, one by one. A failed post is repeated, and reported once. */
 class EventForwarder {
   posted = 0
-  /** The last event that the local program has taken. */
   lastId: number
   private readonly parts: ForwarderParts
   private readonly reconnects = new Reconnects()
@@ -113,7 +108,7 @@ class EventForwarder {
     this.lastId = parts.startId
   }
 
-  /** Posts events until it is interrupted; then it returns, or throws the abort error. Throws the service's refusals. */
+  /** After an interrupt it returns, or throws the abort error. Throws the service's refusals. */
   async run(): Promise<void> {
     const { signal, callbacks } = this.parts
     signal.addEventListener('abort', () => setTimeout(() => callbacks.close(), endWithinMs).unref())
@@ -122,7 +117,7 @@ class EventForwarder {
     }
   }
 
-  /** Posts events as they are written, until the stream ends. Returns false if the service has no stream for it. */
+  /** Returns false if the service has no stream for it. */
   private async follow(): Promise<boolean> {
     const { client, appId, type, signal } = this.parts
     const query = { appId, type, afterId: this.lastId }
@@ -140,7 +135,6 @@ class EventForwarder {
     return true
   }
 
-  /** Asks for events again and again, for a while. */
   private async poll(): Promise<void> {
     const { client, appId, type, signal } = this.parts
     const until = performance.now() + pollForMs
@@ -161,10 +155,7 @@ class EventForwarder {
     this.posted++
   }
 
-  /**
-   * The answer to a request, which is repeated until the service responds. Undefined, if it is optional and the service
-   * has no such operation, or no place for another stream. Throws its other refusals.
-   */
+  /** Repeats the request until the service responds. Undefined if it is optional and the service does not offer it. */
   private async answered<Answer>(ask: () => Promise<Answer>, isOptional = false): Promise<Answer | undefined> {
     const { context, signal } = this.parts
     for (let failures = 0; ; failures++) {
@@ -188,7 +179,6 @@ class EventForwarder {
     context.remark(`The service at ${context.url} is unavailable (${error.reason}). Retrying until it responds.`)
   }
 
-  /** Posts an event until the local program takes it. */
   private async post(event: Event): Promise<void> {
     const { callbacks, context, appId, url, secret, signal } = this.parts
     const { id, type, occurredAt, data } = event
@@ -212,10 +202,7 @@ class EventForwarder {
     }
   }
 
-  /**
-   * Prints a line about an event. It is part of the outcome, except with --json, where the outcome is one value at the
-   * end.
-   */
+  /** Part of the result, except with --json, where the result is one value at the end. */
   private tell(line: string): void {
     const { context } = this.parts
     if (context.isJson) context.remark(line)
@@ -223,13 +210,13 @@ class EventForwarder {
   }
 }
 
-/** Whether the service has no such operation, or no place for another stream of the caller. */
+/** The service has no such operation, or no place for another stream. */
 function isNotOffered(error: unknown): boolean {
   if (!(error instanceof ForecourtError)) return false
   return error.code === 10007 || (error.status === 404 && error.name !== 'applicationNotFound')
 }
 
-/** Whether the same request may succeed later: the service is away, busy or starting. */
+/** The service is away, busy or starting. */
 function isPassing(error: unknown): error is ForecourtError {
   return error instanceof ForecourtError && ([0, 408, 429].includes(error.status) || error.status >= 500)
 }
@@ -238,7 +225,6 @@ function pauseMs(failures: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** failures)
 }
 
-/** What an event is about, for people: a serial number, or the id or name of its record. */
 function subjectOf(data: unknown): string {
   const { deviceNo, siteName, ruleName, id } = data as Record<string, unknown>
   return String(deviceNo ?? siteName ?? ruleName ?? id ?? '-')

@@ -2,13 +2,10 @@ import type { Finding as ServiceFinding } from '../service/findings.ts'
 import { fill } from '../vocabulary/fill.ts'
 import { findingWords } from '../vocabulary/findings.ts'
 
-/** The result of one check. */
 export interface Finding {
   name: string
   status: 'ok' | 'warn' | 'fail'
-  /** The result in words. */
   message: string
-  /** What to do about it; null when there is nothing to do. */
   todo: string | null
 }
 
@@ -16,7 +13,7 @@ export const ok = (name: string, message: string): Finding => ({ name, status: '
 export const warn = (name: string, message: string, todo: string): Finding => ({ name, status: 'warn', message, todo })
 export const fail = (name: string, message: string, todo: string): Finding => ({ name, status: 'fail', message, todo })
 
-/** A finding of the service in English; `more` follows its sentence. */
+/** `more` follows the sentence. */
 export function told({ code, status, values }: ServiceFinding, more?: string): Finding {
   const words: { check: string; en: string; withReason?: { en: string }; todo?: { en: string } } = findingWords[code]
   const shown = Object.entries(values).map(([name, value]) => {
@@ -29,7 +26,6 @@ export function told({ code, status, values }: ServiceFinding, more?: string): F
   return { name: words.check, status, message: more === undefined ? sentence : `${sentence} ${more}`, todo }
 }
 
-/** A size as people read it: 1.2 GB. */
 export function inBytes(bytes: number): string {
   const units = ['kB', 'MB', 'GB', 'TB']
   let value = bytes / 1000

@@ -4,8 +4,6 @@ import { UserError } from '../runtime/user-error.ts'
 import { type Context, exitCodes } from './context.ts'
 import { progressBar } from './progress.ts'
 
-// What the commands of imports and acts share: both wait for a job of the service.
-
 /** The most refused rows that are printed; the result has all of them. */
 const shownRefusals = 20
 const lookEveryMs = 250
@@ -13,7 +11,6 @@ const done = { finished: 3, failed: 4, cancelled: 5 } as const
 
 export const jobStatuses = ['', 'waiting', 'running', 'done', 'failed', 'cancelled']
 
-/** Runs until the end or until Ctrl-C. */
 export async function watch(context: Context, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const ending = new AbortController()
   const interrupt = () => ending.abort(new UserError('Interrupted.'))
@@ -29,19 +26,16 @@ export async function watch(context: Context, act: (signal: AbortSignal) => Prom
   }
 }
 
-/** A job as the service answers it. */
 interface Job {
   status: number
   refused: number
   error: string | null
 }
 
-/** How a command asks for a job and tells its outcome. */
 interface JobWords<Of extends Job> {
   noun: 'import' | 'act'
   get(): Promise<Of>
   refusedRows(): Promise<{ rows<Row>(): AsyncIterable<Row> }>
-  /** Saves the refused rows, if the user wants that. */
   saveRefused?(): Promise<void>
   /** How much of the job is done, and of how much. */
   progress(job: Of): [number, number]
@@ -50,7 +44,6 @@ interface JobWords<Of extends Job> {
   onCancel: string
 }
 
-/** Waits for a job and prints its outcome. */
 export async function waitForJob<Of extends Job>(
   id: number,
   signal: AbortSignal,
@@ -94,12 +87,10 @@ async function untilEnded<Of extends Job>(
 }
 
 interface RefusedRow {
-  /** Of an import. */
   line?: number
   code: number
   msg: string
   errors: { field: string; reason: string }[] | null
-  /** Of an act. */
   deviceNo?: string
   id?: number
 }

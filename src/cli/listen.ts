@@ -10,7 +10,6 @@ export interface ListenOptions extends CallerOptions {
   secret?: string
 }
 
-/** The command that brings callbacks to a developer's own machine. */
 export function listenCommands(program: CliCommand, context: Context): void {
   const listen = program
     .command('listen')

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
-/** What a look at a port finds: the service, another program, nobody, or that this user may not listen there. */
 export type PortUse =
   | { kind: 'free' | 'forbidden' | 'unusable'; reason?: string }
   | { kind: 'service'; isReady: boolean; failing: string[]; workers?: { serving: number; wanted: number } }
@@ -18,7 +17,6 @@ interface Readiness {
 
 const answersWithinMs = 3_000
 
-/** Finds out who listens on the service's port. */
 export async function findPortUse(host: string, port: number): Promise<PortUse> {
   const reason = await tryToListen(host, port)
   if (reason === undefined) return { kind: 'free' }
@@ -53,7 +51,7 @@ async function askService(host: string, port: number): Promise<PortUse | undefin
   }
 }
 
-/** The program that listens on a port; undefined if the system does not show it to this user. */
+/** Undefined if the system does not show it to this user. */
 function findProgram(port: number): string | undefined {
   try {
     const sockets = new Set(['tcp', 'tcp6'].flatMap((name) => socketsAt(port, join('/proc/net', name))))
@@ -64,7 +62,6 @@ function findProgram(port: number): string | undefined {
   }
 }
 
-/** The links of sockets that listen on a port, as /proc names them. */
 function socketsAt(port: number, path: string): string[] {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync(path, 'utf8').trim().split('\n').slice(1)

@@ -1,7 +1,7 @@
 import { Context } from './context.ts'
 import { run } from './run.ts'
 
-// The command line as a process. On Node, the title replaces the arguments in lists of processes: one may be a key.
+// On Node, the title replaces the arguments in lists of processes: one may be a key.
 process.title = 'forecourt'
 
 const { env: environment, stdin, stdout, stderr } = process

@@ -11,7 +11,7 @@ import { openLog } from '../runtime/log.ts'
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** The migrations that the database of the settings has, and those that a start would add. Creates no database. */
+/** Creates no database. */
 export async function readMigrationStatus(config: Config): Promise<MigrationStatus[]> {
   if (config.databaseUrl === undefined && !existsSync(recordPath(config.dataDir))) {
     const known = readMigrations(migrationsFolder)
@@ -32,10 +32,7 @@ export async function readMigrationStatus(config: Config): Promise<MigrationStat
   }
 }
 
-/**
- * Brings the schema of the database that the settings name up to this program's version, as a start does, and serves
- * nothing.
- */
+/** As a start does, but serves nothing. */
 export async function migrateUp(config: Config): Promise<MigrationStatus[]> {
   const places = await openBesideService(config, { mayMake: true })
   const log = openLog(config.logLevel)

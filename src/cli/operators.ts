@@ -7,7 +7,6 @@ import type { Context } from './context.ts'
 import { sheet, table } from './table.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The commands about people who operate the platform, and about the keys of their programs. */
 export function operatorCommands(program: CliCommand, context: Context): void {
   const operator = program
     .command('operator')

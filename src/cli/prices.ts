@@ -32,7 +32,6 @@ interface ListOptions extends CallerOptions {
   limit: number
 }
 
-/** The commands for prices from a date on. */
 export function priceCommands(program: CliCommand, context: Context): void {
   const price = program
     .command('price')
@@ -101,7 +100,6 @@ export function priceCommands(program: CliCommand, context: Context): void {
   addCallerOptions(list, 'only this application').action((options: ListOptions) => listPrices(options, context))
 }
 
-/** The id of a rule; null for the word none. */
 function ruleOrNone(text: string): number | null {
   if (text === 'none') return null
   if (/^[1-9]\d*$/.test(text)) return wholeNumber(1)(text)

@@ -33,7 +33,7 @@ const groups: ((program: CliCommand, context: Context) => void)[] = [
   completionCommands,
 ]
 
-/** The whole command line. What commands need of the service they import when they run, so that help is quick. */
+/** Commands import what they need of the service when they run, so that help is quick. */
 export function createProgram(context: Context): CliCommand {
   const program = new CliCommand('forecourt')
   context.follow(program)

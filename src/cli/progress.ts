@@ -3,7 +3,6 @@ import type { Context } from './context.ts'
 const width = 30
 const drawEveryMs = 100
 
-/** Draws a step's progress on standard error, where that is a terminal. */
 export function progressBar({ isWatched, stderr }: Context): (step: string, done: number, total: number) => void {
   let drawnAt = Number.NEGATIVE_INFINITY
   return (step, done, total) => {

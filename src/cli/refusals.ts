@@ -9,7 +9,6 @@ interface RefusalsOptions extends CallerOptions {
   limit: number
 }
 
-/** The command that shows the refused writes. */
 export function refusalCommands(program: CliCommand, context: Context): void {
   const refusals = program
     .command('refusals')

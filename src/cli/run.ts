@@ -5,13 +5,13 @@ import { type Context, exitCodes } from './context.ts'
 import { createProgram } from './program.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Runs one command line, given without the program's name. Returns the exit code. */
+/** `args` are without the program's name. Returns the exit code. */
 export async function run(args: string[], context: Context): Promise<number> {
   try {
     await createProgram(context).parseAsync(args, { from: 'user' })
     return context.exitCode
   } catch (error) {
-    // Commander has printed its reason already.
+    // Commander has printed its reason.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage
     context.stderr.write(`${explain(error, context)}\n`)
     if (error instanceof UsageError) return exitCodes.wrongUsage
@@ -19,7 +19,6 @@ export async function run(args: string[], context: Context): Promise<number> {
   }
 }
 
-/** Words an error for users: what went wrong and what to do. */
 function explain(error: unknown, context: Context): string {
   if (error instanceof ForecourtError) return explainAnswer(error, context.url)
   if (error instanceof UsageError) return `error: ${error.message}`
@@ -39,7 +38,7 @@ function explainAnswer({ code, name, status, reason, errors, requestId }: Foreco
   return `${code} ${name}: ${reason}${todo}${request}${faults}`
 }
 
-/** What the user of a command can do about a refusal, where its message does not say so. */
+/** For refusals whose message does not say what to do. */
 const remedies: Record<string, string> = {
   tokenInvalid: 'Check the operator key (--key or FORECOURT_OPERATOR_KEY). It is unknown, expired or revoked.',
   notPermitted: 'Use a key whose role allows this.',

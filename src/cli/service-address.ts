@@ -1,10 +1,7 @@
 import { isLoopback } from '#sdk/address'
 import { UsageError } from './usage-error.ts'
 
-/**
- * Reads the address of the service as people paste it: out of a browser's address line, or without `http://`. Returns it without
- * a slash at its end. Throws a `UsageError`.
- */
+/** As people paste it, for example without `http://`. Removes a slash at the end. Throws `UsageError`. */
 export function readServiceAddress(given: string): string {
   const url = parse(given.trim())
   if (url.username !== '' || url.password !== '') {

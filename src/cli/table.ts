@@ -1,7 +1,6 @@
-/** Columns by heading, each with the function that returns a row's cell. */
 export type Columns<Row> = Record<string, (row: Row) => string | number | null | undefined>
 
-/** Rows under headings, as wide as they need. Characters that fill two cells of a terminal count as two. */
+/** Characters that fill two cells of a terminal count as two. */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
   const lines = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((show) => cell(show(row))))]
   const widths = Object.keys(columns).map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))))
@@ -11,7 +10,6 @@ export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string 
   return shown.map((line) => line.trimEnd()).join('\n')
 }
 
-/** Members of one record, a line each. */
 export function sheet(members: Record<string, string | number | null | undefined>): string {
   const width = Math.max(...Object.keys(members).map((name) => name.length))
   return Object.entries(members)

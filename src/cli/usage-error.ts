@@ -1,2 +1,2 @@
-/** A mistake in how a command was written. Its message is for the person who wrote it, and holds no password. */
+/** The message is for the person who wrote the command, and holds no password. */
 export class UsageError extends Error {}

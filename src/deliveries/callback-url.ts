@@ -45,7 +45,6 @@ export function isPrivateAddress(address: string): boolean {
 const privateNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|svc|test|invalid|example|arpa)$/i
 
-/** Whether the host of a URL is a private address, or has a name that no public name server knows. */
 function isPrivateHost(hostname: string): boolean {
   // The parser has turned every spelling of an IPv4 address (decimal, octal, hexadecimal) into dotted decimal.
   const host = hostname.replace(/^\[|\]$|\.+$/g, '')
@@ -62,17 +61,14 @@ for (const [network, prefix] of [
   localIpv6.addSubnet(network, prefix, 'ipv6')
 }
 
-/**
- * Whether requests to the host of a URL stay on this machine or a private network. Not the same as `isPrivateHost`, which also
- * refuses each IPv6 address that only holds an IPv4 address: here that address decides, because packets go there.
- */
+/** Unlike `isPrivateHost`, judges an IPv6 address that holds an IPv4 address by the latter: packets go there. */
 export function staysPrivate(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 6) return isPrivateHost(hostname)
   return localIpv6.check(host, 'ipv6') || privateAddresses.check(ipv4Inside(host) ?? '', 'ipv4')
 }
 
-/** The IPv4 address that an IPv6 address holds: mapped, compatible, translated (NAT64) or tunnelled (6to4). */
+/** Mapped, compatible, translated (NAT64) or tunnelled (6to4). */
 function ipv4Inside(address: string): string | undefined {
   const groups = groupsOf(address)
   const begins = (...first: number[]) => first.every((group, index) => groups[index] === group)
@@ -90,7 +86,6 @@ function ipv4Inside(address: string): string | undefined {
     .join('.')
 }
 
-/** The eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
   // The parser turns an IPv4 address at the end into groups.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
@@ -99,7 +94,7 @@ function groupsOf(address: string): number[] {
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last]
 }
 
-/** Why a callback URL is refused; undefined for a valid one. Its host is looked up and checked at each connection. */
+/** Undefined for a valid URL. Its host is looked up and checked at each connection. */
 export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allow'): Reason | undefined {
   if (!URL.canParse(url) || /^\s|\s$/u.test(url)) return { en: 'must be an absolute URL', zh: '必须是绝对 URL' }
   const { protocol, hostname, username, password, hash } = new URL(url)
@@ -120,7 +115,7 @@ export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allo
 /** Shown in place of a hidden query. A client that sends it back with the same address keeps the stored query. */
 export const hiddenQuery = '?…'
 
-/** Splits a URL into address and query (with `?`; null for none). The query is sealed: it may hold a key. */
+/** The query (with `?`; null for none) is sealed, because it may hold a key. */
 export function splitQuery(url: string): { address: string; query: string | null } {
   const mark = url.indexOf('?')
   return mark === -1 ? { address: url, query: null } : { address: url.slice(0, mark), query: url.slice(mark) }

@@ -20,7 +20,7 @@ import { Sender, type SenderTools } from './sender.ts'
 import type { Throttle } from './throttle.ts'
 
 export interface WorkerOptions {
-  /** A pool of the worker's own, so that requests never wait for its queries. */
+  /** The worker's own pool, so that requests never wait for its queries. */
   pool: Sql
   client: CallbackClient
   secrets: SecretBox
@@ -31,24 +31,22 @@ export interface WorkerOptions {
   showMoment: ShowMoment
 }
 
-/** The worker claims endpoints with new events at once, but at most once in this time. */
+/** At most one look for new events in this time. */
 const newEventsLookMs = 50
-/** How often the worker looks for due endpoints: for a retry, after a hold or lease, or from another process. */
+/** How often it looks for endpoints due for a retry, after a pause or lease, or for events of other processes. */
 const dueLookMs = 1_000
 /** Looks for work may take at most this share of the time. */
 const lookShare = 1 / 50
 const longestRestMs = 3_000
-/** How many endpoints one step of `walk` checks. */
 const walkRows = 100
 const wholeWalkRows = 1_000
 const renewEveryMs = 8_000
-/** All senders store their outcomes at the same moment, so that one statement serves many. */
+/** All senders store their outcomes at once, so that one statement serves many. */
 const storeEveryMs = 100
-/** When the service stops, attempts under way may take this long to end by themselves. */
+/** How long attempts under way may take when the service stops. */
 const lastAttemptsMs = 1_500
 const stopLookMs = 25
 
-/** Delivers callbacks in the process that serves requests: claims endpoints, and runs a sender for each. */
 export class CallbackWorker {
   private readonly owner = randomUUID()
   private readonly options: WorkerOptions
@@ -58,18 +56,11 @@ export class CallbackWorker {
   private readonly tools: SenderTools
   private looking: Promise<void> = Promise.resolve()
   private readonly rests = new Rests()
-  /** Applications whose endpoints the next look tries to claim, because they may have new events. */
   private withNewEvents = new Set<string>()
-  /**
-   * Applications whose endpoints were leased or locked at the last look; the next look for due endpoints tries them
-   * again.
-   */
+  /** Their endpoints were leased or locked at the last look; the next look for due ones tries them again. */
   private busy = new Set<string>()
   private dueLookAt = Number.NEGATIVE_INFINITY
-  /**
-   * The last application that the walk has checked. While `isWholeWalk`, the walk goes through all endpoints without a
-   * pause.
-   */
+  /** The last application checked. While `isWholeWalk`, the walk goes through all endpoints without a pause. */
   private walkedTo = ''
   private isWholeWalk = true
   private forgetEvents = () => {}
@@ -142,7 +133,7 @@ export class CallbackWorker {
     await Promise.all(this.running)
   }
 
-  /** Batches the statements of many senders: those that arrive while the database is busy form the next batch. */
+  /** Statements that arrive while the database is busy form the next batch. */
   private lane<Request extends { appId: string }, Answer>(
     ask: (sql: Sql, requests: Request[]) => Promise<Answer[]>,
   ): GroupCommit<Request, Answer> {
@@ -156,13 +147,11 @@ export class CallbackWorker {
     })
   }
 
-  /** Notes applications whose events were just committed. */
   private onNewEvents(appIds: Iterable<string>): void {
     for (const appId of appIds) this.withNewEvents.add(appId)
     this.rests.wake()
   }
 
-  /** Looks for endpoints with something to send until the service stops. */
   private async look(): Promise<void> {
     const outage = new OutageLog(this.options.log, {
       failing: 'callbacks paused: the database doesn’t respond',
@@ -187,7 +176,7 @@ export class CallbackWorker {
     if (this.withNewEvents.size === 0 && dueInMs > 0) await this.rests.rest(dueInMs)
   }
 
-  /** Claims endpoints with new events, and once a second due ones. Returns the pause before the next look, in ms. */
+  /** Returns the pause before the next look, in ms. */
   private async lookOnce(): Promise<number> {
     const startedAt = performance.now()
     const isDueLook = startedAt >= this.dueLookAt
@@ -199,19 +188,16 @@ export class CallbackWorker {
     try {
       await this.claim(asked, isDueLook)
     } catch (error) {
-      // The next look tries them again.
       for (const appId of fresh) this.withNewEvents.add(appId)
       throw error
     }
     const restMs = Math.min((performance.now() - startedAt) / lookShare, longestRestMs)
     if (!isDueLook) return Math.max(newEventsLookMs, restMs)
-    // A random time: otherwise one process could always look just before another, and claim every endpoint that is
-    // released.
+    // A random time, or one process could always look just before another one and claim every released endpoint.
     this.dueLookAt = startedAt + Math.max(dueLookMs * (0.5 + Math.random()), restMs)
     return newEventsLookMs
   }
 
-  /** Starts a sender for each endpoint that is free and has something to send. */
   private async claim(withNewEvents: string[], isDueLook: boolean): Promise<void> {
     const places = Math.max(0, limits.sendersAtOnce - this.senders.size)
     this.isCrowded = places === 0
@@ -219,15 +205,12 @@ export class CallbackWorker {
     const found = await leases.claimEndpoints(this.options.pool, this.owner, places, withNewEvents, isDueLook)
     if (isDueLook) this.busy = new Set()
     for (const appId of found.busy) this.busy.add(appId)
-    // Events that are written during a pause are found by a whole walk when it ends.
+    // Events written during a pause are found by a whole walk when it ends.
     if (found.isPaused) this.isWholeWalk = true
     for (const claim of found.claims) this.begin(new Sender(claim, claimedAt, this.tools))
   }
 
-  /**
-   * Finds endpoints with new events that no process knows of. After a start and after a pause it checks all endpoints;
-   * otherwise a fixed number with each look, so that a look costs the same however many endpoints there are.
-   */
+  /** Finds events that no process knows of. After a start or a pause checks all endpoints, else a fixed number. */
   private async walk(): Promise<void> {
     if (this.isWholeWalk) this.walkedTo = ''
     do {
@@ -239,7 +222,6 @@ export class CallbackWorker {
     this.isWholeWalk = false
   }
 
-  /** Looks for due endpoints at once, because a sender has ended and made room. */
   private lookForDueNow(): void {
     this.dueLookAt = Number.NEGATIVE_INFINITY
     this.rests.wake()
@@ -276,7 +258,7 @@ export class CallbackWorker {
       for (const sender of senders)
         if (owned.get(sender.appId) !== false) sender.renew(askedAt, owned.has(sender.appId))
     } catch {
-      // A failed renewal is ignored: a lease outlasts several of them.
+      // A lease outlasts several failed renewals.
     }
   }
 }

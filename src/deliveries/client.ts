@@ -7,16 +7,14 @@ import { isPrivateAddress } from './callback-url.ts'
 import { NameFault, Names } from './names.ts'
 import { type AttemptResult, readRetryAfter, storable } from './rules.ts'
 
-/** Returns every address of a name; `asker` is the application on whose behalf it is looked up. */
+/** `asker` is the application on whose behalf the name is looked up. */
 export type Resolve = (hostname: string, asker: string) => Promise<LookupAddress[]>
 
 export interface CallbackClientOptions {
   privateCallbacks: 'refuse' | 'allow'
   resolve?: Resolve
-  /** Name servers to use in place of the system's. */
   nameServers?: string[]
   isPrivate?: (address: string) => boolean
-  /** Certificates to trust in place of the system's. */
   ca?: string
   timeoutMs?: number
 }
@@ -31,7 +29,6 @@ export interface CallbackRequest {
 export interface CallbackClient {
   send(request: CallbackRequest): Promise<AttemptResult | undefined>
   isBusy(): boolean
-  /** Abandons the attempts under way and closes every connection. */
   close(): void
 }
 
@@ -39,10 +36,7 @@ class PrivateAddress extends Error {
   readonly code = 'PRIVATE_ADDRESS'
 }
 
-/**
- * Opens the HTTP client of callbacks. Each connection looks its host up once, through a function that also checks the
- * addresses: it connects to the very addresses that were checked, so a second look-up cannot return others.
- */
+/** Each connection looks its host up once, and connects to the very addresses that were checked. */
 export function openCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { privateCallbacks, nameServers, ca, timeoutMs = limits.attemptMs } = options
   const names = new Names(nameServers && { nameServers })
@@ -58,8 +52,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
           const [first] = addresses
           if (first === undefined) throw new NameFault('ENOTFOUND')
           if (addresses.some(({ address }) => isRefused(address))) throw new PrivateAddress()
-          // Called outside the promise, whose `catch` would otherwise treat an exception of the connection as one of
-          // the look-up.
+          // Outside the promise, whose `catch` would take an exception of the connection for one of the look-up.
           setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
         })
         .catch((error: NodeJS.ErrnoException) => callback(error, ''))
@@ -111,8 +104,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       }
       let timer = setTimeout(timeOut, deadline - performance.now())
       abandonAll.add(abandon)
-      // Once there is a status, the receiver has decided, whatever comes behind it, and however late: bad headers, none, or
-      // the end of the connection.
+      // Once there is a status, the receiver has decided, whatever follows: bad headers, or a closed connection.
       let answered: (() => void) | undefined
       let head = ''
       const hear = (piece: Buffer) => {
@@ -185,7 +177,7 @@ type Exchange =
   | { kind: 'failed'; error: string; isStale: boolean }
   | { kind: 'abandoned' }
 
-/** Reads the beginning of a response. A longer or endless body closes the connection, but the attempt counts. */
+/** A longer or endless body closes the connection, but the attempt counts. */
 function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (answered: Exchange) => void) {
   const pieces: Buffer[] = []
   let size = 0
@@ -216,18 +208,16 @@ function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (a
 /** As much of a response as holds its status: `HTTP/1.1 200 `. */
 const statusLineBytes = 13
 
-/** The status that the first bytes of a response name; undefined until they have come. */
 function statusOf(head: string): number | undefined {
   const [, status] = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/.exec(head) ?? []
   return status === undefined ? undefined : Number(status)
 }
 
-/** The host name as certificates have it, or the IP address: without brackets and without a final dot. */
+/** The host as certificates have it: without brackets and without a final dot. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$|\.$/g, '')
 }
 
-/** Why there was no response, in a few words for the owner of the callback. */
 function describeFailure(error: NodeJS.ErrnoException): string {
   const { code = 'unknown' } = error
   if (error instanceof PrivateAddress) return 'the address is private, local or reserved'

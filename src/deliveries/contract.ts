@@ -20,7 +20,6 @@ import {
 } from '../vocabulary/values.ts'
 
 const folder = '/api/event/v1/delivery'
-/** The `type` of a test's delivery; other deliveries have their event's type. */
 export const testType = 'test'
 export const deliveryTypes = [...eventTypes, testType] as const
 const DeliveryType = named('DeliveryType', textOneOf(deliveryTypes))
@@ -67,10 +66,9 @@ const DeliveryRecord = named(
 )
 export type DeliveryRecord = Static<typeof DeliveryRecord>
 
-/** How many events of one stop are looked at to find those that were not sent. */
+/** How many events of one outage (410) are looked at to find those that were not sent. */
 export const mostMissedLookedAt = 2_000
 
-/** The events of a callback's stops. */
 export const Missed = {
   missedEvents: nullable(
     Type.Integer({
@@ -82,7 +80,7 @@ export const Missed = {
   missedTo: nullable(Type.String({ description: 'time of the latest missed event' })),
 }
 
-/** The backlog of one application; null for several. */
+/** Null for several applications. */
 const Waiting = {
   waitingEvents: nullable(
     Type.Integer({
@@ -168,6 +166,6 @@ export const testDelivery = operation({
   data: DeliveryRecord,
   refusals: ['applicationNotFound', 'callbackMissing', 'tooManyRequests'],
   idempotent: true,
-  // The longest attempt, and some time for the database's part.
+  // The longest attempt, and some time for the database.
   answerTimeoutMs: 18_000,
 })

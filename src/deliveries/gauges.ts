@@ -3,7 +3,7 @@ import type { Sql } from '../database/open.ts'
 import { lately, type Metrics } from '../runtime/metrics.ts'
 import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from './store.ts'
 
-/** Registers the gauges of the callback backlog of all processes; they are missing while the database is away. */
+/** For all processes; the gauges are missing while the database is away. */
 export function registerGauges(
   metrics: Metrics,
   sql: Sql,

@@ -7,22 +7,19 @@ import { limits } from '../vocabulary/limits.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
 
 export interface NamesOptions {
-  /** Name servers to ask in the place of the system's. */
   nameServers?: string[]
   hostsFile?: string
-  /** For how long a name that was not found is not looked up again. */
   forgetMs?: number
 }
 
-/** How long the resolver waits before it repeats a query: a datagram may be lost. */
+/** A datagram may be lost. */
 const tryMs = 1_000
 const tries = 2
-/** The limit of a whole look-up, because Bun and Node count tries differently. */
+/** For the whole look-up, because Bun and Node count tries differently. */
 const lookupMs = 3_000
-/** After the addresses of one family have arrived, the look-up waits this long for the other family. */
+/** How long addresses of one family wait for those of the other. */
 const otherFamilyMs = 300
 const negativeMs = 10_000
-/** The name servers and the hosts file are read again after this. */
 const systemMs = 10_000
 
 interface System {
@@ -30,15 +27,11 @@ interface System {
   hosts: Map<string, LookupAddress[]>
 }
 
-/**
- * Finds the addresses of names: localhost, then the hosts file, then name servers. It does not use the system's look-up
- * (`getaddrinfo`), which blocks one of a few shared threads while a name server is silent. Names are fully qualified:
- * the system's search domains are not tried.
- */
+/** Not `getaddrinfo`: it blocks one of a few shared threads while a name server is silent. No search domains. */
 export class Names {
   private readonly options: NamesOptions
   private readonly failures = new Map<string, { error: NameFault; until: number }>()
-  /** The look-ups of an asker (an application) run one by one. */
+  /** The look-ups of one application run one by one. */
   private readonly askers = new Turns({ ofOne: 1, full: unavailable })
   private readonly asks = new Turns({ atOnce: limits.namesAtOnce, full: unavailable })
   private system: Promise<System> | undefined
@@ -48,7 +41,7 @@ export class Names {
     this.options = options
   }
 
-  /** Finds all addresses of a name, after the asker's earlier look-ups have ended. Throws `NameFault`. */
+  /** Throws `NameFault`. */
   find(hostname: string, asker: string): Promise<LookupAddress[]> {
     return this.askers.run(asker, undefined, () => this.findInTurn(hostname.toLowerCase()))
   }
@@ -75,7 +68,6 @@ export class Names {
     this.failures.set(name, { error, until: performance.now() + (this.options.forgetMs ?? negativeMs) })
   }
 
-  /** The name servers and the hosts file, at most 10 s old. */
   private readSystem(): Promise<System> {
     const now = performance.now()
     if (this.system === undefined || now - this.readAt > systemMs) {
@@ -94,7 +86,6 @@ export class Names {
   }
 }
 
-/** Why a name has no address; the code is the resolver's. */
 export class NameFault extends Error {
   readonly code: string
   constructor(code: string) {
@@ -108,7 +99,6 @@ const loopback: LookupAddress[] = [
   { address: '::1', family: 6 },
 ]
 
-/** Parses a hosts file: in each line an address, its names and perhaps a comment. */
 export function readHosts(text: string): Map<string, LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>()
   for (const line of text.split('\n')) {
@@ -122,7 +112,6 @@ export function readHosts(text: string): Map<string, LookupAddress[]> {
   return hosts
 }
 
-/** Looks up the addresses of both families. Throws `NameFault` if no address arrives in time. */
 function ask(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   return new Promise((resolve, reject) => {
     const found: LookupAddress[] = []
@@ -153,5 +142,5 @@ function ask(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   })
 }
 
-/** Codes of an empty answer; any other code explains better why there is no address. */
+/** Empty responses; any other code explains better why there is no address. */
 const emptyCodes = new Set(['ENODATA', 'ENOTFOUND'])

@@ -17,10 +17,7 @@ interface Parts {
   readTimeRange: ReadTimeRange
 }
 
-/**
- * Returns a function that reads a page of deliveries for a caller. The function returns the page and the applications
- * that the page covers.
- */
+/** The function returns a page, and the applications that it covers. */
 export function deliveryPages({ config, showMoment, readTimeRange }: Parts) {
   return async (
     sql: Sql,

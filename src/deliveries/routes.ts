@@ -42,7 +42,6 @@ interface Parts {
   sql: Sql
   peers: Peers
   client: CallbackClient
-  /** Decrypts the callback secrets, which are stored sealed. */
   secrets: SecretBox
   metrics: Metrics
   config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'deliveryDays' | 'privateCallbacks'>
@@ -55,10 +54,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
   const isPaused = config.callbacks === 'paused'
   const readPage = deliveryPages(parts)
 
-  /**
-   * Runs at most one test and one replay of an application at a time: each may take long. Throws 10007 for a second
-   * one.
-   */
+  /** One test and one replay of an application at a time, because each may take long. Throws 10007 for a second one. */
   async function runAlone<Answer>(what: 'test' | 'replay', appId: string, run: () => Promise<Answer>): Promise<Answer> {
     const claim = `${what} ${appId}`
     if (!(await peers.claim(claim))) throw tooSoon(1_000)
@@ -69,7 +65,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     }
   }
 
-  /** Sends a test to the callback and stores the result. Throws 10007 soon after another test, and 10042. */
+  /** Throws 10007 soon after another test, and 10042. */
   async function sendTest(
     appId: string,
     by: ActorAndAddress,
@@ -85,7 +81,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
       throw new Refusal('callbackMissing')
     }
     const createdAt = new Date()
-    // A delivery has its event's id; a test has no event, so it draws an id of its own.
+    // A test has no event whose ID it could have.
     const id = await drawEventIds(sql, appId, createdAt)
     const fault = callbackUrlFault(configured.url, config.privateCallbacks)
     const opened = configured.secrets.map((sealed) => secrets.open(appId, sealed))
@@ -117,7 +113,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     )
   }
 
-  /** The delivery's id or the time range that a replay request names. Throws 10001 for neither. */
+  /** Throws 10001 if the request names neither a delivery nor a range. */
   async function selectionOf(appId: string, body: ReplayRequest): Promise<number | ReplayRange> {
     const id = given(body.id)
     if (id !== null) return id

@@ -5,14 +5,12 @@ import type { ShowMoment } from '../vocabulary/moments.ts'
 import { type Claim, firstDueSql, hasNewEventsSql, leaseEndSql } from './leases/routine.ts'
 import { statuses } from './rules.ts'
 
-// The worker's SQL. The event log is the queue, and an endpoint's row holds the last event taken. A routine handles many
-// endpoints in one round trip and one commit, but by one statement for each application: the loop costs no more than a
-// joint statement, and each application's rows may be on another node.
+// The event log is the queue, and an endpoint's row holds the last event taken. A routine handles many endpoints in one
+// commit, but by a statement for each: no dearer than a joint one, and their rows may be on different nodes.
 
 export interface WorkRequest {
   appId: string
   through: number
-  /** Reads at most this many new events, and as many due retries. */
   limit: number
 }
 
@@ -21,9 +19,9 @@ export interface Item {
   id: number
   type: string
   time: Date
-  /** JSON text; null for an event that the callback does not ask for, and for one that is no longer stored. */
+  /** JSON text; null for an event that the callback does not subscribe to or that is no longer stored. */
   data: string | null
-  /** When the retry is due; null for a new event. */
+  /** Null for a new event. */
   dueAt: Date | null
   attempts: number
   attemptLog: string
@@ -31,22 +29,20 @@ export interface Item {
 
 export interface Work {
   callbackUrl: string
-  /** The URL's query, sealed; null for none. */
   sealedQuery: string | null
   /** Sealed. */
   secrets: string[]
   /** When the configuration was saved last, as text. */
   version: string
-  /** Deliveries that are due, the one that has waited longest first. */
+  /** Longest due first. */
   retries: Item[]
-  /** Events after `through`, by id. */
   events: Item[]
 }
 
 /** For 24 hours after a rotation, requests are also signed with the previous secret. */
 const previousSecretSql = `case when c.secret_rotated_at > now() - interval '24 hours' then c.previous_callback_secret end`
 
-/** Returns for each endpoint a row without an id, which holds its configuration, then its events and retries. */
+/** For each endpoint first a row without an ID, which holds its configuration, then its events and retries. */
 export const readWorkRoutine = routine(
   'read_work',
   { p_owner: 'text', p_batch: 'text' },
@@ -88,7 +84,7 @@ interface WorkRow {
   attempt_log: string
 }
 
-/** Reads due retries and new events; undefined for an endpoint that this process has not leased. */
+/** Undefined for an endpoint that this process has not leased. */
 export async function readWork(
   sql: Sql,
   owner: string,
@@ -112,7 +108,7 @@ export async function readWork(
     if (due_at === null) work?.events.push(item)
     else work?.retries.push(item)
   }
-  // The rows come in no order: the nodes of a cluster join them as they like.
+  // Sorted here, because the nodes of a cluster join rows in any order.
   for (const { events, retries } of byApplication.values()) {
     events.sort((a, b) => a.id - b.id)
     retries.sort((a, b) => Number(a.dueAt) - Number(b.dueAt) || a.id - b.id)
@@ -120,15 +116,13 @@ export async function readWork(
   return requests.map(({ appId }) => byApplication.get(appId))
 }
 
-/** The state of a delivery after an attempt. */
 export interface Outcome {
   id: number
   type: string
-  /** The event's. */
   time: Date
   status: number
   attempts: number
-  /** The time until the next attempt; null for none. */
+  /** Null for no further attempt. */
   delayMs: number | null
   responseStatus: number | null
   error: string | null
@@ -137,26 +131,21 @@ export interface Outcome {
   attemptLog: string
 }
 
-/** How far an endpoint has got, and the outcomes of the deliveries since its last progress. */
 export interface Progress extends Claim {
-  /** How long the endpoint is held: no attempts are made; 0 if it is not held. */
+  /** How long the endpoint is paused; 0 if it is not. */
   heldMs: number
-  /** Why the latest attempt failed; null after a success. */
   failingReason: string | null
   stoppedReason: string | null
-  /**
-   * The version of the configuration that was used. Its failures and its stop do not count for a newer configuration.
-   */
+  /** Failures and a 410 do not count for a newer configuration than this one. */
   version: string
   isReleased: boolean
   outcomes: Outcome[]
 }
 
 /**
- * Stores outcomes and progress in one transaction, so that `through_event_id` never passes an event whose outcome is
- * not stored. Only the lease's owner writes. It skips endpoints that are locked, and renews or releases the leases of
- * the others. A released endpoint gets the moment at which it is due next, and its row in the result says whether it
- * has new events and is not held.
+ * `through_event_id` must never pass an event whose outcome is not stored, so one transaction writes both. Only the
+ * lease's owner writes; locked endpoints are skipped, the leases of the others renewed or released. `has_news` of a
+ * released endpoint is false while it is paused.
  */
 export const writeProgressRoutine = routine(
   'write_progress',
@@ -236,13 +225,10 @@ export const writeProgressRoutine = routine(
   end loop;`,
 )
 
-/** The result for one endpoint: the configuration's version now, or why nothing was stored. */
+/** The version of the configuration now, or why nothing was stored. */
 export type WriteResult = { version: string; hasNewEvents: boolean } | 'busy' | 'lost'
 
-/**
- * Stores the progress of endpoints: for each of them all of it or nothing. An endpoint is `lost` when another process
- * has its lease, and `busy` while a request (a replay, say) has locked it.
- */
+/** All of an endpoint's progress or nothing. `lost`: another process has the lease; `busy`: a request has locked it. */
 export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<WriteResult[]> {
   const endpoints = progress.map((one) => ({
     app_id: one.appId,

@@ -23,81 +23,65 @@ import {
 import { type Callback, composeRequest } from './sign.ts'
 import type { Throttle } from './throttle.ts'
 
-/** The parts that all senders of a process share. */
 export interface SenderTools {
   client: CallbackClient
   throttle: Throttle
   metrics: Metrics
   log: Logger
-  /** Decrypts the callback secrets, which are stored sealed. */
   secrets: SecretBox
   privateCallbacks: 'refuse' | 'allow'
   retryScale: number
-  /** Reads due retries and new events; undefined when another process holds the endpoint's lease. */
+  /** Undefined if another process holds the endpoint's lease. */
   read(request: WorkRequest): Promise<Work | undefined>
-  /** Stores the outcomes and how far the endpoint got. */
   write(progress: Progress): Promise<WriteResult>
-  /** Is called when a lease was released while the endpoint had new events. */
+  /** A lease was released while the endpoint had new events. */
   onNewEvents(appId: string): void
   /** The most events that one sender may hold in memory. */
   mostRead(): number
   isStopping(): boolean
-  /** Whether other endpoints wait for a sender; then a sender that has run for long ends. */
+  /** Other endpoints wait for a sender, so one that has run for long ends. */
   isCrowded(): boolean
 }
 
-/** A sender stores its outcomes when it has this many; the worker's timer stores fewer, ten times a second. */
+/** So many are stored at once; the worker's timer stores fewer, ten times a second. */
 const outcomesPerWrite = 50
-/** After this time the sender reads again, so that retries that became due meanwhile get their turn. */
+/** After this the sender reads again, so that retries that became due meanwhile get their turn. */
 const readAgainAfterMs = 10_000
 const leaseMs = leaseSeconds * 1000
-/** An attempt begins only when at least this much of the lease is left, so that the attempt ends before the lease. */
+/** An attempt begins only if it ends within the lease. */
 const neededLeaseMs = limits.attemptMs + 1_000
 const databasePauseMs = 500
 const busyPauseMs = 50
 const fewestRead = 8
 const crowdedMs = 5_000
-/** A sender of an endpoint that fails slowly ends after this time, so that other endpoints get a sender. */
+/** An endpoint that fails slowly makes room for others. */
 const failingMs = 300_000
 
 /**
- * Sends one application's events to its callback endpoint, as long as this process holds the endpoint's lease: one
- * attempt at a time, new events in the order of their ids, due retries in turn with them. See decision 0008.
+ * Sends one application's events while this process holds the endpoint's lease: one attempt at a time, new events in
+ * the order of their IDs, due retries in turn with them. See decision 0008.
  *
- * States: reading (due retries and new events), sending, storing outcomes (while it sends, and at the end). It ends by
- * releasing the lease (nothing left, endpoint held or stopped, service stopping, others waiting), or as lost: the lease
- * ran out or another process has it. The endpoint's own states, sent to, held after failures in a row and stopped after
- * a 410, are in its row, so that all processes know them.
- *
- * Must never happen: two processes send to one endpoint at once, so an attempt begins only when it ends within the
- * lease; `through_event_id` passes an event whose outcome is not stored, so one transaction writes both; a lost sender
- * writes anything. A kill may send an event twice, with the same `webhook-id`, but never loses one.
+ * Must never happen: two processes send to one endpoint at once, so an attempt begins only if it ends within the lease;
+ * `through_event_id` passes an event whose outcome is not stored, so one transaction writes both; a lost sender writes
+ * anything. A kill may send an event twice, with the same `webhook-id`, but never loses one.
  */
 export class Sender {
   readonly appId: string
   readonly beganAt = performance.now()
-  /**
-   * When the lease ends, by this process's monotonic clock. It is counted from before the request, so it is never later
-   * than in the database.
-   */
+  /** By this process's monotonic clock, from before the request: never later than in the database. */
   leaseUntil: number
   private readonly tools: SenderTools
   private through: number
-  /** Failures in a row. Once the endpoint has been held, a whole visit counts as one failure. */
+  /** In a row. Once the endpoint has been paused, a whole visit counts as one failure. */
   private failures: number
-  /** How many attempts may still fail before this visit ends. */
   private failuresLeft: number
-  /**
-   * Counts the turns of retries and new events. It begins at a random turn, because a visit may be too short for a
-   * whole round.
-   */
+  /** Begins at a random turn, because a visit may be too short for a whole round. */
   private position = Math.floor(Math.random() * 1000)
   private version = ''
   /** The configuration was saved since it was read. */
   private isOutdated = false
   private outcomes: Outcome[] = []
   private isLost = false
-  /** How many events to read at once: about as many as can be sent before the next read. */
   private readLimit = 32
   private heldMs = 0
   private failingReason: string | null = null
@@ -113,13 +97,12 @@ export class Sender {
     this.tools = tools
   }
 
-  /** Takes the result of a lease renewal that was requested at `askedAt`. */
+  /** `askedAt`: before the renewal was requested. */
   renew(askedAt: number, isOwned: boolean): void {
     if (isOwned) this.leaseUntil = askedAt + leaseMs
     else this.isLost = true
   }
 
-  /** Sends until nothing is left to send or the visit ends, and releases the lease. */
   async run(): Promise<void> {
     for (let isOver = false; !isOver && !this.isLost; ) {
       const { appId, through } = this
@@ -130,16 +113,13 @@ export class Sender {
     }
   }
 
-  /**
-   * Sends the retries and events that were read. Returns true if the sender ends, because nothing is left or because it
-   * must; false if it reads again.
-   */
+  /** Returns true if the sender ends, false if it reads again. */
   private async send(work: Work, limit: number): Promise<boolean> {
     const { retries, events, version } = work
     const readAgainAt = performance.now() + readAgainAfterMs
     const target = this.targetOf(work)
     this.version = version
-    // Failures of the previous configuration do not count for the one just saved.
+    // Failures of the previous configuration do not count.
     if (this.isOutdated) this.forgetFailures()
     this.isOutdated = false
     let sent = 0
@@ -158,7 +138,7 @@ export class Sender {
     return retries.length < limit && events.length < limit
   }
 
-  /** The callback, or why nothing may be sent to it: the setting may have changed since the URL was saved. */
+  /** A text says why nothing may be sent: the setting may have changed since the URL was saved. */
   private targetOf({ callbackUrl, sealedQuery, secrets }: Work): Callback | string {
     const fault = callbackUrlFault(callbackUrl, this.tools.privateCallbacks)
     if (fault !== undefined) return `the URL ${fault.en}`
@@ -175,14 +155,13 @@ export class Sender {
     }
   }
 
-  /** Sends or skips one item; false when the sender must end. */
   private async process(item: Item, target: Callback | string): Promise<boolean> {
     if (item.data === null) this.skip(item)
     else if (!(await this.attempt(item, item.data, target))) return false
     return this.failuresLeft > 0 && this.stoppedReason === null
   }
 
-  /** Moves past a new event that the callback did not ask for; a retry whose event was pruned is dead. */
+  /** A new event that the callback does not subscribe to is passed over; a retry whose event was deleted has failed. */
   private skip(item: Item): void {
     if (item.dueAt === null) this.through = item.id
     else {
@@ -193,7 +172,7 @@ export class Sender {
     }
   }
 
-  /** Makes one attempt; false when the lease or the service ended first. */
+  /** False if the lease or the service ended first. */
   private async attempt(item: Item, data: string, target: Callback | string): Promise<boolean> {
     const { client, throttle } = this.tools
     await throttle.take()
@@ -250,7 +229,7 @@ export class Sender {
     if (!wasHeld || this.heldMs === 0) this.failures++
     this.heldMs = holdMs(this.failures, result, retryScale)
     this.failingReason = result.error ?? `answered ${result.responseStatus}`
-    // A `Retry-After` of a held endpoint ends the visit at once.
+    // A `Retry-After` of a paused endpoint ends the visit.
     this.failuresLeft = this.heldMs > 0 && result.retryAfterMs !== null ? 0 : this.failuresLeft - 1
     if (!wasHeld && this.heldMs > 0) {
       const { responseStatus, error } = result
@@ -272,12 +251,11 @@ export class Sender {
     return this.isLost || isStopping() || isLong
   }
 
-  /** The worker's timer calls this for all senders at once, so that their writes share a batch. */
+  /** Called for all senders at once, so that their writes share a batch. */
   storeSoon(): void {
     if (this.outcomes.length > 0) void this.store()
   }
 
-  /** Stores the outcomes so far, after the write that is under way. */
   private store(isReleased = false): Promise<void> {
     this.storing = this.storing.then(() => this.storeNow(isReleased))
     return this.storing
@@ -298,7 +276,6 @@ export class Sender {
     }
   }
 
-  /** Retries until the progress is stored. Returns the configuration's version; undefined when the lease is lost. */
   private async write(progress: Progress): Promise<string | undefined> {
     for (;;) {
       const askedAt = performance.now()
@@ -314,7 +291,7 @@ export class Sender {
     }
   }
 
-  /** Waits for a renewal when too little of the lease is left; false when the lease ends first. */
+  /** Waits for a renewal if too little of the lease is left; false if the lease ends first. */
   private async hasLease(): Promise<boolean> {
     while (!this.isLost && this.leaseUntil - performance.now() < neededLeaseMs) {
       if (performance.now() > this.leaseUntil || this.tools.isStopping()) return false
@@ -323,7 +300,7 @@ export class Sender {
     return !this.isLost
   }
 
-  /** Repeats a query while the database is unavailable; undefined when the lease or the service ends first. */
+  /** Repeats a query while the database is away; undefined if the lease or the service ends first. */
   private async whileLeased<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
     for (;;) {
       try {

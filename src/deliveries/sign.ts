@@ -1,15 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { CallbackRequest } from './client.ts'
 
-/** An application's callback URL, and the secrets that sign its requests. */
 export interface Callback {
   url: URL
-  /** `whsec_…`, the newest first; for a day after a rotation also the previous one. */
+  /** `whsec_…`, newest first; for a day after a rotation also the previous one. */
   secrets: string[]
 }
 
 export interface Message {
-  /** The same in all attempts of a delivery, so that the receiver can drop duplicates. */
+  /** The same in all attempts, so that the receiver can drop duplicates. */
   webhookId: string
   type: string
   appId: string
@@ -18,7 +17,7 @@ export interface Message {
   data: string
 }
 
-/** The request of one attempt (Standard Webhooks 1.0), signed now. */
+/** Standard Webhooks 1.0. */
 export function composeRequest({ url, secrets }: Callback, message: Message): CallbackRequest {
   const { webhookId, type, appId, time, data } = message
   const body = `{"type":"${type}","timestamp":"${time.toISOString()}","appId":${JSON.stringify(appId)},"data":${data}}`
@@ -37,14 +36,13 @@ export function composeRequest({ url, secrets }: Callback, message: Message): Ca
   }
 }
 
-/** The text before the base64 of a secret (Standard Webhooks 1.0). */
 const secretPrefix = 'whsec_'
 
 export function newCallbackSecret(): string {
   return `${secretPrefix}${randomBytes(32).toString('base64')}`
 }
 
-/** A secret as `composeRequest` takes it, from one given with or without its prefix; undefined if it is not base64. */
+/** Given with or without its prefix; undefined if it is not base64. */
 export function readCallbackSecret(given: string): string | undefined {
   const base64 = given.replace(secretPrefix, '')
   return /^[A-Za-z0-9+/]{2,}={0,2}$/.test(base64) ? secretPrefix + base64 : undefined

@@ -10,15 +10,12 @@ import { type LoggedAttempt, statuses } from './rules.ts'
 import { deleteOldStops, noteStop } from './stops/store.ts'
 
 const mostWaitingCounted = 10_000
-/** Counts of all applications stop here. */
+/** For counts of all applications. */
 const mostCounted = 100_000
 
-/** SQL: a delivery of an event, not of a test: tests count neither as traffic nor as failures of a receiver. */
+/** Tests count neither as traffic nor as failures of a receiver. */
 export const isOfEventSql = `type <> '${testType}'`
-/**
- * SQL: the deliveries of events in one status. The status is a literal, so that even a generic plan can use the partial
- * indexes of undelivered rows.
- */
+/** The status is a literal, so that even a generic plan can use the partial indexes of undelivered rows. */
 export const ofEventsSql = (status: number) => `status = ${status} and ${isOfEventSql}`
 
 export interface Delivery {
@@ -85,9 +82,8 @@ export function showDelivery(delivery: Delivery, showMoment: ShowMoment): Delive
   }
 }
 
-/** A filter of deliveries; a null member does not narrow it. */
+/** Null members match everything. */
 export interface DeliveryFilter extends PageQuery {
-  /** Null for all applications. */
   appIds: readonly string[] | null
   statuses: readonly number[] | null
   types: readonly string[] | null
@@ -95,11 +91,9 @@ export interface DeliveryFilter extends PageQuery {
   time: TimeRange
 }
 
-/**
- * The columns of a delivery as operations return it. While callbacks are paused, the time of the next attempt is null.
- */
+/** While callbacks are paused, the time of the next attempt is null. */
 function shownColumns(sql: Statements, appIds: readonly string[] | null, isPaused: boolean) {
-  // A waiting delivery is attempted when it is due and its endpoint is not held.
+  // A pending delivery is attempted when it is due and its endpoint is not paused.
   const nextAttempt = sql`(
     select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
     where e.app_id = delivery.app_id and ${ofApplications(sql, appIds)} and e.stopped_at is null and delivery.status = ${statuses.waiting}
@@ -107,7 +101,6 @@ function shownColumns(sql: Statements, appIds: readonly string[] | null, isPause
   return sql`${sql.unsafe(deliveryColumnsSql)}, ${isPaused ? sql`null::timestamptz` : nextAttempt} as next_attempt_at`
 }
 
-/** The application's delivery with this id. Throws 60003. */
 export async function requireDelivery(
   sql: Statements,
   appId: string,
@@ -130,8 +123,7 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
   const listed = (condition: string) => sql`
     select ${shownColumns(sql, appIds, isPaused)} from delivery
     where ${ofApplications(sql, appIds)} and ${sql.unsafe(condition)} ${conditions}`
-  // Literals, so that even a generic plan can use the partial index of undelivered rows. Of one application each status is
-  // read in the order of that index; of several, the index as a whole has the order of applications.
+  // Literals, so that a generic plan can use the partial index of undelivered rows, in its order for one application.
   const asked = filter.statuses?.map((status) => `status = ${status}`) ?? ['true']
   const [first = 'false', ...others] = asked
   const rowsOfOne = others.reduce((before, other) => sql`${before} union all ${listed(other)}`, listed(first))
@@ -141,7 +133,7 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
   return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
 
-/** How many events of one application wait, since when, and its hold. Counts up to 10,000; all null for several. */
+/** Counts up to 10,000; all null for several applications. */
 export async function findWaiting(sql: Sql, appIds: readonly string[] | null, showMoment: ShowMoment) {
   const [appId, ...others] = appIds ?? []
   if (appId === undefined || others.length > 0) return { waitingEvents: null, waitingSince: null, heldUntil: null }
@@ -151,7 +143,7 @@ export async function findWaiting(sql: Sql, appIds: readonly string[] | null, sh
     where e.app_id = ${appId} and c.app_id = ${appId} and e.stopped_at is null`
   if (endpoint === undefined) return { waitingEvents: 0, waitingSince: null, heldUntil: null }
   const { through_event_id: through, types, held_until: heldUntil } = endpoint
-  // This is a separate statement, so that the planner knows the value of `through`, after which events wait.
+  // A separate statement, so that the planner knows the value of `through`.
   const [waiting] = await sql.unsafe<[{ count: number; since: Date | null }]>(
     `select count(*)::int as count, min(time) as since
     from ${eventsAfterSql('$1', '$2', String(mostWaitingCounted))} where type = any($3::text[])`,
@@ -161,7 +153,6 @@ export async function findWaiting(sql: Sql, appIds: readonly string[] | null, sh
   return { waitingEvents: waiting.count, waitingSince: show(waiting.since), heldUntil: show(heldUntil) }
 }
 
-/** The application's callback as configured now, its query and secrets sealed; undefined for none. */
 export async function findCallback(
   sql: Statements,
   appId: string,
@@ -184,11 +175,7 @@ export async function insertTest(sql: Statements, delivery: Delivery, payload: s
       ${payload})`
 }
 
-/**
- * Creates or deletes an application's endpoint, in the transaction that saves its configuration and holds the
- * application's lock. A new endpoint, and one that had stopped, gets the events from now on; earlier ones can be
- * replayed.
- */
+/** Runs under the application's lock. A new or formerly disabled endpoint gets the events from now on. */
 export async function syncEndpoint(tx: Statements, appId: string, hasCallback: boolean): Promise<void> {
   const [newest] = await tx<[{ id: number }]>`select last_event_id as id from event_head where app_id = ${appId}`
   await noteStop(tx, appId, newest.id)
@@ -204,32 +191,30 @@ export async function syncEndpoint(tx: Statements, appId: string, hasCallback: b
       failing_since = null, failing_reason = null`
 }
 
-/** Whether callbacks are paused for all processes, as they are after a restore until an operator resumes them. */
+/** As they are after a restore, until an operator resumes them. */
 async function hasPause(sql: Statements): Promise<boolean> {
   const [row] = await sql`select 1 from callback_pause`
   return row !== undefined
 }
 
-/** Whether callbacks are sent: neither this process's setting nor the pause of all processes stops them. */
+/** Neither this process's setting nor the pause of all processes stops them. */
 export async function callbacksNow(sql: Statements, setting: 'on' | 'paused'): Promise<'on' | 'paused'> {
   return setting === 'paused' || (await hasPause(sql)) ? 'paused' : 'on'
 }
 
-/** Ends the pause of all processes. Returns whether there was one. */
 export async function endPause(sql: Statements): Promise<boolean> {
   return (await sql`delete from callback_pause`).count > 0
 }
 
-/** The state of an endpoint under its row's lock. */
 export interface LockedEndpoint {
-  /** The id of the last event that was sent or skipped. */
+  /** The last event that was sent or skipped. */
   through: number
   isStopped: boolean
   /** A replay of a range is under way. */
   isReplaying: boolean
 }
 
-/** Locks an endpoint, so that replays run one by one and the worker writes no outcome meanwhile; undefined for none. */
+/** Under this lock replays run one by one, and the worker writes no outcome; undefined for no endpoint. */
 export async function lockEndpoint(tx: Statements, appId: string): Promise<LockedEndpoint | undefined> {
   const [row] = await tx`
     select through_event_id, stopped_at, replay_next_id from callback_endpoint where app_id = ${appId} for update`
@@ -237,7 +222,6 @@ export async function lockEndpoint(tx: Statements, appId: string): Promise<Locke
   return { through: row.through_event_id, isStopped: row.stopped_at !== null, isReplaying: row.replay_next_id !== null }
 }
 
-/** How many deliveries of events wait for another attempt and how many are dead, each counted up to 100,000. */
 export async function countDeliveries(sql: Sql): Promise<{ waiting: number; dead: number }> {
   const count = (status: number) => sql`
     (select count(*)::int from (select 1 from delivery where ${sql.unsafe(ofEventsSql(status))} limit ${mostCounted}) d)`
@@ -246,20 +230,14 @@ export async function countDeliveries(sql: Sql): Promise<{ waiting: number; dead
   return row
 }
 
-/** Events that wait for their first attempt. */
 export interface Backlog {
-  /** Events of endpoints that are sent to, and of those held after failures; each counted up to 100,000. */
+  /** Endpoints that are sent to, and paused ones; each counted up to 100,000. */
   on: number
   held: number
-  /** How long the oldest of these events has waited. */
   lagSeconds: number
 }
 
-/**
- * Counts the events, of all applications, that their callbacks ask for and that wait for their first attempt. An
- * endpoint without new events costs one index look-up; another one reads its waiting events in the index of types,
- * never those that its callback does not ask for. The endpoints that are furthest behind come first.
- */
+/** An endpoint without new events costs one index look-up. Those that are furthest behind come first. */
 export async function readBacklog(sql: Statements): Promise<Backlog> {
   const waiting = (isHeld: boolean) => sql`
     select v.id from (
@@ -287,7 +265,6 @@ export async function readBacklog(sql: Statements): Promise<Backlog> {
   return row
 }
 
-/** How many endpoints are sent to, held after failures, and stopped. */
 export async function countEndpoints(sql: Sql): Promise<Record<'on' | 'held' | 'stopped', number>> {
   const [row] = await sql<[Record<'on' | 'held' | 'stopped', number>]>`
     select count(*) filter (where stopped_at is null and held_until <= now())::int as "on",
@@ -297,7 +274,6 @@ export async function countEndpoints(sql: Sql): Promise<Record<'on' | 'held' | '
   return row
 }
 
-/** Milliseconds since the application's latest test; undefined for none. */
 export async function millisecondsSinceTest(sql: Sql, appId: string): Promise<number | undefined> {
   const [row] = await sql<{ ms: number }[]>`
     select extract(epoch from now() - finished_at)::float8 * 1000 as ms from delivery
@@ -305,10 +281,7 @@ export async function millisecondsSinceTest(sql: Sql, appId: string): Promise<nu
   return row?.ms
 }
 
-/**
- * Prunes at most `limit` deliveries older than `days`, and stops that were lifted before then; a delivery that still waits is pruned only when it is overdue by
- * `days`.
- */
+/** Also forgets outages that ended before then. A pending delivery must be overdue by `days`. */
 export async function deleteOldDeliveries(sql: Statements, limit: number, days: number): Promise<number> {
   const bound = sql`now() - ${days} * interval '1 day'`
   const isOld = sql`created_at < ${bound} and (status <> ${statuses.waiting} or next_attempt_at < ${bound})`

@@ -3,9 +3,8 @@ import { limits } from '../vocabulary/limits.ts'
 
 /** A larger batch than this means that creates queue. */
 const queueingBatch = 8
-/** After such a batch creates count as queueing for this long, because the next batch may take a while. */
+/** Creates then count as queueing for this long, because the next batch may take a while. */
 const quietMs = 500
-/** The most attempts that are saved up while there is nothing to send. */
 const mostSaved = 1_000
 const tickMs = 50
 
@@ -22,7 +21,7 @@ export class Throttle {
     this.allow(size / limits.createsPerAttempt)
   }
 
-  /** Resolves when an attempt may begin; undefined when it may begin at once. */
+  /** Undefined if an attempt may begin now. */
   take(): Promise<void> | undefined {
     if (performance.now() > this.queueingUntil) return undefined
     return new Promise((resolve) => {
@@ -31,7 +30,6 @@ export class Throttle {
     })
   }
 
-  /** Lets every waiting attempt begin, and ends the throttle. */
   stop(): void {
     void this.rounds.stop()
     this.queueingUntil = Number.NEGATIVE_INFINITY

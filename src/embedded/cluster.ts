@@ -21,10 +21,7 @@ import { goneWithin, postgresProcessesIn, signal } from './processes.ts'
 import { sync } from './record.ts'
 import type { ServerUser } from './user.ts'
 
-/**
- * Makes the cluster under another name and renames it when initdb has put all of it on the disk: a folder with the
- * cluster's name is complete, so a folder with that name is never deleted.
- */
+/** Made under another name until it is on the disk: a folder with the cluster's name is never deleted. */
 export async function makeCluster(place: Place, binFolder: string): Promise<void> {
   const making = `${makingPrefix(place.cluster)}${randomBytes(8).toString('hex')}`
   const passwordFile = join(making, 'password')
@@ -42,7 +39,6 @@ export async function makeCluster(place: Place, binFolder: string): Promise<void
   }
 }
 
-/** Removes what killed first starts have left beside the cluster. */
 export async function removeHalfMade(cluster: string): Promise<void> {
   const parent = dirname(cluster)
   if (!existsSync(parent)) return
@@ -66,7 +62,7 @@ async function removeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Ends the processes that still serve a cluster although their server is dead. Most are about to end by themselves. */
+/** Their server is dead. Most are about to end by themselves. */
 export async function endOrphansIn(cluster: string): Promise<void> {
   const orphans = postgresProcessesIn(cluster)
   await Promise.all(orphans.map((orphan) => goneWithin(orphan, 300)))
@@ -80,7 +76,7 @@ async function killProcessesIn(folder: string): Promise<void> {
   await Promise.all(left.map((one) => goneWithin(one, 2000)))
 }
 
-/** Refuses a cluster of another major version, which this server could not read. */
+/** This server could not read another major version. */
 export function requireSameMajor({ cluster }: Place, version: string): void {
   const found = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
   const ours = String(Number.parseInt(version, 10))
@@ -91,10 +87,7 @@ export function requireSameMajor({ cluster }: Place, version: string): void {
   )
 }
 
-/**
- * How a program of PostgreSQL is run: as its own user, in a folder that this user can enter, and without this process's
- * environment.
- */
+/** In a folder that the user can enter, and without this process's environment. */
 export function runAs(user: ServerUser | undefined) {
   return {
     cwd: '/',
@@ -109,7 +102,7 @@ async function runInitdb(initdb: string, draft: string, passwordFile: string, pl
     initdb,
     [
       ...['-D', draft, '--username', place.record.user, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-      // The order of code points, which in UTF-8 is the order of bytes, on every machine and in every version.
+      // The order of code points, which in UTF-8 is that of bytes, on every machine and in every version.
       ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
       ...['--data-checksums', '--no-instructions'],
     ],
@@ -124,7 +117,6 @@ async function runInitdb(initdb: string, draft: string, passwordFile: string, pl
   )
 }
 
-/** A cluster that is being made has a name that begins like this. */
 function makingPrefix(cluster: string): string {
   return `${cluster}.making-`
 }

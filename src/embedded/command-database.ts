@@ -7,16 +7,15 @@ import { lockDataDir, lockHolder } from './instance-lock.ts'
 import { readRecord } from './record.ts'
 import { findServer } from './server.ts'
 
-/** The database of the settings, for work beside the service or while it is stopped. */
+/** For work beside the service or while it is stopped. */
 export interface BesideService {
-  /** A connection as the owner of the schema. */
   owner: Target
-  /** The role that serves requests, where the database is the embedded one. */
+  /** Serves requests, if the database is the embedded one. */
   role?: string
   close(): Promise<void>
 }
 
-/** The embedded database as it runs under a service; undefined while it does not. */
+/** Undefined unless it runs under a service. */
 export function findRunning(dataDir: string): BesideService | undefined {
   const record = readRecord(dataDir)
   if (!record?.complete || lockHolder(dataDir) === undefined) return undefined
@@ -24,7 +23,6 @@ export function findRunning(dataDir: string): BesideService | undefined {
   return { owner: connectionTo(record, embeddedName), role: record.serviceUser, close: async () => {} }
 }
 
-/** Throws where the settings name no server and their folder holds no database. */
 export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   if (databaseUrl !== undefined || readRecord(dataDir)?.complete) return
   throw new UserError(
@@ -34,14 +32,11 @@ export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'database
 
 export interface CommandOptions {
   log?: (message: string) => void
-  /** Makes the embedded database where there is none, as a start does. Without it the command is refused. */
+  /** Makes the embedded database if there is none, as a start does. */
   mayMake?: boolean
 }
 
-/**
- * Finds the database of the settings for a command: the embedded one is used as it runs, or else locked and started for
- * as long as the command takes. Refusals are a UserError.
- */
+/** The embedded database is used as it runs, or locked and started for the command. Throws `UserError`. */
 export async function openBesideService(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
   { log = () => {}, mayMake = false }: CommandOptions = {},

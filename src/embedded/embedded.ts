@@ -21,21 +21,18 @@ interface Connection {
 }
 
 export interface EmbeddedDatabase {
-  /** The owner's options for postgres.js. The same at every start while the data folder stays where it is. */
+  /** The owner's. The same at every start while the data folder stays where it is. */
   connection: Connection
-  /** The options of the role that serves requests, likewise. */
   serviceConnection: Connection
-  /** Whether this is the first start: the database has never been used before. */
   firstStart: boolean
   pid: number
-  /** False when the server was ended from outside. To start it again is safe, and open pools reconnect. */
+  /** False if the server was ended from outside. To start it again is safe, and open pools reconnect. */
   isRunning(): boolean
-  /** Stops the server in PostgreSQL's fast mode, kills it if that takes too long, and resolves when it is gone. */
+  /** In PostgreSQL's fast mode; kills the server if that takes too long. Resolves when it is gone. */
   stop(): Promise<void>
 }
 
 export interface EmbeddedOptions {
-  /** The number of processes of the service, each with its own connections; 1 by default. */
   processes?: number
   /** Instead of what npm installed. */
   binaries?: Binaries
@@ -45,14 +42,10 @@ export interface EmbeddedOptions {
 
 type Log = (message: string) => void
 
-/** The name of the service's database in the cluster. */
 export const database = 'forecourt'
 const logCheckSeconds = 60
 
-/**
- * Starts the PostgreSQL that lives in the data folder, making it at the first start, or takes over one that a killed
- * Forecourt left running. The caller holds the folder's lock (`lockDataDir`). Refusals are a UserError.
- */
+/** Takes over a server that a killed Forecourt left running. The caller holds `lockDataDir`. Throws `UserError`. */
 export async function startEmbeddedDatabase(
   dataDir: string,
   log: Log = () => {},
@@ -96,10 +89,7 @@ async function start(dataDir: string, log: Log, options: EmbeddedOptions): Promi
   return handle(place, server, firstStart)
 }
 
-/**
- * Returns the server that is still running, if it was started as this version would start it and answers; stops any
- * other server.
- */
+/** Only a server that responds and was started as this version would start it; stops any other. */
 async function adopt(place: Place, processes: number, log: Log): Promise<ProcessId | undefined> {
   const server = findServer(place.cluster)
   if (!server) return undefined
@@ -153,10 +143,7 @@ export function connectionTo({ socketDir, port, user, password }: EmbeddedRecord
   return { host: socketDir, port, user, password, database: name }
 }
 
-/**
- * Creates the database and the service's role at the first start; at later starts, makes sure that the service can
- * connect.
- */
+/** At the first start creates the database and the service's role. */
 async function ensureDatabase({ cluster, record }: Place): Promise<void> {
   try {
     if (record.complete) await run(record, database, 'select 1')
@@ -171,7 +158,7 @@ async function ensureDatabase({ cluster, record }: Place): Promise<void> {
   }
 }
 
-/** A first start that was cut short had made it already. */
+/** A first start that was cut short had made it. */
 function ignoreDuplicate(fault: { code?: string }): void {
   if (fault.code !== '42P04' && fault.code !== '42710') throw fault
 }
@@ -185,7 +172,6 @@ async function answers(record: EmbeddedRecord): Promise<boolean> {
   }
 }
 
-/** Runs one statement on its own connection, with a timeout. */
 async function run(record: EmbeddedRecord, name: string, statement: string, timeoutSeconds = 30): Promise<void> {
   const sql = openPlainly(connectionTo(record, name))
   let timer: NodeJS.Timeout | undefined

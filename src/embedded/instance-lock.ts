@@ -7,11 +7,11 @@ import { UserError } from '../runtime/user-error.ts'
 import { findProcess, isRunning, type ProcessId } from './processes.ts'
 
 interface Holder extends ProcessId {
-  /** Random for every attempt, so that a holder is never confused with an earlier one. */
+  /** Random for every attempt, so that a holder is never taken for an earlier one. */
   nonce: string
 }
 
-/** Claims the data folder, which it creates when needed, for this process; another live one is a UserError. */
+/** Throws `UserError` if another live process has claimed the folder. */
 export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
   const folder = resolve(dataDir)
   const path = join(folder, 'forecourt.lock')
@@ -29,18 +29,15 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): void }>
   return { release: () => release(path, mine) }
 }
 
-/** The living process that has claimed the data folder; undefined if there is none. */
 export function lockHolder(dataDir: string): number | undefined {
   const holder = read(join(resolve(dataDir), 'forecourt.lock'))
   return holder !== undefined && isRunning(holder) ? holder.pid : undefined
 }
 
 /**
- * Takes the lock. Returns undefined if this process now holds it; else the live process that holds or replaces it.
- *
- * A process that replaces a stale lock first takes a second lock, whose name holds the stale lock's nonce, and then
- * checks that the stale lock is still there. Otherwise two processes that see the same stale lock could each remove the
- * new lock of the other.
+ * Undefined if this process now holds the lock; else the live process that holds or replaces it. Who replaces a stale
+ * lock first takes a second lock, named after the stale one, and checks that the stale one is still there: otherwise
+ * two processes could each remove the new lock of the other.
  */
 function claim(path: string, mine: Holder): Holder | undefined {
   for (;;) {
@@ -61,7 +58,7 @@ function claim(path: string, mine: Holder): Holder | undefined {
   }
 }
 
-/** Returns false when the file exists. It appears with its content in it, so that no process reads half a lock. */
+/** False if the file exists. It appears with its content, so that no process reads half a lock. */
 function create(path: string, mine: Holder): boolean {
   try {
     withDraft(path, mine, (draft) => linkSync(draft, path))

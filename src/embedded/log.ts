@@ -4,7 +4,7 @@ import type { ServerUser } from './user.ts'
 
 const largestLogBytes = 4_000_000
 
-/** Opens the server's log for appending. The cluster's user could put a link in its place, which root must not follow. */
+/** The cluster's user could put a link in its place, which root must not follow. */
 export function openServerLog(cluster: string, user: ServerUser | undefined): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
   const file = openSync(serverLog(cluster), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
@@ -13,7 +13,7 @@ export function openServerLog(cluster: string, user: ServerUser | undefined): nu
   return file
 }
 
-/** Empties the log when it is large. The server appends to the file, so it continues at the new end. */
+/** The server appends to the file, so it continues at the new end. */
 export function keepLogSmall(cluster: string, user: ServerUser | undefined): void {
   const file = openServerLog(cluster, user)
   try {
@@ -24,10 +24,7 @@ export function keepLogSmall(cluster: string, user: ServerUser | undefined): voi
   }
 }
 
-/**
- * Returns the message of the last error line in the server's log after its first `from` bytes. It says why a server has
- * ended.
- */
+/** Why a server has ended: the last error line after the first `from` bytes of its log. */
 export function lastComplaint(cluster: string, from: number): string | undefined {
   const lines = readFileSync(serverLog(cluster)).subarray(from).toString().split('\n')
   const complaint = lines.findLast((line) => /(?:FATAL|PANIC|ERROR):|error while loading/.test(line))

@@ -3,14 +3,13 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A process that cannot be mistaken for another that got the same number later. */
 export interface ProcessId {
   pid: number
-  /** When the process started, which distinguishes it from a later one with the same number. Opaque. */
+  /** Distinguishes the process from a later one with the same number. Opaque. */
   started: string
 }
 
-/** The process with this number; undefined when there is none, or only a zombie. */
+/** Undefined also for a zombie. */
 export function findProcess(pid: number): ProcessId | undefined {
   const started = process.platform === 'linux' ? startedByProc(pid) : startedByPs(pid)
   return started === undefined ? undefined : { pid, started }
@@ -20,7 +19,6 @@ export function isRunning(known: ProcessId): boolean {
   return findProcess(known.pid)?.started === known.started
 }
 
-/** Returns whether the process is gone within the time. */
 export async function goneWithin(known: ProcessId, milliseconds: number): Promise<boolean> {
   const end = performance.now() + milliseconds
   while (isRunning(known)) {
@@ -30,7 +28,6 @@ export async function goneWithin(known: ProcessId, milliseconds: number): Promis
   return true
 }
 
-/** Sends a signal, unless the process is gone already. */
 export function signal(known: ProcessId, name: NodeJS.Signals): void {
   if (!isRunning(known)) return
   try {
@@ -40,7 +37,7 @@ export function signal(known: ProcessId, name: NodeJS.Signals): void {
   }
 }
 
-/** Every process of PostgreSQL that works in this folder: initdb, the server, and its children even when it is dead. */
+/** initdb, the server, and its children even when it is dead. */
 export function postgresProcessesIn(folder: string): ProcessId[] {
   // Without /proc a folder's processes cannot be found; there, children end with their postmaster by themselves.
   if (process.platform !== 'linux') return []
@@ -50,14 +47,14 @@ export function postgresProcessesIn(folder: string): ProcessId[] {
     .flatMap((pid) => findProcess(pid) ?? [])
 }
 
-/** Whether this process is a PostgreSQL server of this folder, and not another one with the same number. */
+/** And not another process with the same number. */
 export function isPostgresIn(pid: number, folder: string): boolean {
   if (process.platform === 'linux') return worksIn(pid, folder)
   const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
   return /postgres/.test(stdout) && stdout.includes(folder)
 }
 
-/** A name that PostgreSQL shows in the titles of all processes that serve this folder. */
+/** PostgreSQL shows it in the titles of all processes that serve this folder. */
 export function serverName(folder: string): string {
   return `forecourt-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`
 }
@@ -88,7 +85,7 @@ function titleNames(pid: number, folder: string): boolean {
   return title.includes(folder) || (title[0] ?? '').startsWith(`postgres: ${serverName(folder)}:`)
 }
 
-/** When a process started: in ticks since the boot, and the boot's id, because ticks repeat after a reboot. */
+/** In ticks since the boot, with the boot's ID, because ticks repeat after a reboot. */
 function startedByProc(pid: number): string | undefined {
   try {
     // The program's name, the second field, may itself contain spaces and parentheses.
@@ -103,7 +100,7 @@ function startedByProc(pid: number): string | undefined {
 
 let knownBootId: string | undefined
 
-// Some sandboxes have no boot id; then the ticks alone must do.
+// Some sandboxes have no boot ID; then the ticks alone must do.
 function bootId(): string {
   try {
     knownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

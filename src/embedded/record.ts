@@ -5,21 +5,18 @@ import { UserError } from '../runtime/user-error.ts'
 
 /** The content of `<dataDir>/embedded.json`. */
 export interface EmbeddedRecord {
-  /** The cluster's folder: relative in the file where it lies in the data folder, so that a project can be moved. */
+  /** In the file relative, if it lies in the data folder, so that a project can be moved. */
   cluster: string
   socketDir: string
-  /** Only part of the name of the socket's file: the server does not listen on the network. */
+  /** Only part of the socket's file name: the server does not listen on the network. */
   port: number
   /** The owner of the schema, and the cluster's superuser. */
   user: string
   password: string
-  /** The role that serves requests: no superuser, and only with the rights that `grantService` gives. */
+  /** No superuser: it has only the rights that `grantService` gives. */
   serviceUser: string
   servicePassword: string
-  /**
-   * Whether the first start has finished. If it has, a missing cluster has been lost; if not, the cluster was never
-   * finished, and the next start makes a new one.
-   */
+  /** The first start has finished: a missing cluster has been lost. If not, the next start makes a new one. */
   complete: boolean
 }
 
@@ -37,7 +34,6 @@ export function newRecord(cluster: string): EmbeddedRecord {
   }
 }
 
-/** The record of this data folder, or undefined before its first start. */
 export function readRecord(dataDir: string): EmbeddedRecord | undefined {
   const path = recordPath(dataDir)
   if (!existsSync(path)) return undefined
@@ -54,7 +50,7 @@ export function readRecord(dataDir: string): EmbeddedRecord | undefined {
   throw new UserError(`${path} is damaged: put a good copy back, because the database's password is in it.`)
 }
 
-/** Replaces the record as a whole and durably: it is the only copy of the password. */
+/** As a whole and durably: it is the only copy of the password. */
 export function writeRecord(dataDir: string, record: EmbeddedRecord): void {
   const inside = relative(dataDir, record.cluster)
   const cluster = inside.startsWith('..') || isAbsolute(inside) ? record.cluster : inside
@@ -70,7 +66,6 @@ export function recordPath(dataDir: string): string {
   return join(dataDir, 'embedded.json')
 }
 
-/** Flushes a file, or the entries of a folder, to the disk. */
 export function sync(path: string): void {
   const file = openSync(path, 'r')
   try {

@@ -1,10 +1,6 @@
 import type { Statements } from '../database/open.ts'
 
-/**
- * Grants the service's role what requests and upkeep need, and nothing else: it can read and add history through the
- * two tables and never in a partition, and remove history only by `keep_history`. The owner calls it when the schema is
- * up to date.
- */
+/** It adds history through the two tables only, never in a partition, and removes it only by `keep_history`. */
 export async function grantService(owner: Statements, role: string): Promise<void> {
   await owner.unsafe(`
     revoke all on database forecourt from public;

@@ -12,7 +12,7 @@ import { type Place, socketPath } from './cluster-folder.ts'
 import { keepLogSmall, lastComplaint, openServerLog } from './log.ts'
 import { findProcess, goneWithin, isPostgresIn, isRunning, type ProcessId, serverName, signal } from './processes.ts'
 
-/** Starts a server that outlives us and our terminal's signals, and waits until it is ready. */
+/** The server outlives us and our terminal's signals. */
 export async function launch(
   place: Place,
   binFolder: string,
@@ -37,19 +37,18 @@ export async function launch(
   return server
 }
 
-/** The server that an earlier Forecourt left in this cluster. */
 export function findServer(cluster: string): ProcessId | undefined {
   const pid = Number(postmasterFile(cluster)[0])
   return pid > 0 && isPostgresIn(pid, cluster) ? findProcess(pid) : undefined
 }
 
-/** Whether a server was started with the arguments that this version would use, in the same place. */
+/** In the same place and with the arguments that this version would use. */
 export function isAsWeStartIt(place: Place, processes: number): boolean {
   const given = serverArguments(place, processes).map((argument) => ` "${argument}"`)
   return readIfThere(join(place.cluster, 'postmaster.opts')).trimEnd().endsWith(given.join(''))
 }
 
-/** Waits without a limit, because recovery after a crash can take long. Returns false if the server ends instead. */
+/** Without a limit, because recovery after a crash can take long. False if the server ends instead. */
 export async function becomesReady(
   server: ProcessId,
   cluster: string,
@@ -70,7 +69,7 @@ export async function becomesReady(
   return false
 }
 
-/** Stops a server: it disconnects its clients and keeps their commits. Kills it when that takes too long. */
+/** Keeps the commits of its clients. Kills the server if that takes too long. */
 export async function stopServer(server: ProcessId, cluster: string): Promise<void> {
   for (const [name, timeoutMs] of [
     ['SIGINT', 8000],
@@ -86,9 +85,7 @@ export async function stopServer(server: ProcessId, cluster: string): Promise<vo
   await endOrphansIn(cluster)
 }
 
-/**
- * Makes sure that no process of an earlier server is alive, and that no file of a dead one looks like a live server.
- */
+/** No process of an earlier server may be alive, and no file of a dead one may look like a live server. */
 async function clearRemains(place: Place): Promise<void> {
   const { cluster, user, record } = place
   await endOrphansIn(cluster)
@@ -96,8 +93,7 @@ async function clearRemains(place: Place): Promise<void> {
   if (await somebodyAnswers(socket)) {
     throw new UserError(`Another server, possibly in another container, already uses the database in ${cluster}.`)
   }
-  // PostgreSQL removes these files itself, unless another process has got the same number: then PostgreSQL believes
-  // that a server runs.
+  // PostgreSQL removes these files itself, unless it takes another process with that number for a running server.
   if (findStrayPid(cluster)) {
     rmSync(join(cluster, 'postmaster.pid'), { force: true })
     rmSync(`${socket}.lock`, { force: true })
@@ -116,10 +112,7 @@ function findStrayPid(cluster: string): boolean {
   }
 }
 
-/**
- * Containers that share the folder can reach each other's sockets, although they cannot see each other's process
- * numbers.
- */
+/** Containers that share the folder reach each other's sockets, but do not see each other's processes. */
 async function somebodyAnswers(path: string): Promise<boolean> {
   const socket = connect(path)
   try {
@@ -134,14 +127,12 @@ async function somebodyAnswers(path: string): Promise<boolean> {
 
 /** The most connections of a process of the service, with some to spare. */
 const connectionsOfProcess = 32
-/** Connections for the start, for operators with psql, and for a second service while a database is moved. */
+/** For the start, for operators with psql, and for a second service while a database is moved. */
 const otherConnections = 40
 
 /**
- * A quarter of the memory of this machine or container, from 128 MB to 8 GB. Every create touches the indexes of bindings and
- * the newest partitions of history. Pages that are not in a shared buffer must be read from the system each time, and a
- * connection that finds no clean buffer writes a changed page out first. PostgreSQL takes the memory only as the buffers
- * fill, so a small database takes little.
+ * A quarter of the memory, from 128 MB to 8 GB, because every create touches the indexes of bindings and the newest
+ * partitions of history. PostgreSQL takes the memory only as the buffers fill.
  */
 function sharedBufferMegabytes(): number {
   const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY
@@ -149,8 +140,8 @@ function sharedBufferMegabytes(): number {
 }
 
 /**
- * A sixteenth of the disk, from 4 to 16 GB. After each checkpoint the first change of a page writes the whole page to the log
- * of changes; a longer log means fewer checkpoints under sustained load, and a longer recovery after a crash.
+ * A sixteenth of the disk, from 4 to 16 GB: a longer log of changes means fewer checkpoints under sustained load, each
+ * of which makes the next change of a page write the whole page, and a longer recovery after a crash.
  */
 function maxLogGigabytes(cluster: string): number {
   const { blocks, bsize } = statfsSync(cluster)
@@ -173,8 +164,7 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
     max_wal_size: `${maxLogGigabytes(cluster)}GB`,
     min_wal_size: '256MB',
     checkpoint_timeout: '15min',
-    // This build only has pglz, which saves a fifth of the bytes at most and costs as much processor time as all else of a
-    // create, or more (docs/deployment.md).
+    // This build only has pglz: saves a fifth of the bytes at most, for the processor time of a create.
     wal_compression: 'off',
     // Forecourt logs failed statements itself: their text and details hold secrets and people's data.
     log_min_messages: 'log',
@@ -189,7 +179,7 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
   return ['-D', cluster, '-p', String(record.port), ...given]
 }
 
-/** Why the server of this cluster cannot be used, as far as its log or the disk shows. */
+/** As far as the log or the disk shows. */
 export function serverFailure(cluster: string, complaint: string | undefined): UserError {
   const { bavail, bsize } = statfsSync(cluster)
   // With a full disk the server cannot even write its complaint.
@@ -197,7 +187,7 @@ export function serverFailure(cluster: string, complaint: string | undefined): U
   return new UserError(`Can’t use the embedded database in ${cluster}: ${complaint ?? 'no reason given'}.`)
 }
 
-/** The lines of postmaster.pid: process, folder, start, port, socket folder, address, shared memory, status. */
+/** Process, folder, start, port, socket folder, address, shared memory, status. */
 function postmasterFile(cluster: string): string[] {
   return readIfThere(join(cluster, 'postmaster.pid')).split('\n')
 }

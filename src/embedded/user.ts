@@ -2,14 +2,14 @@ import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UserError } from '../runtime/user-error.ts'
 
-/** The system user as which root runs PostgreSQL, because PostgreSQL refuses to run as root. */
+/** PostgreSQL refuses to run as root. */
 export interface ServerUser {
   name: string
   uid: number
   gid: number
 }
 
-/** `postgres` where the system has that user, else `nobody`; undefined unless the process runs as root. */
+/** `postgres` if the system has that user, else `nobody`; undefined unless the process runs as root. */
 export function serverUser(): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const users = systemUsers()
@@ -23,7 +23,7 @@ export function serverUser(): ServerUser | undefined {
   return user
 }
 
-/** The user that must run an existing cluster: the owner of its folder. */
+/** The owner of its folder. */
 export function clusterUser(cluster: string): ServerUser | undefined {
   const { uid, gid } = statSync(cluster)
   const own = process.getuid?.()
@@ -40,9 +40,7 @@ export function clusterUser(cluster: string): ServerUser | undefined {
   return own === 0 ? { name, uid, gid } : undefined
 }
 
-/**
- * The first folder on the path, including `path` itself, that this user cannot enter; undefined if they can enter all.
- */
+/** From the root to `path`; undefined if the user can enter all. */
 export function closedFolder(path: string, user: ServerUser): string | undefined {
   const real = realpathSync(path)
   return withAncestors(real).find((folder) => !allows(statSync(folder), user, execute))
@@ -51,10 +49,7 @@ export function closedFolder(path: string, user: ServerUser): string | undefined
 export const read = 4
 export const execute = 1
 
-/**
- * Whether the mode bits give this user all of `wanted`. The first class that the user belongs to decides, as in the
- * kernel.
- */
+/** By the mode bits. The first class that the user belongs to decides, as in the kernel. */
 export function allows(stats: Stats, user: ServerUser, wanted: number): boolean {
   const shift = stats.uid === user.uid ? 6 : stats.gid === user.gid ? 3 : 0
   return ((stats.mode >> shift) & wanted) === wanted

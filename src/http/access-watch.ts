@@ -5,12 +5,12 @@ import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import type { Reply } from './answer.ts'
 import { type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
-/** The interval between two checks of one caller. What it began ends within a second after it has lost access. */
+/** A caller is checked this often: what it began ends within a second after it has lost access. */
 const lookAgainMs = 500
-/** The callers are checked in this many groups, one after the other, so that not all are looked up at once. */
+/** Callers are checked in this many groups, so that not all are looked up at once. */
 const groups = 5
 
-/** Checks a caller as it now is, for one of the responses or files that it has begun. Throws when it has lost access. */
+/** Throws if the caller, as it now is, has lost access to what it began. */
 type Check = (now: Caller) => void
 
 interface Watched {
@@ -18,26 +18,21 @@ interface Watched {
   owner: string
   group: number
   isLooking: boolean
-  /** By each check, its request and what to do when it fails. */
   checks: Map<Check, { request: HttpRequest; onLoss: (refusal: Refusal) => void }>
 }
 
-/**
- * Checks again and again whether the callers of long responses and uploads still have access: each caller once,
- * however many it has begun. While the database is unavailable, a caller keeps its access.
- */
+/** Each caller is checked once, however much it has begun. While the database is away, it keeps its access. */
 export class AccessWatch {
   private readonly authenticateAnew: (request: HttpRequest) => Promise<Caller>
   private readonly callers = new Map<string, Watched>()
   private timer: ReturnType<typeof setInterval> | undefined
   private ticks = 0
 
-  /** `authenticateAnew` looks the caller of a request up again. */
   constructor(authenticateAnew: (request: HttpRequest) => Promise<Caller>) {
     this.authenticateAnew = authenticateAnew
   }
 
-  /** Calls `onLoss` when the request's caller has lost its access. Returns the function that ends this. */
+  /** Returns the function that ends the watch. */
   watch(request: HttpRequest, caller: Caller, check: Check, onLoss: (refusal: Refusal) => void): () => void {
     const credential = `${request.header('authorization') ?? ''}\n${request.header('cookie') ?? ''}`
     const key = hash('sha256', credential, 'base64')
@@ -59,7 +54,6 @@ export class AccessWatch {
     }
   }
 
-  /** Checks at once those whose access has changed. */
   noteChange(whose: string): void {
     for (const watched of this.callers.values()) if (watched.owner === whose) void this.look(watched)
   }
@@ -72,7 +66,7 @@ export class AccessWatch {
   }
 
   private async look(watched: Watched): Promise<void> {
-    // All requests have the same credential; that of a connection that is closed may not be readable.
+    // All requests have the same credential; that of a closed connection may not be readable.
     const [first] = watched.checks.values()
     if (first === undefined) return
     watched.isLooking = true
@@ -88,7 +82,7 @@ export class AccessWatch {
     }
   }
 
-  /** Ends what has lost its access; any other error says nothing of it. */
+  /** Any other error says nothing about access. */
   private endLost({ checks }: Watched, run: (check: Check) => void): void {
     for (const [check, { onLoss }] of checks) {
       try {
@@ -104,10 +98,7 @@ const lossesOfAccess: ReadonlySet<RefusalName> = new Set([
   ...(['tokenInvalid', 'notPermitted', 'applicationFrozen', 'secondFactorSetUpRequired'] as const),
 ])
 
-/**
- * Closes a streamed response whose caller has lost access. It is needed for a reader that stalls: it never asks for the
- * next page, which would be refused.
- */
+/** For a reader that stalls: it never asks for the next page, which would be refused. */
 export function endWithAccess({ answer }: Reply, watch: (onLoss: () => void) => () => void): void {
   const { body } = answer
   if (!isStreamed(body)) return

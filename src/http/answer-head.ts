@@ -7,7 +7,7 @@ const headerName = /^[\w-]+$/
 let date = ''
 let dateUntil = 0
 
-/** The head of an answer: ASCII, so that its length is its number of bytes. Throws for what no answer may have. */
+/** ASCII, so that its length is its number of bytes. Throws for what no response may have. */
 export function answerHead({ status, headers, cookies = [] }: HttpAnswer): string {
   const now = Date.now()
   if (now >= dateUntil) {

@@ -84,10 +84,10 @@ export async function answerFor(
   }
 }
 
-/** What an answer takes that is an object, for which its length is not known here. */
+/** Counted for a response whose length is not known here. */
 const answerBytes = 1_000
 
-/** Runs a write whose response is kept for its key, and counts what is kept. Throws 10007 when there is no room for it. */
+/** Counts what is kept for the key. Throws 10007 if there is no room for it. */
 async function keyed<Answer>(
   { keyUsage }: ServeOptions,
   actor: string,
@@ -99,25 +99,24 @@ async function keyed<Answer>(
   const outcome = await run()
   if (idempotency.isReplayed) return new Replayed(outcome)
   const { keptRows = 0 } = idempotency
-  // A batch keeps its rows' responses, and once more all of them together.
+  // A batch keeps its rows' responses, and all of them together.
   const bytes = outcome instanceof JsonText ? outcome.text.length * (keptRows === 0 ? 1 : 2) : answerBytes
   if (owner !== undefined) keyUsage.note(owner, keptRows + 1, bytes)
   return outcome
 }
 
-/** Finds the caller, and counts the request for its owner. */
 function admit(route: Route, request: HttpRequest, options: ServeOptions, pending: PendingRequest) {
   const { operation, ownerOf } = route.handler
   const isProbe = !request.path.startsWith('/api/')
   const known = (caller: Caller) => {
-    // A refusal of one who is known names its caller.
+    // A refusal then names its caller.
     pending.caller = caller
     if (!isProbe) pending.own(actorOf(caller))
     return caller
   }
   if (operation.callers.length === 0 && !isProbe) {
     pending.enterStrangers()
-    // A name that the body gives says more: a source may be a proxy with all clients behind it.
+    // A name in the body says more: a source may be a proxy with all clients behind it.
     if (ownerOf === undefined) pending.own(options.sourceOf(request))
   }
   const admitted = options.admit(operation, request)
@@ -127,11 +126,7 @@ function admit(route: Route, request: HttpRequest, options: ServeOptions, pendin
   return admitted.then(known).finally(() => pending.leaveStrangers())
 }
 
-/**
- * Runs a write in the turn of its owner, before it takes a connection. One that is over by then is dropped. The turn may
- * have been waited for, so the caller's access is checked again. A write out of turn has others of its operation and
- * owner beside it, as many as leave the event loop free for the requests of others.
- */
+/** In its owner's turn, before it takes a connection. Access is checked again, because a turn may take long. */
 function runWrite(
   route: Route,
   asked: OperationRequest & { pending: PendingRequest },
@@ -149,7 +144,7 @@ function runWrite(
   })
 }
 
-/** Answers a GET. The caller's access is checked again before each read and while the answer is sent. Throws 10003. */
+/** Access is checked again before each read and while the response is sent. Throws 10003. */
 async function answerRead(
   route: Route,
   request: HttpRequest,
@@ -189,7 +184,6 @@ async function answerRead(
   return outcome
 }
 
-/** Passes a file on as it arrives, and checks the caller's access again while it arrives and at its end. */
 async function answerFile(
   route: Route,
   request: HttpRequest,
@@ -215,7 +209,7 @@ async function answerFile(
   const still = () => requireStill(operation, request, options, askedAt, caller, named)
   const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
   const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
-  // Access is checked while the file arrives, because a sender that pauses for long must be ended too.
+  // While the file arrives, because a sender that pauses for long must be ended too.
   const endWatch = options.accessWatch.watch(
     request,
     caller,
@@ -234,7 +228,6 @@ async function answerFile(
   }
 }
 
-/** Answers a GET; one that reads the database waits for a connection of its own. */
 function answerGet({ run, reads }: Handler, asked: OperationRequest, options: ServeOptions): Promise<unknown> {
   return reads ? options.reads.run(asked.actor, asked.pending.signal, (sql) => run({ ...asked, sql })) : run(asked)
 }

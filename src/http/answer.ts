@@ -2,7 +2,7 @@ import { type FieldFault, type Reason, type Refusal, refusals } from '../vocabul
 import { compressed, encodedTagOf, leastCompressed, preferredEncoding } from './encoding.ts'
 import { type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
-/** The data of an answer that is JSON text already, because the write path serialised it once. */
+/** Data that is JSON text, because the write path has serialized it once. */
 export class JsonText {
   readonly text: string
   readonly headers: Record<string, string> | undefined
@@ -14,7 +14,7 @@ export class JsonText {
   }
 }
 
-/** An answer that is not the plain success envelope: the token operations, probes and metrics. */
+/** A response without the success envelope: token operations, probes and metrics. */
 export class Reply {
   readonly answer: HttpAnswer
   constructor(answer: HttpAnswer) {
@@ -22,13 +22,11 @@ export class Reply {
   }
 }
 
-/** A file that is produced while it is sent, with the name under which the caller saves it. */
 export function fileReply(body: Streamed | string, mediaType: string, fileName: string): Reply {
   const headers = { 'content-type': mediaType, 'content-disposition': `attachment; filename="${fileName}"` }
   return new Reply({ status: 200, headers, body })
 }
 
-/** The stored response of an earlier request with the same key. */
 export class Replayed {
   readonly outcome: unknown
   constructor(outcome: unknown) {
@@ -36,7 +34,6 @@ export class Replayed {
   }
 }
 
-/** Renders the outcome of an operation as a response. */
 export function render(outcome: unknown): HttpAnswer {
   if (outcome instanceof Reply) return outcome.answer
   if (outcome instanceof Replayed) {
@@ -54,7 +51,7 @@ export function render(outcome: unknown): HttpAnswer {
   }
 }
 
-/** Renders a refusal as a response. `members` are added to the members of the envelope. */
+/** `members` are added to those of the envelope. */
 export function renderRefusal(
   refusal: Refusal,
   language: keyof Reason,
@@ -75,17 +72,15 @@ export function renderRefusal(
   }
 }
 
-/** Large enough to be worth compressing, not compressed beforehand, and not to be sent as it is. */
+/** Worth compressing: large, not compressed, and not `no-transform`. */
 export function isLarge({ body, headers }: HttpAnswer): boolean {
-  // A character takes at most three bytes for each UTF-16 unit, so most responses are known to be short without being
-  // counted.
+  // A UTF-16 unit takes at most three bytes, so most responses are known to be short without being counted.
   if (headers['content-encoding'] !== undefined || headers['cache-control']?.includes('no-transform')) return false
   if (isStreamed(body)) return true
   if (body.length * 3 < leastCompressed) return false
   return Buffer.byteLength(body) >= leastCompressed
 }
 
-/** Compresses the answer where the client accepts that. */
 export async function compress(answer: HttpAnswer, request: HttpRequest): Promise<HttpAnswer> {
   answer.headers.vary = 'accept-encoding'
   const encoding = preferredEncoding(request.header('accept-encoding'))

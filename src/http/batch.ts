@@ -9,58 +9,50 @@ import { JsonText } from './answer.ts'
 import type { OperationRequest } from './handler.ts'
 import { preferredLanguage } from './language.ts'
 
-/** A request of many rows, each of which is a write by itself. */
 interface Batch<Row> {
-  /** The owner of the batch's idempotency key. */
   owner: string
   rows: readonly unknown[]
-  /** The member that names a row, in the row and in its outcome. */
+  /** The field that names a row, in the row and in its result. */
   name: string
   /** Throws 10001. */
   readRow(row: unknown): Row
-  /** Carries out one row, at most once for its key. Returns the response of the operation for one row, as JSON text. */
+  /** At most once for its key. Returns the response for one row, as JSON text. */
   write(row: Row, key: RequestKey | undefined): Promise<string>
 }
 
 type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefusedRow' | 'pending'>
 
-/**
- * The portions of an application's batches that wait in lanes at once: the lanes' queues stay short, and more would not
- * make them faster.
- */
+/** The lanes' queues stay short, and more portions would not be faster. */
 const portions = new Turns({ ofOne: limits.batchPortionsOfOne, full: unavailable })
 
 export interface BatchParts {
   log: Logger
-  /** How many rows of a batch wait in the lane at once; single requests wait beside them. */
+  /** Of one batch; single requests wait beside them. */
   rowsInLane: number
 }
 
 interface Parts extends BatchParts {
-  /** Reads and writes the keys of whole batches. */
+  /** For the keys of whole batches. */
   sql: Statements
 }
 
 interface RowOutcome {
-  /** The row's result as JSON text. */
   text: string
   refused?: RefusalName
 }
 
-/** The refusals of a caller that has lost its access. */
 const losses: ReadonlySet<RefusalName | undefined> = new Set(['tokenInvalid', 'applicationFrozen'])
 const isUnknown = ({ refused }: RowOutcome) => refused === 'unavailable' || refused === 'tooManyRequests'
-/** Whether a retry may still decide the row: there was no room for it, or the caller had lost its access. */
+/** A retry may still decide the row: there was no room for it, or the caller had lost its access. */
 const isUndecided = (outcome: RowOutcome) => isUnknown(outcome) || losses.has(outcome.refused)
 
 /**
- * Carries out the rows of a batch, each by itself: what is refused or faulty is that row's outcome. Answers the outcomes,
- * in order.
+ * Each row is a write by itself, whose refusal is its result. Returns the results in order.
  *
- * With a key the first answer is kept whole. Each row that succeeds also keeps its own in its own transaction, so a
- * retry after a crash finds the rows that were written and writes the others. Where the caller loses its access midway,
- * the rows that were written stay, and the others are refused. Throws 10008, 50003 when there is no room for the first
- * rows, 10002 and 10005 when the caller lost its access before them: then the key is free again.
+ * With a key the first response is kept whole. Each row that succeeds also keeps its own in its own transaction, so a
+ * retry after a crash finds the rows that were written and writes the others. If the caller loses its access midway,
+ * the other rows are refused. Throws 10008, 50003 if there is no room for the first rows, 10002 and 10005 if the caller
+ * lost its access before them: then the key is free again.
  */
 export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: Batch<Row>): Promise<JsonText> {
   const { sql } = parts
@@ -78,7 +70,7 @@ export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: 
     throw error
   })
   const answer = answerOf(outcomes)
-  // Nothing is stored for the key, so that a retry decides the rows without an outcome.
+  // Nothing is stored for the key, so that a retry decides the rows without a result.
   if (outcomes.some(isUndecided)) return new JsonText(answer)
   const first = await settleKey(sql, keyed, answer)
   idempotency.isReplayed = first !== undefined
@@ -89,11 +81,7 @@ function answerOf(outcomes: RowOutcome[]): string {
   return `{"results":[${outcomes.map(({ text }) => text).join(',')}]}`
 }
 
-/**
- * The key of a row. A caller's own keys hold no space, so the two can never be mistaken for each other. The batch's
- * beginning is part of it: rows that a retry wrote late are stored longer than the batch's key, and must not count for
- * a later batch with the same key.
- */
+/** A caller's own keys hold no space. `begunAt`: rows that a retry wrote late must not count for a later batch. */
 const keyOfRow = ({ key, attempt }: RequestKey, index: number) => `batch ${key} ${attempt?.begunAt.getTime()} ${index}`
 
 async function writeRows<Row>(
@@ -102,7 +90,6 @@ async function writeRows<Row>(
   { owner, rows, name, readRow, write }: Batch<Row>,
 ): Promise<RowOutcome[]> {
   const language = preferredLanguage(header('accept-language'))
-  /** Set once the caller has lost its access: the remaining rows are refused without a try. */
   let lost: Refusal | undefined
 
   async function writeRow(row: unknown, index: number): Promise<RowOutcome> {
@@ -125,7 +112,7 @@ async function writeRows<Row>(
   const outcomes: RowOutcome[] = []
   const pause = yielder()
   for (let from = 0; from < rows.length; from += rowsInLane) {
-    // Faulty rows wait for nothing by themselves.
+    // Invalid rows wait for nothing by themselves.
     await pause()
     const portion = rows.slice(from, from + rowsInLane)
     const writePortion = () => Promise.all(portion.map((row, index) => writeRow(row, from + index)))
@@ -136,12 +123,11 @@ async function writeRows<Row>(
   return outcomes
 }
 
-/** Counts a row whose response is kept under a key of its own. */
 function noteKept(idempotency: RequestKey | undefined): void {
   if (idempotency !== undefined) idempotency.keptRows = (idempotency.keptRows ?? 0) + 1
 }
 
-/** Composes the member of a row's outcome that identifies the row, such as `{"deviceNo":"…"`: a text, or an integer `id`. */
+/** Such as `{"deviceNo":"…"`. */
 function nameOf(row: unknown, member: string): { named: string; subject: string | null } {
   const value = (row as Record<string, unknown> | null)?.[member]
   const isName = member === 'id' ? Number.isSafeInteger(value) : typeof value === 'string'

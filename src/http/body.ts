@@ -11,17 +11,12 @@ import { notUtf8, undecodable } from './validate.ts'
 const jsonMediaType = /^application\/json\s*(;.*)?$/i
 const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
 
-/** How long a body may take to arrive, and the refusal of one that takes longer. */
 export interface RequestTimeout extends Deadline {
   late: () => Refusal
-  /** Whose request it is, once that is known. */
   place?: Owner | undefined
 }
 
-/**
- * Limits the bodies that are being read. When there are too many, the one that has been read for longest is refused: an
- * honest body comes with its head or soon after.
- */
+/** If there are too many bodies, refuses the one read for longest: an honest body comes with its head or soon after. */
 class BodyBudget {
   private readonly readers = new Map<RequestTimeout, number>()
   private taken = 0
@@ -41,7 +36,6 @@ class BodyBudget {
     }
   }
 
-  /** Refuses the owner's body that has been read for longest. Returns whether there is one. */
   evictOf(owner: Owner): boolean {
     for (const [reader] of this.readers) {
       if (reader.place !== owner) continue
@@ -63,32 +57,30 @@ class BodyBudget {
   }
 }
 
-/** Whether the body of a request is, or may be, larger than ordinary ones. */
+/** The body is larger than ordinary ones, or may be. */
 export function isLarge(request: HttpRequest, { maxBodyBytes = 0 }: Operation): boolean {
   if (maxBodyBytes <= limits.bodyBytes) return false
   const announced = request.header('content-length')
   return announced === null || Number(announced) > limits.bodyBytes
 }
 
-/** Reads bodies, with a bound on their number and size at any time. */
 export class BodyReader {
-  /** The budget of callers without a token, whom no rate limits. */
+  /** For callers without a token, whom nothing rate-limits. */
   private readonly ofAnyone = new BodyBudget(256)
   private readonly ofCallers: BodyBudget
-  /** Bytes of the bodies that are larger than ordinary ones. */
   private readonly large = new BodyBudget(128 * 1024 * 1024)
 
-  /** A fifth of the requests that may be under way is kept free of requests that only wait for their bodies. */
+  /** A fifth of the requests under way is kept free of those that only wait for their bodies. */
   constructor(maxInFlight: number) {
     this.ofCallers = new BodyBudget(Math.ceil(maxInFlight * 0.8))
   }
 
-  /** Makes room for a request of an owner, one of whose bodies is slow. */
+  /** Returns whether a body of the owner was refused to make room. */
   evictOf(owner: Owner): boolean {
     return this.ofCallers.evictOf(owner)
   }
 
-  /** Reads the whole body. Throws 10001 when it is too large or breaks off; a slow one is ended by the timeout. */
+  /** Throws 10001 if it is too large or breaks off; the timeout ends a slow one. */
   async read(request: HttpRequest, operation: Operation, timeout: RequestTimeout): Promise<Uint8Array> {
     const limit = operation.maxBodyBytes ?? limits.bodyBytes
     const announced = request.header('content-length')
@@ -110,9 +102,7 @@ export class BodyReader {
   }
 }
 
-/**
- * How slow a file may be: after a total wait of `patienceMs`, `leastBytes` must arrive in each `everyMs` of waiting.
- */
+/** After a total wait of `patienceMs`, `leastBytes` must arrive in each `everyMs` of waiting. */
 export interface Pace {
   patienceMs: number
   everyMs: number
@@ -122,10 +112,8 @@ const filePace: Pace = { patienceMs: 60_000, everyMs: 30_000, leastBytes: 64 * 1
 const drainedMs = 2_000
 
 let filesUnderWay = 0
-/** Counts files by caller, and by the application that a file is for. */
 const filesOf = new Map<string, number>()
 
-/** The caller and the application that a file counts for. */
 interface FileOwner {
   actor: string
   appId: string | undefined
@@ -134,10 +122,7 @@ interface FileOwner {
 const holders = ({ actor, appId }: FileOwner) =>
   appId === undefined || actor === `application:${appId}` ? [actor] : [actor, `application:${appId}`]
 
-/**
- * Takes a place for a file. Throws 10007 if its caller or application has all of its places, and 50003 if no place is
- * left at all.
- */
+/** Throws 10007 if the caller or application has all of its places, and 50003 if no place is left. */
 function takePlace(names: readonly string[]): void {
   const held = Math.max(...names.map((name) => filesOf.get(name) ?? 0))
   if (held >= limits.filesAtOnceOfOne)
@@ -156,35 +141,29 @@ function leavePlace(names: readonly string[]): void {
   }
 }
 
-/** Receives a file while it arrives. */
 interface FileListener {
   piece(bytes: Uint8Array): void
-  /** The file's end is reported once this has resolved. */
   end(): Promise<void>
 }
 
-/** A body that is taken as it arrives, once. */
 export class FileBody {
   readonly mediaType: string
-  /** The charset that the request names; null when it names none. */
   readonly charset: string | null
-  /** Bytes taken so far. */
   size = 0
   private readonly pieces: AsyncIterator<Uint8Array>
   private readonly limit: number
   private readonly timeout: RequestTimeout
   private readonly hears: FileListener
-  /** Ends the wait for the next piece. */
   private giveUp: ((refusal: Refusal) => void) | undefined
   private givenUp: Refusal | undefined
   private isOver = false
   private readonly owners: readonly string[]
   private readonly pace: Pace
-  /** How long the file has been waited for in all, and the bytes that had come when its speed was last checked. */
+  /** The total wait, and where it and the size were when the speed was last checked. */
   private waitedMs = 0
   private lookedAt = { waitedMs: 0, size: 0 }
 
-  /** Throws 413 and 415, and if too many files are under way 50003, or 10007 if these are the application's own. */
+  /** Throws 413 and 415; 50003 for too many files, and 10007 if these are the application's own. */
   constructor(
     request: HttpRequest,
     operation: Operation,
@@ -213,13 +192,13 @@ export class FileBody {
     }
   }
 
-  /** Ends the file: the reader that waits for the next piece gets this refusal at once. */
+  /** The reader that waits for the next piece gets this refusal. */
   end(refusal: Refusal): void {
     this.givenUp ??= refusal
     this.giveUp?.(this.givenUp)
   }
 
-  /** Yields the file's pieces. Throws 10001 when it is too large, breaks off or is too slow. */
+  /** Throws 10001 if the file is too large, breaks off or is too slow. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
       const piece = await this.next()
@@ -236,7 +215,7 @@ export class FileBody {
     const askedAt = performance.now()
     const { done, value } = await this.arrival()
     this.waitedMs += performance.now() - askedAt
-    // The time that the piece takes to be written does not count against its sender.
+    // The time for writing the piece does not count against its sender.
     timeout.at = performance.now() + limits.fileIdleMs
     timeout.late = unavailable
     if (done) {
@@ -249,7 +228,7 @@ export class FileBody {
     return value
   }
 
-  /** Refuses a sender that is too slow for its place. The time in which a piece is processed does not count. */
+  /** Counts only the time in which pieces are waited for. */
   private requireSpeed(): void {
     const { waitedMs, size, lookedAt } = this
     const { patienceMs, everyMs, leastBytes } = this.pace
@@ -258,10 +237,7 @@ export class FileBody {
     this.lookedAt = { waitedMs, size }
   }
 
-  /**
-   * Each piece is raced on its own: a race with one promise for the whole file would keep every piece in memory until
-   * its end.
-   */
+  /** Each piece is raced alone: a race with one promise for the whole file would keep every piece in memory. */
   private arrival(): Promise<IteratorResult<Uint8Array>> {
     return new Promise((resolve, reject) => {
       if (this.givenUp !== undefined) return reject(this.givenUp)
@@ -273,7 +249,7 @@ export class FileBody {
     })
   }
 
-  /** Lets the rest go, after all else. */
+  /** Drains a bounded rest. */
   async close(): Promise<void> {
     leavePlace(this.owners)
     const until = performance.now() + drainedMs
@@ -281,18 +257,18 @@ export class FileBody {
     try {
       while (!this.isOver && this.size < most && performance.now() < until) await this.next()
     } catch {
-      // The file is refused already.
+      // The file is refused anyway.
     }
     if (!this.isOver) void this.pieces.return?.()?.catch(() => {})
   }
 
-  /** Whether a part of the body may be left in its connection. */
+  /** A part of the body may be left in its connection. */
   get isLeft(): boolean {
     return !this.isOver
   }
 }
 
-/** The media type and the charset of a file. Throws 415. */
+/** Throws 415. */
 function fileTypeOf(request: HttpRequest, { takes = [] }: Operation): [string, string | null] {
   requireUncompressed(request)
   const [, type = '', parameters = ''] = /^\s*([^;\s]+)\s*(;.*)?$/.exec(request.header('content-type') ?? '') ?? []
@@ -305,7 +281,7 @@ function fileTypeOf(request: HttpRequest, { takes = [] }: Operation): [string, s
   return [mediaType, charset]
 }
 
-/** Whether the body is a form. Throws 415 for one that is neither an accepted form nor JSON. */
+/** Throws 415 for a body that is neither JSON nor an accepted form. */
 export function requireMediaType(request: HttpRequest, operation: Operation): 'form' | 'json' {
   requireUncompressed(request)
   const contentType = request.header('content-type')
@@ -324,7 +300,6 @@ function requireUncompressed(request: HttpRequest): void {
   throw invalidRequest([{ field: 'Content-Encoding', reason }], 415)
 }
 
-/** For a small body, which is read at once. Throws 10001. */
 export function readJson(bytes: Uint8Array): unknown | Promise<unknown> {
   try {
     const value = parseJson(withoutMark(bytes))
@@ -338,7 +313,7 @@ function toRefusal(error: unknown): never {
   throw error instanceof JsonFault ? bodyFault(error.reason) : error
 }
 
-/** A byte-order mark before a text, as .NET and editors write it, is no part of the text (RFC 8259 §8.1). */
+/** A byte-order mark, as .NET and editors write it, is no part of the text (RFC 8259 §8.1). */
 function withoutMark(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }
@@ -384,7 +359,7 @@ function evicted(): Refusal {
   return closing(unavailable())
 }
 
-/** Closes the connection after the refusal, so that the rest of the body need not be read. */
+/** So that the rest of the body need not be read. */
 function closing(refusal: Refusal): Refusal {
   refusal.headers.connection = 'close'
   return refusal

@@ -3,15 +3,14 @@ import { limits } from '../vocabulary/limits.ts'
 
 const windowMs = 60_000
 
-/** A log line that clients can cause as often as they like. */
 export interface LineKind {
   level: 'info' | 'warn'
   line: string
-  /** The line at the end of a minute that counts those that were not logged. */
+  /** At the end of a minute: how many were not logged. */
   rest: string
 }
 
-/** Logs lines that clients cause: some of each kind a minute, and at its end how many more there were. */
+/** For lines that clients can cause: some of each kind a minute, and then how many more there were. */
 export class BoundedLines {
   private readonly log: Logger
   private readonly counts = new Map<LineKind, number>()

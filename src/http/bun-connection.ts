@@ -8,40 +8,36 @@ import type { Drain } from './drain.ts'
 import { lateHead, longHead, type Malformed, malformed, otherVersion } from './malformed.ts'
 import { type HttpAnswer, isStreamed, type Streamed } from './message.ts'
 
-/** What the connections of a listener share. */
 export interface Shared {
   drain: Drain
   proxies: BlockList | undefined
   parserOf(events: ParserEvents): Parser
-  /** The connections without a request under way, the longest idle first. */
+  /** Without a request under way, the longest idle first. */
   idle: Set<Connection>
 }
 
-/** How many bytes of a body are kept for a handler that does not ask for them. */
+/** Bytes of a body that are kept for a handler that does not ask for them. */
 const unreadBytes = 256 * 1024
 const continues = 'HTTP/1.1 100 Continue\r\n\r\n'
 
-/** A connection: its requests are answered one after the other, in the order in which they arrived. */
+/** Its requests are answered one after the other, in the order in which they arrived. */
 export class Connection implements ParserEvents, Carrier {
   private readonly socket: Bun.Socket<Connection>
   private readonly shared: Shared
   private readonly parser: Parser
   private readonly outbox: Outbox
   private peer: string | undefined
-  /** Since when it has no request under way, or, once it is closed on this side, since when that is so. */
+  /** When its last request ended, or when this side was closed. */
   private since = performance.now()
   /** When the head that is arriving began; undefined between heads. */
   private headSince: number | undefined
-  /** The request under way. */
   private current: BunRequest | undefined
-  /** The requests that arrived behind it. */
   private waiting: BunRequest[] = []
-  /** The request whose body arrives. */
   private arriving: BunRequest | undefined
-  /** The client sends nothing more that counts: it has closed its half, or sent what is no HTTP. */
+  /** Nothing more of the client counts: it has closed its half, or sent what is no HTTP. */
   private isDeaf = false
   private hasEnded = false
-  /** The answer to what is no HTTP, behind all other answers. */
+  /** The response to what is no HTTP, behind all others. */
   private complaint: string | undefined
   private isPaused = false
   private isClosing = false
@@ -60,8 +56,6 @@ export class Connection implements ParserEvents, Carrier {
     this.peer ??= this.socket.remoteAddress ?? ''
     return this.peer
   }
-
-  // What the parser reports.
 
   begin(): void {
     this.headSince = performance.now()
@@ -96,8 +90,6 @@ export class Connection implements ParserEvents, Carrier {
     this.arriving = undefined
   }
 
-  // What the socket reports.
-
   received(bytes: Uint8Array): void {
     if (this.isClosing) {
       this.droppedBytes += bytes.byteLength
@@ -113,11 +105,11 @@ export class Connection implements ParserEvents, Carrier {
     if (parsed === bytes.byteLength) return
     if (typeof parsed !== 'number') this.refuseRest(parsed)
     else if (parsed === 0) this.refuseRest(undefined)
-    // The parser stops behind a request that asks to change the protocol, which it does not.
+    // The parser stops behind a request to change the protocol, which it does not do.
     else if (!this.isDeaf) this.parse(bytes.subarray(parsed))
   }
 
-  /** The client has closed its half of the connection; it may still wait for answers. */
+  /** The client may still wait for responses. */
   halfClosed(): void {
     this.hasEnded = true
     if (this.isClosing) {
@@ -145,8 +137,6 @@ export class Connection implements ParserEvents, Carrier {
     this.outbox.drained()
   }
 
-  // What the request under way asks for.
-
   taken(request: BunRequest): void {
     if (request.awaitsContinue && request.unread === 0 && request === this.current) {
       request.awaitsContinue = false
@@ -155,22 +145,17 @@ export class Connection implements ParserEvents, Carrier {
     this.regulate()
   }
 
-  // What the listener decides.
-
-  /** Whether a part of a head has arrived and no request is under way. */
+  /** A part of a head has arrived, and no request is under way. */
   get isInHead(): boolean {
     return this.headSince !== undefined
   }
 
-  /** Whether it only waits until its client closes as well. */
+  /** It only waits until its client closes as well. */
   get isSpare(): boolean {
     return this.isClosing && this.outbox.isEmpty
   }
 
-  /**
-   * Closes this side, with the complaint as the last word. What still arrives is read, because the system would
-   * otherwise reset the connection, and the client might lose the answer.
-   */
+  /** What still arrives is read: the system would otherwise reset the connection, and the response might be lost. */
   close(): void {
     if (this.isGone || this.isClosing) return
     this.isClosing = true
@@ -186,7 +171,6 @@ export class Connection implements ParserEvents, Carrier {
     if (!this.isGone) this.socket.terminate()
   }
 
-  /** Ends it if its client has taken too long. */
   checkTime(now: number): void {
     const { outbox, headSince, current } = this
     if (!outbox.isEmpty) {
@@ -219,7 +203,6 @@ export class Connection implements ParserEvents, Carrier {
     this.isDeaf = true
   }
 
-  /** Begins the next request, if none is under way. */
   private next(): void {
     if (this.current === undefined && !this.isGone && !this.isClosing) {
       const request = this.waiting.shift()
@@ -236,10 +219,7 @@ export class Connection implements ParserEvents, Carrier {
     void this.shared.drain.answer(request, (answer) => this.respond(request, answer))
   }
 
-  /**
-   * A client that closed its half may be gone, or wait for its answer: nothing tells which before something is sent.
-   * One to which nothing could be sent for a moment counts as gone. Its answer is sent all the same.
-   */
+  /** A client that closed its half may still wait. One that took nothing for a moment counts as gone. */
   private watchLeaving(request: BunRequest): void {
     const { sendings } = this.outbox
     setTimeout(() => {
@@ -270,10 +250,9 @@ export class Connection implements ParserEvents, Carrier {
     this.finish(request)
   }
 
-  /** Sets the headers that say where the answer ends, and whether the connection can be used again. */
   private frame(request: BunRequest, answer: HttpAnswer, isChunked: boolean): void {
     const { body, headers } = answer
-    // Without chunks, the end of the connection is the end of the answer.
+    // Without chunks, the end of the connection is the end of the response.
     const endsWithConnection = isStreamed(body) && !isChunked && request.method !== 'HEAD'
     const isLast = this.isDeaf && this.waiting.length === 0 && this.complaint === undefined
     if (!request.isWhole || endsWithConnection || isLast || headers.connection === 'close') request.keepsAlive = false
@@ -284,7 +263,7 @@ export class Connection implements ParserEvents, Carrier {
     else if (!isStreamed(body) && answer.status !== 304) headers['content-length'] = String(Buffer.byteLength(body))
   }
 
-  /** Sends the pieces as they are made. Never rejects: an error closes the connection. */
+  /** Never rejects: an error closes the connection. */
   private async sendPieces(request: BunRequest, pieces: Streamed, isChunked: boolean): Promise<void> {
     try {
       for await (const piece of pieces) {
@@ -299,7 +278,6 @@ export class Connection implements ParserEvents, Carrier {
     }
   }
 
-  /** The next request begins when the answer before it is sent. */
   private finish(request: BunRequest): void {
     if (this.outbox.isEmpty) this.finished(request)
     else void this.outbox.room().then(() => this.finished(request))
@@ -310,7 +288,7 @@ export class Connection implements ParserEvents, Carrier {
     this.current = undefined
     this.since = performance.now()
     if (!request.keepsAlive) {
-      // The answer has said that it is the last.
+      // The response has said that it is the last.
       this.complaint = undefined
       this.close()
       return
@@ -338,7 +316,7 @@ export class Connection implements ParserEvents, Carrier {
   }
 }
 
-/** The last piece as a chunk: an event is sent to thousands of readers, one after the other. */
+/** Kept, because an event is sent to thousands of readers, one after the other. */
 let lastChunk: { piece: Uint8Array; chunk: Uint8Array } | undefined
 
 function chunkOf(piece: Uint8Array): Uint8Array {

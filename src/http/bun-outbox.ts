@@ -1,8 +1,7 @@
-/** The bytes that a socket of Bun could not take yet: it keeps none itself. */
+/** Keeps what a socket could not take: Bun's sockets keep nothing. */
 export class Outbox {
   /** Since when its client has taken nothing. */
   stalledSince = 0
-  /** Counts how often something could be sent. */
   sendings = 0
   private readonly socket: Bun.Socket<unknown>
   private backlog: Uint8Array[] = []
@@ -16,7 +15,7 @@ export class Outbox {
     return this.backlog.length === 0
   }
 
-  /** Sends a text of this many bytes. */
+  /** `size` is the text's length in bytes. */
   sendText(text: string, size: number): void {
     const written = this.isEmpty ? this.write(text) : 0
     if (written < size) this.keep(Buffer.from(text).subarray(written))
@@ -32,7 +31,6 @@ export class Outbox {
     if (!this.isEmpty) await new Promise<void>((resolve) => this.waiters.push(resolve))
   }
 
-  /** There is room for more in the socket. */
   drained(): void {
     for (let [bytes] = this.backlog; bytes !== undefined; [bytes] = this.backlog) {
       const written = this.write(bytes)
@@ -45,14 +43,13 @@ export class Outbox {
     this.release()
   }
 
-  /** The client has gone. */
   drop(): void {
     this.backlog = []
     this.release()
   }
 
   private write(data: string | Uint8Array): number {
-    // A closed socket answers with -1.
+    // A closed socket returns -1.
     const written = Math.max(0, this.socket.write(data))
     if (written > 0) {
       this.stalledSince = performance.now()

@@ -1,15 +1,14 @@
 import { createRequire } from 'node:module'
 
-// Bun has the parser of Node, llhttp, with Node's own binding. It is used directly, because both servers of Bun fall
-// short: `Bun.serve` leaves a request without an answer when the next one arrives before it, and `node:http` takes
-// twice the processor time.
+// Node's parser, llhttp, with Node's own binding, because both servers of Bun fall short: `Bun.serve` leaves a request
+// unanswered when the next one arrives before its response, and `node:http` takes twice the processor time.
 
-/** The name and value of each header in turn. */
+/** Names and values in turn. */
 type RawHeaders = string[]
 
 export interface Parser {
   initialize(type: number, resource: object, maxHeadBytes: number, leniency: number): void
-  /** Returns how much was parsed; less than all behind a request that asks to change the protocol. */
+  /** Less than all behind a request to change the protocol. */
   execute(bytes: Uint8Array): number | ParseError
   close(): void
 }
@@ -17,7 +16,6 @@ export interface Parser {
 export type ParseError = Error & { code?: string }
 
 export interface ParserEvents {
-  /** The first byte of a head. */
   begin(): void
   head(head: ParsedHead): void
   body(bytes: Uint8Array): void
@@ -43,7 +41,7 @@ type ParserClass = (new () => Parser & Record<number, unknown>) & {
 
 const strict = 0
 
-/** Makes parsers of requests. Only Bun may call it: on Node the module is deprecated. */
+/** Only on Bun: on Node the module is deprecated. */
 export function parserMaker(maxHeadBytes: number): (events: ParserEvents) => Parser {
   const { HTTPParser, methods } = createRequire(import.meta.url)('node:_http_common') as {
     HTTPParser: ParserClass

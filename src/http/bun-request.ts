@@ -4,28 +4,23 @@ import { forwardedScheme, splitTarget, trustedScheme } from './listener.ts'
 import { BodyTooLarge, type HttpRequest } from './message.ts'
 import { collect, Pieces } from './pieces.ts'
 
-/** What a request needs of its connection. */
 export interface Carrier {
   peerAddress(): string
-  /** Says that the body of a request is wanted, or that a part of it was taken. */
   taken(request: BunRequest): void
 }
 
-/** One request of a connection, whose body arrives while it is handled. */
 export class BunRequest implements HttpRequest {
   readonly method: string
   readonly path: string
   readonly query: string
   readonly version: string
-  /** Whether the client wants to use the connection again. */
+  /** The client wants to use the connection again. */
   keepsAlive: boolean
-  /** Whether all of it has arrived. */
   isWhole = false
-  /** Bytes of the body that have arrived and were not read. */
   unread = 0
-  /** Whether the client waits for `100 Continue` before it sends the body. */
+  /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
-  /** Names and values in turn. Most are never asked for, so nothing is made of them. */
+  /** Names and values in turn: most are never asked for. */
   private readonly headers: string[]
   private readonly carrier: Carrier
   private readonly proxies: BlockList | undefined
@@ -53,7 +48,7 @@ export class BunRequest implements HttpRequest {
     return value !== null && name === forwardedScheme ? trustedScheme(value, this.peerAddress(), this.proxies) : value
   }
 
-  /** The value of a header; the values of one that is given more than once, with commas. */
+  /** The values of a repeated header are joined with commas. */
   private find(name: string): string | null {
     const { headers } = this
     let found: string | null = null
@@ -117,7 +112,7 @@ export class BunRequest implements HttpRequest {
     this.waken()
   }
 
-  /** The rest of the body will not come, or is not wanted: the request has its answer. */
+  /** The rest will not come, or is not wanted: the request is answered. */
   breakOff(): void {
     if (this.isWhole) return
     this.isBroken = true
@@ -126,7 +121,6 @@ export class BunRequest implements HttpRequest {
     this.waken()
   }
 
-  /** Tells once that nobody waits for the answer. */
   hangUp(): void {
     this.isHungUp = true
     const listeners = this.hangUpListeners

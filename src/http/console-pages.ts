@@ -7,9 +7,7 @@ import { readOnly } from './route-table.ts'
 import { requestIdOf } from './serve.ts'
 import { StaticAnswer } from './static-answer.ts'
 
-// Serves the files of the console's build. The console has no other access to the service than the public API.
-
-/** The folder of the console's files. The path is right for this module in src/ and in dist/. */
+/** The same from src/ and from dist/. */
 const folder = join(import.meta.dirname, '..', '..', 'console', 'dist')
 
 const mediaTypes: Record<string, string> = {
@@ -21,16 +19,14 @@ const mediaTypes: Record<string, string> = {
   '.json': 'application/json',
   '.woff2': 'font/woff2',
 }
-/** The answer while the console has not been built. */
 const missing: HttpAnswer = {
   status: 503,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
   body: 'The console hasn’t been built. Run "npm run build:console" and restart the service.\n',
 }
 
-/** The pages that lead on to others. */
 const redirects: Record<string, (request: HttpRequest) => Record<string, string>> = {
-  // A request for the bare address comes from a person, so it is redirected to the console.
+  // A request for the bare address comes from a person.
   '/': () => ({ location: '/console' }),
   '/docs': (request) => inOwnLanguage(request),
   '/docs/': (request) => inOwnLanguage(request),
@@ -46,10 +42,7 @@ interface PageSettings {
   publicUrl: string | undefined
 }
 
-/**
- * Serves the pages of the console, the guides and the API reference, and passes all other requests to the API. The
- * files are read now: a change on the disk, by an upgrade for example, takes effect at the next start.
- */
+/** Other requests go to the API. The files are read now: a change takes effect at the next start. */
 export function withConsole(api: HttpHandler, { mapTileUrl, securityContact, publicUrl }: PageSettings): HttpHandler {
   const files = readFiles(securityHeaders(mapTileUrl))
   const contact = securityContact && (() => securityText(securityContact, publicUrl))
@@ -62,7 +55,7 @@ export function withConsole(api: HttpHandler, { mapTileUrl, securityContact, pub
 
 const securityPath = '/.well-known/security.txt'
 
-/** How to report a vulnerability of this installation (RFC 9116). It holds for half a year from each request. */
+/** RFC 9116: how to report a vulnerability of this installation. Valid for half a year from each request. */
 function securityText(contact: string, publicUrl: string | undefined): HttpAnswer {
   const expires = new Date(Date.now() + 183 * 86_400_000).toISOString()
   const canonical = publicUrl === undefined ? [] : [`Canonical: ${new URL(securityPath, publicUrl).href}`]
@@ -70,7 +63,6 @@ function securityText(contact: string, publicUrl: string | undefined): HttpAnswe
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: lines.join('\n') }
 }
 
-/** The answer to the path of a page or file; undefined for a path of the API. */
 function pageOf(request: HttpRequest, files: Map<string, StaticAnswer>): (() => HttpAnswer) | undefined {
   const redirect = redirects[request.path]
   if (redirect !== undefined) return () => ({ status: 302, headers: redirect(request), body: '' })
@@ -81,7 +73,7 @@ function pageOf(request: HttpRequest, files: Map<string, StaticAnswer>): (() => 
     return () => ({ status: 302, headers: inOwnLanguage(request, guide), body: '' })
   }
   if (files.size === 0) return () => ({ ...missing, headers: { ...missing.headers } })
-  // The console itself shows a page for an unknown path of its own; a missing asset or guide is 404.
+  // The console shows its own page for an unknown path; a missing asset or guide is 404.
   const file =
     files.get(name) ??
     (/^(assets|docs)\//.test(name) ? undefined : (files.get(`${name}.html`) ?? files.get('index.html')))
@@ -98,7 +90,6 @@ function answered(request: HttpRequest, answer: HttpAnswer): Promise<HttpAnswer>
   return Promise.resolve(answer)
 }
 
-/** Every file of the folder, with the compressed forms that lie beside it. */
 function readFiles(security: Record<string, string>): Map<string, StaticAnswer> {
   if (!existsSync(folder)) return new Map()
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) !== '')
@@ -106,7 +97,7 @@ function readFiles(security: Record<string, string>): Map<string, StaticAnswer> 
   return new Map(
     [...bytes].flatMap(([name, body]) => {
       if (/\.(br|gz)$/.test(name)) return []
-      // The names of assets change with their content; the pages that name them are asked for each time.
+      // Assets are named by their content; the pages that name them are asked for each time.
       const cacheControl = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
       const headers = {
         'content-type': mediaTypes[extname(name)] ?? 'application/octet-stream',
@@ -119,7 +110,6 @@ function readFiles(security: Record<string, string>): Map<string, StaticAnswer> 
   )
 }
 
-/** The file of a path; undefined for a path outside the console. */
 function fileOf(path: string): string | undefined {
   if (path.startsWith('/docs/')) return `${path.slice(1)}.html`
   if (path === '/console' || path === '/console/') return 'overview.html'

@@ -4,29 +4,22 @@ import { refusals } from '../vocabulary/refusals.ts'
 import { forwardedScheme } from './listener.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
-/**
- * A server that stops listening closes kept-alive connections at once, even while a request arrives on one. So for this
- * long, while the server still listens, the responses ask clients to close their connections.
- */
+/** A server that stops listening cuts kept-alive connections, so responses first ask clients to close them. */
 export const farewellMs = 400
-/** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
+/** For clients to read `connection: close` before their connection is cut. */
 const lastWordsMs = 50
 const drainMs = 5_500
-/** How long requests that were given up may take to be answered. */
 const givenUpMs = 1_000
 
 const json = { 'content-type': 'application/json' }
 const oneYear = 'max-age=31536000'
-/** For a browser that opens a response of the API as a page: it must load nothing, and must not be framed. */
+/** For a browser that opens an API response as a page: it must load nothing, and must not be framed. */
 export const nothingLoaded = "default-src 'none'; frame-ancestors 'none'"
 const { code, en } = refusals.internalFault
 const faultBody = JSON.stringify({ code, msg: en, data: null })
 
-/** Counts requests under way, answers errors that a handler throws, and closes connections once the service stops. */
 export class Drain {
-  /** Requests without an answer. */
   private unanswered = 0
-  /** Streamed answers that are being sent. */
   private streaming = 0
   private stopping = false
   private readonly handler: HttpHandler
@@ -39,7 +32,7 @@ export class Drain {
     this.giveUp = giveUp
   }
 
-  /** Answers a request in the runtime's own form. Never rejects. */
+  /** Never rejects. */
   answer<Form>(request: HttpRequest, toForm: (answer: HttpAnswer) => Form): Promise<Form> {
     this.unanswered++
     return this.handle(request).then(
@@ -48,7 +41,7 @@ export class Drain {
     )
   }
 
-  /** The answer to an unexpected error: one fixed sentence. The log has the error. */
+  /** One fixed sentence: the error itself goes to the log. */
   fault(error: unknown): HttpAnswer {
     const requestId = randomUUID()
     this.log.error({ requestId, err: error }, 'internal error')
@@ -102,16 +95,13 @@ export class Drain {
     }
   }
 
-  /** From now on every answer closes its connection. Resolves when active clients have had such an answer. */
+  /** Resolves when active clients have had a response that closes their connection. */
   async begin(): Promise<void> {
     this.stopping = true
     await new Promise((resolve) => setTimeout(resolve, farewellMs))
   }
 
-  /**
-   * Resolves when no request has been under way for a moment, or no more can be waited for: then the requests that are
-   * left are answered with 50003, and the listener cuts the streamed answers.
-   */
+  /** Resolves when no request is under way. Late ones are answered with 50003; the listener cuts streams. */
   async end(): Promise<void> {
     const isQuiet = await this.becomesQuiet(drainMs, () => this.unanswered + this.streaming)
     if (isQuiet) return

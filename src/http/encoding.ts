@@ -3,20 +3,20 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 import { isStreamed, type Streamed } from './message.ts'
 
-/** Smaller answers are in one packet anyway. */
+/** Smaller responses are in one packet anyway. */
 export const leastCompressed = 2000
 
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 /** At this quality brotli is as fast as gzip, and its result is smaller. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
-/** Each piece is flushed at once: buffering would hide for a long time that the reader has gone. */
+/** Each piece is flushed: buffering would hide for a long time that the reader has gone. */
 const streamOptions = {
   br: { ...brotliOptions, flush: constants.BROTLI_OPERATION_FLUSH },
   gzip: { flush: constants.Z_SYNC_FLUSH },
 }
 
-/** Compresses an answer for one caller, on another thread. */
+/** On another thread. */
 export async function compressed(
   body: string | Uint8Array | Streamed,
   encoding: 'br' | 'gzip',
@@ -32,7 +32,7 @@ function compressedStream(pieces: Streamed, encoding: 'br' | 'gzip'): Streamed {
   return compressor
 }
 
-/** The better of brotli and gzip that `Accept-Encoding` takes; undefined for neither (RFC 9110 §12.5.3). */
+/** RFC 9110 §12.5.3; undefined if neither is accepted. */
 export function preferredEncoding(acceptEncoding: string | null): 'br' | 'gzip' | undefined {
   if (acceptEncoding === null || acceptEncoding.length > 1000) return undefined
   const qualities = new Map(acceptEncoding.toLowerCase().split(',').map(nameAndQuality))
@@ -48,15 +48,12 @@ function nameAndQuality(part: string): [string, number] {
   return [name, quality === undefined ? 1 : Number(quality)]
 }
 
-/** The tag of a compressed form: other bytes need another strong tag (RFC 9110 §8.8.3). */
+/** Other bytes need another strong tag (RFC 9110 §8.8.3). */
 export function encodedTagOf(etag: string, encoding: 'br' | 'gzip'): string {
   return `${etag.slice(0, -1)}-${encoding}"`
 }
 
-/**
- * The tag of a record, without the suffix of an encoding that the caller may have sent. A tag may itself hold a hyphen,
- * but has 22 characters.
- */
+/** Without the suffix of an encoding. A tag may itself hold a hyphen, but has 22 characters. */
 export function plainTagOf(etag: string): string {
   return etag.replace(/^"([\w-]{22})-(?:br|gzip)"$/, '"$1"')
 }

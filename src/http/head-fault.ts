@@ -1,7 +1,7 @@
 import { invalidRequest, type Refusal } from '../vocabulary/refusals.ts'
 import type { HttpRequest } from './message.ts'
 
-/** The refusal of a request whose head breaks a rule of HTTP (RFC 9112 §3.2, RFC 9110 §10.1.1); else undefined. */
+/** For a head that breaks a rule of HTTP (RFC 9112 §3.2, RFC 9110 §10.1.1). */
 export function headFault(request: Pick<HttpRequest, 'version' | 'header'>): Refusal | undefined {
   const { version } = request
   const host = request.header('host')

@@ -3,17 +3,11 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { limits } from '../vocabulary/limits.ts'
 
-/**
- * Limits the connections of a Node server. Past `most`, the server closes the connection that has been without a
- * request for longest, for a new one. So a client that opens thousands of connections without a request loses its own
- * ones, while refusing the newest would keep other clients out. If every connection has a request, the new one is
- * refused.
- */
+/** Past `most`, cuts the longest idle connection: who opens thousands loses its own, and keeps nobody else out. */
 export function boundConnections(server: Server, most: number): void {
   let open = 0
-  /** The longest idle first. */
   const idle = new Set<Socket>()
-  /** How many requests of each connection have no response yet: a client may send the next one early. */
+  /** Requests without a response: a client may send the next one early. */
   const unanswered = new WeakMap<Socket, number>()
   server.on('connection', (socket: Socket) => {
     open++
@@ -36,7 +30,7 @@ export function boundConnections(server: Server, most: number): void {
   })
 }
 
-/** The most connections of a process: bounded by its limit of open files, of which some must stay free. */
+/** Bounded by the process's limit of open files, of which some must stay free. */
 export function mostConnections(): number {
   let allowed = ''
   try {

@@ -1,23 +1,17 @@
 import { tooManyRequests } from '../vocabulary/refusals.ts'
 
-/** What one owner holds: an application, an account, or a source of requests without a caller. */
+/** An application, an account, or a source of requests without a caller. */
 export interface Owner {
   readonly name: string
   count: number
 }
 
-/** The places of one owner, as a part of all. */
+/** One owner's part of all places. */
 const partOfOne = 1 / 5
-/** The places of all requests that have no known caller, as a part of all: strangers can invent any number of owners. */
+/** Their part of all places: strangers can invent any number of owners. */
 const partOfStrangers = 1 / 2
 
-/**
- * The places of requests under way in this process (contract §4.4). A request holds one from its arrival until it is
- * answered or its caller has gone. What it asked for does not begin after that, and what has begun is limited by the
- * turns, lanes and connections that it needs.
- *
- * A place counts for its owner once the owner is known, and until then for strangers.
- */
+/** Contract §4.4. A request holds a place until it is answered or its caller has gone. */
 export class InFlight {
   count = 0
   readonly most: number
@@ -36,14 +30,13 @@ export class InFlight {
     return this.count >= this.most
   }
 
-  /** The places that are taken, by whom: all callers, those without a known caller, and the one with the most. */
   get taken() {
     let ofOne = 0
     for (const { count } of this.owners.values()) ofOne = Math.max(ofOne, count)
     return { all: this.count, strangers: this.strangers, one_caller: ofOne }
   }
 
-  /** Counts a request of a caller who is not known, or not known yet. Throws 10007. */
+  /** Throws 10007. */
   enterStranger(): void {
     if (this.strangers >= this.mostOfStrangers) throw tooManyRequests()
     this.strangers++
@@ -53,10 +46,7 @@ export class InFlight {
     this.strangers--
   }
 
-  /**
-   * Takes a place of an owner. Throws 10007 when the owner has all of its places, unless `makeRoom` ends one of its
-   * requests.
-   */
+  /** Throws 10007 if the owner has all of its places, unless `makeRoom` ends one of its requests. */
   enter(name: string, makeRoom: (owner: Owner) => boolean): Owner {
     let owner = this.owners.get(name)
     if (owner === undefined) {

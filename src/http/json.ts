@@ -5,7 +5,6 @@ import type { Reason } from '../vocabulary/refusals.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A body that is not one unambiguous JSON text. */
 export class JsonFault extends Error {
   readonly reason: Reason
   constructor(reason: Reason) {
@@ -15,9 +14,9 @@ export class JsonFault extends Error {
 }
 
 /**
- * Reads a JSON body strictly: valid UTF-8 (nothing is replaced), no member named twice (parsers differ on which one
- * wins, so a retry or a proxy could mean another request), no nesting beyond 32, and as many keys and elements as
- * its operation could ever need. A large one is read in slices; a small one is there at once. Throws `JsonFault`.
+ * Strict: valid UTF-8, no member named twice (parsers differ on which one wins, so a retry or a proxy could mean
+ * another request), no nesting beyond 32, and bounded numbers of keys and elements. A large body is read in slices.
+ * Throws `JsonFault`.
  */
 export function parseJson(bytes: Uint8Array): unknown | Promise<unknown> {
   if (bytes.byteLength > limits.jsonSlicedBytes) return parseLarge(bytes)
@@ -28,7 +27,6 @@ export function parseJson(bytes: Uint8Array): unknown | Promise<unknown> {
   return value
 }
 
-/** A list that is a member of the body: its place in the text, and where it can be cut. */
 interface List {
   start: number
   end: number
@@ -38,10 +36,10 @@ interface List {
 /** Members counted by depth. Shared by small bodies, which are read without a pause. */
 const membersAtDepth = new Int32Array(limits.jsonDepth + 1)
 
-/** Scans the bytes of a JSON text before it is parsed, for its cost and for places to cut it. */
+/** Scans the text before it is parsed, for its cost and for places to cut it. */
 class Scan {
   members = 0
-  /** The longest list that is a member of the body: it is what makes a body large. */
+  /** The longest one: it is what makes a body large. */
   list: List | undefined
   private at = 0
   private depth = 0
@@ -60,10 +58,7 @@ class Scan {
     membersAtDepth[0] = 0
   }
 
-  /**
-   * Scans up to about this position. Returns whether the end is reached. Throws `JsonFault` at the first limit that is
-   * exceeded.
-   */
+  /** Up to about this position. Returns whether the end is reached. Throws `JsonFault` at the first exceeded limit. */
   read(until: number): boolean {
     const { bytes } = this
     let at = this.isInText ? this.endOfText(this.at, until) : this.at
@@ -102,7 +97,7 @@ class Scan {
     return at >= bytes.byteLength
   }
 
-  /** Continues within a text, to its end or to about this position: a long text takes several slices. */
+  /** A long text takes several slices. */
   private endOfText(from: number, until: number): number {
     const { bytes } = this
     let at = from
@@ -152,9 +147,7 @@ class Scan {
   }
 }
 
-/**
- * Reads a large body without blocking the event loop: its list is cut, and each piece is parsed in a turn of its own.
- */
+/** Without blocking the event loop: the list is cut, and each piece is parsed in a turn of its own. */
 async function parseLarge(body: Uint8Array): Promise<unknown> {
   const bytes = withoutOuterSpace(body)
   const pause = yielder()
@@ -225,7 +218,7 @@ function parsePiece(bytes: Uint8Array): unknown {
   }
 }
 
-/** A parser keeps one member of each name; if the text has more members, a name was used twice. */
+/** A parser keeps one member of each name; if the text has more, a name was used twice. */
 function requireOnce(kept: number, written: Scan): void {
   if (kept !== written.members) throw new JsonFault(twice)
 }

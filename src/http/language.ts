@@ -1,6 +1,6 @@
 import type { Reason } from '../vocabulary/refusals.ts'
 
-/** The language that `Accept-Language` prefers: Chinese when it ranks above English, else English. */
+/** Chinese if it ranks above English, else English. */
 export function preferredLanguage(acceptLanguage: string | null): keyof Reason {
   if (acceptLanguage === null || acceptLanguage.length > 1000) return 'en'
   let best: keyof Reason = 'en'

@@ -23,7 +23,7 @@ export function listenOnBun(
     hostname: host,
     port,
     reusePort: isShared,
-    // A client that closes its half still waits for its answer.
+    // A client that closes its half still waits for its response.
     allowHalfOpen: true,
     socket: {
       open(socket) {
@@ -60,7 +60,7 @@ export function listenOnBun(
   }
 }
 
-/** The connection to be closed for a new one: the longest idle, or the new one if all others have a request. */
+/** The longest idle, or the new one if all others have a request. */
 function spareOf(all: Set<Connection>, [oldest]: Iterable<Connection>, newest: Connection): Connection {
   if (oldest !== newest && oldest !== undefined) return oldest
   for (const connection of all) if (connection.isSpare) return connection

@@ -12,14 +12,14 @@ const nodeOptions = {
   keepAliveTimeout: limits.idleConnectionSeconds * 1000,
   // Node adds this to the time that it tells clients.
   keepAliveTimeoutBuffer: 0,
-  // The handler limits the time of a body, and responds with the envelope; Node limits only the time of a head.
+  // The handler limits the time of a body, and responds with the envelope; Node limits only that of a head.
   requestTimeout: 0,
   headersTimeout: limits.headSeconds * 1000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: limits.headBytes,
   // The handler refuses a request without a host, with the envelope.
   requireHostHeader: false,
-  // As on Bun: if a header that is allowed once is sent twice, this shows it.
+  // As on Bun: a repeated header must be visible.
   joinDuplicateHeaders: true,
 }
 
@@ -40,10 +40,10 @@ export async function listenOnNode(
     })
   }
   const server: Server & { httpAllowHalfOpen?: boolean } = createServer(nodeOptions, respond)
-  // A client that closes its half still waits for its answer.
+  // A client that closes its half still waits for its response.
   server.httpAllowHalfOpen = true
   boundConnections(server, mostConnections())
-  // Node would answer these itself, without the envelope; the handler refuses them.
+  // Node would answer these without the envelope; the handler refuses them.
   server.on('checkExpectation', respond)
   server.on('connect', (incoming, socket) => {
     const outgoing = new ServerResponse(incoming)
@@ -71,7 +71,6 @@ export async function listenOnNode(
   }
 }
 
-/** The requests of each connection that have no answer yet. */
 class Exchanges {
   private readonly open = new WeakMap<Socket, Set<{ incoming: IncomingMessage; outgoing: ServerResponse }>>()
 
@@ -87,10 +86,7 @@ class Exchanges {
     outgoing.once('close', () => of.delete(exchange))
   }
 
-  /**
-   * Calls back once the requests of a connection that arrived whole are answered: an answer to what came behind them
-   * must not take the place of theirs.
-   */
+  /** An answer to what came behind whole requests must not take the place of theirs. */
   afterAnswers(socket: Socket, then: () => void): void {
     const last = [...(this.open.get(socket) ?? [])].findLast(({ incoming }) => incoming.complete)
     if (last === undefined) then()
@@ -105,7 +101,7 @@ function faultOf(code: string | undefined): Malformed {
 
 function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpAnswer): void {
   const { body, headers } = answer
-  // A body that was not read (because it was refused or too large) would be read as the head of the next request.
+  // A body that was not read would be taken for the head of the next request.
   if (!incoming.complete) headers.connection = 'close'
   // For a 304 this would be the length of a body that is not sent.
   if (answer.status !== 304 && !isStreamed(body)) headers['content-length'] = String(Buffer.byteLength(body))
@@ -121,7 +117,7 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
   } else outgoing.end(body)
 }
 
-/** Sends the pieces as they are made; of a live response one at a time. Never rejects: an error closes the connection. */
+/** Live pieces one at a time. Never rejects: an error closes the connection. */
 async function send(outgoing: ServerResponse, pieces: Streamed, isLive: boolean): Promise<void> {
   try {
     for await (const piece of pieces) {
@@ -135,16 +131,14 @@ async function send(outgoing: ServerResponse, pieces: Streamed, isLive: boolean)
   }
 }
 
-/** The streamed answers that are being sent. */
 const streaming = new Set<ServerResponse>()
 
-/** Without chunks, the end of the connection would be the end of the answer: a reset cannot be taken for it. */
+/** Without chunks, the end of the connection would be the end of the response: a reset cannot be taken for it. */
 function cutOff(outgoing: ServerResponse): void {
   outgoing.socket?.resetAndDestroy()
   outgoing.destroy()
 }
 
-/** Resolves when more can be sent, or the client has gone. */
 function roomIn(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => cutOff(outgoing), limits.readerIdleSeconds * 1000)
@@ -168,7 +162,7 @@ class NodeRequest implements HttpRequest {
   private readonly outgoing: ServerResponse
   private readonly proxies: BlockList | undefined
   private rejectBody: ((error: Error) => void) | undefined
-  /** Since when the client, which has closed its half of the connection, has been seen to take nothing more. */
+  /** Since when the client, which has closed its half, has taken nothing more. */
   private ended: { since: number; sent: number } | undefined
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, proxies: BlockList | undefined) {
@@ -200,7 +194,7 @@ class NodeRequest implements HttpRequest {
       isTold = true
     }
     this.outgoing.once('close', tell)
-    // A client that closed its half may be gone, or wait for its answer: nothing tells which before something is sent.
+    // A client that closed its half may be gone, or wait: nothing tells which before something is sent.
     const { socket } = this.incoming
     const look = (sent: number) => {
       setTimeout(() => {
@@ -245,11 +239,11 @@ class NodeRequest implements HttpRequest {
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {
-    // The rest of an abandoned body belongs to the connection, which must not be destroyed before its response.
+    // An abandoned body belongs to the connection, which must not be destroyed before its response.
     yield* this.incoming.iterator({ destroyOnReturn: false })
   }
 
-  /** After the answer Node reports nothing more of the body, neither its end nor an abort. */
+  /** After the response Node reports nothing more of the body, neither its end nor an abort. */
   giveUpBody(): void {
     if (!this.incoming.complete) this.rejectBody?.(new Error('the body was answered before its end'))
   }

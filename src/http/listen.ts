@@ -10,15 +10,13 @@ import type { HttpHandler } from './message.ts'
 
 export interface ListenOptions {
   log: Logger
-  /** The proxies whose `X-Forwarded-Proto` is trusted; any other client could forge the header. */
+  /** `X-Forwarded-Proto` is trusted only from these: any other client could forge it. */
   trustedProxies?: BlockList | undefined
-  /** Answers all requests under way with 50003: the process stops, and cannot wait for them. */
+  /** The process stops: requests under way are answered with 50003. */
   giveUp?: () => void
-  /** Other processes of this service listen there as well. */
   isShared?: boolean
 }
 
-/** Listens with the server of the runtime, Bun or Node. */
 export function listen(host: string, port: number, handler: HttpHandler, options: ListenOptions): Promise<Listener> {
   const { log, isShared = false, trustedProxies } = options
   const drain = new Drain(handler, log, options.giveUp)
@@ -30,7 +28,7 @@ export function listen(host: string, port: number, handler: HttpHandler, options
   )
 }
 
-/** Finds the port that several processes will share; a free one for 0. Throws when another program has it. */
+/** For several processes; a free port for 0. Throws if another program has it. */
 export function findPort(host: string, port: number): Promise<number> {
   return explained(host, port, async () => {
     if (typeof Bun !== 'undefined') {

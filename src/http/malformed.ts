@@ -15,7 +15,7 @@ export const longHead: Malformed = {
   reason: `has a head of more than ${limits.headBytes} bytes`,
 }
 
-/** The response to a request that is no HTTP, or whose head does not arrive in time. It never reaches a handler. */
+/** For what is no HTTP, or whose head does not arrive in time. It never reaches a handler. */
 export function malformed({ status = '400 Bad Request', reason = 'is not well-formed HTTP' }: Malformed): string {
   const { code, en } = refusals.invalidRequest
   const body = JSON.stringify({ code, msg: en, data: { errors: [{ field: 'request', reason }] } })

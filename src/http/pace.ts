@@ -2,24 +2,22 @@ import type { Company } from '../runtime/company.ts'
 import { limits } from '../vocabulary/limits.ts'
 
 /**
- * Lets few requests of a caller begin in a turn of the event loop, so that what others wait for (their requests, and
- * answers of the database) comes between. Where more arrive at once, callers take turns. A caller who is alone needs no
- * turns: all that it sends at once makes one batch, which costs less.
+ * Few requests of a caller begin in a turn of the event loop, so that others come between. A caller that is alone needs
+ * no turns: all that it sends at once makes one batch, which costs less.
  */
 export class Pace {
   private readonly company: Company
-  /** The requests that have begun in this turn: all, and by caller. */
   private begun = 0
   private readonly begunOf = new Map<string, number>()
   private isTurnNoted = false
-  /** The requests that wait, by caller; the first caller is the next. */
+  /** By caller; the first one is the next. */
   private readonly waiting = new Map<string, Set<() => void>>()
 
   constructor(company: Company) {
     this.company = company
   }
 
-  /** Returns what a request has to wait for; undefined when it may begin at once. */
+  /** Undefined if the request may begin now. */
   wait(caller: string, isStranger: boolean): Promise<void> | undefined {
     if (!isStranger && this.waiting.size === 0 && this.company.restMs <= 0) return undefined
     this.noteTurn()

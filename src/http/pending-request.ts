@@ -11,22 +11,20 @@ import type { BodyReader, RequestTimeout } from './body.ts'
 import type { InFlight, Owner } from './in-flight.ts'
 import type { HttpRequest } from './message.ts'
 
-/** What owners share. */
 export interface Shares {
-  /** The places of requests under way; past their number 50003, and past an owner's part 10007. */
+  /** Past their number 50003, and past an owner's part 10007. */
   inFlight: InFlight
   reads: Reads
-  /** The turns of writes, by owner. */
+  /** By owner. */
   writes: Turns
-  /** The turns of writes out of turn, by operation and owner: more at once. */
+  /** By operation and owner: more at once. */
   outOfTurn: Turns
-  /** Who makes requests. */
   company: Company
-  /** The turns of requests with large bodies, by caller: a body that waits is not read yet. */
+  /** By caller: a body that waits is not read yet. */
   largeBodies: Turns
 }
 
-/** A request on its way to its answer. Its methods are shared: each request is one object. */
+/** Its methods are shared: each request is one object. */
 export class PendingRequest implements RequestTimeout, Pending {
   at: number
   late: () => Refusal = unavailable
@@ -34,20 +32,17 @@ export class PendingRequest implements RequestTimeout, Pending {
   before: RequestTimeout['before']
   after: RequestTimeout['after']
   isAnswered = false
-  /** Known once it is admitted. */
   caller: Caller | undefined
-  /** The body as it was sent, once it is read. */
   body: unknown
-  /** Checks the caller's access anew; undefined for an operation that needs no caller. */
+  /** Checks the caller's access again; undefined for an operation that needs no caller. */
   stands: (() => Promise<void>) | undefined
-  /** Whether its handler runs in the turn of its owner. */
   hasTurn = false
   readonly requestId: string
   private readonly request: HttpRequest
   private readonly shares: Shares
   private readonly bodies: BodyReader
   place: Owner | undefined
-  /** In whose turn its work runs, also once it holds no place any more. */
+  /** In whose turn its work runs, even when it holds no place any more. */
   private ownerName: string | undefined
   private hasPlace = false
   private isStranger = false
@@ -75,7 +70,7 @@ export class PendingRequest implements RequestTimeout, Pending {
     return this.isAnswered || this.request.isGone()
   }
 
-  /** Made when it is first asked for: a listener for the end of a connection costs a tenth of a create. */
+  /** Made when first asked for: a listener for the end of a connection costs a tenth of a create. */
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       const controller = new AbortController()
@@ -86,31 +81,29 @@ export class PendingRequest implements RequestTimeout, Pending {
     return this.controller.signal
   }
 
-  /** The process stops: a request without its body is told so, and not that it was slow. */
+  /** A request without its body is not told that it was slow. */
   stop(): void {
     this.late = unavailable
   }
 
-  /** Ends what still waits for its turn: the request has timed out. */
   abort(): void {
     this.isAborted = true
     this.controller?.abort()
   }
 
-  /** Called now and then while the request has no answer: one whose caller has gone holds no place. */
+  /** A request whose caller has gone holds no place. */
   look(): void {
     if (this.isAborted || !this.request.isGone()) return
     this.abort()
     this.leave()
   }
 
-  /** Takes one of all places. */
   enter(): void {
     this.shares.inFlight.count++
     this.hasPlace = true
   }
 
-  /** Counts the request for its owner; a slow body of the owner makes room for it. Throws 10007. */
+  /** A slow body of the owner makes room for it. Throws 10007. */
   own(name: string): void {
     this.ownerName = name
     if (!this.hasPlace) return
@@ -119,7 +112,7 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.place = place
   }
 
-  /** Counts the request as that of a caller who is not known, until `leaveStrangers`. Throws 10007. */
+  /** Until `leaveStrangers`. Throws 10007. */
   enterStrangers(): void {
     this.shares.inFlight.enterStranger()
     this.isStranger = true
@@ -130,7 +123,6 @@ export class PendingRequest implements RequestTimeout, Pending {
     this.isStranger = false
   }
 
-  /** Gives its place back: it was answered, its caller has gone, or its work has ended. */
   leave(): void {
     if (this.hasPlace) this.shares.inFlight.count--
     this.hasPlace = false
@@ -152,10 +144,7 @@ export class PendingRequest implements RequestTimeout, Pending {
     return this.hasTurn || this.ownerName === undefined ? write() : this.shares.writes.run(this.ownerName, this, write)
   }
 
-  /**
-   * The check has a connection of its own, on which nothing waits for locks. So it sees what others have committed, and not
-   * what the transaction itself does to its caller: ends its session, say.
-   */
+  /** On its own connection the check sees what others committed, not what this transaction does to its caller. */
   private async whileStanding<Answer>(run: () => Promise<Answer>): Promise<Answer> {
     const answer = await run().catch(async (error: unknown) => {
       // The caller's end may have caused it: its account is gone, for example.
@@ -175,7 +164,7 @@ export class PendingRequest implements RequestTimeout, Pending {
     }
   }
 
-  /** Runs the whole handler in the turn of its owner, or beside the owner's others of an operation out of turn. */
+  /** Out of turn: beside the owner's others of this operation. */
   inTurn<Answer>(operationOutOfTurn: string | undefined, run: () => Promise<Answer>): Promise<Answer> {
     if (this.ownerName === undefined) return run()
     if (operationOutOfTurn !== undefined) {

@@ -1,6 +1,6 @@
 import { BodyTooLarge } from './message.ts'
 
-/** A body as it arrives. It is kept in one buffer, because a list of pieces of one byte would take fifty times more. */
+/** In one buffer, because a list of pieces of one byte would take fifty times more. */
 export class Pieces {
   size = 0
   private bytes: Uint8Array = new Uint8Array()
@@ -26,7 +26,7 @@ export class Pieces {
   }
 }
 
-/** Collects a whole body. Throws `BodyTooLarge` past `limitBytes`. */
+/** Throws `BodyTooLarge` past `limitBytes`. */
 export async function collect(pieces: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
   const kept = new Pieces()
   for await (const piece of pieces) {

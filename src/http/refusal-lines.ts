@@ -3,7 +3,7 @@ import type { Operation } from '../vocabulary/operation.ts'
 import type { Refusal, RefusalName } from '../vocabulary/refusals.ts'
 import type { BoundedLines, LineKind } from './bounded-lines.ts'
 
-/** The refusals that can be signs of an attack, and that are recorded neither as events nor in the refusal log. */
+/** Possible signs of an attack that are recorded neither as events nor in the refusal log. */
 const kinds: Partial<Record<RefusalName, LineKind>> = {
   clientInvalid: {
     level: 'warn',
@@ -21,12 +21,11 @@ export interface RefusedRequest {
   refusal: Refusal
   requestId: string
   operation: Pick<Operation, 'id' | 'callers'> | undefined
-  /** Undefined when it was refused before its caller was known. */
   caller: Caller | undefined
   address(): string
 }
 
-/** Logs failed client secrets and calls that are not permitted, without their content. */
+/** Without the content of the requests. */
 export function noteRefusedRequest(
   lines: BoundedLines,
   { refusal, requestId, operation, caller, address }: RefusedRequest,
@@ -34,7 +33,6 @@ export function noteRefusedRequest(
   const kind = kinds[refusal.refusal]
   if (kind === undefined) return
   lines.note(kind, () => {
-    // Where an operation needs no token, the caller is unknown.
     const isKnown = caller !== undefined && operation?.callers.length !== 0
     const actor = isKnown ? actorOf(caller) : refusal.actor
     return { requestId, operation: operation?.id, actor, address: address() }

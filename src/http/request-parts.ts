@@ -8,12 +8,11 @@ import { readForm, readJson } from './body.ts'
 import type { HttpRequest } from './message.ts'
 import type { Route } from './route-table.ts'
 
-// The parts of a request: query, body and key. Their faults are gathered, because 10001 names every faulty field. A
-// faulty query is refused before the body is read.
+// Faults are gathered, because 10001 names every invalid field. An invalid query is refused before the body is read.
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
-/** Parses and checks a body; a large one in slices. Throws 10001. */
+/** A large body in slices. Throws 10001. */
 export function readBody(
   { readBody: read }: Route,
   bytes: Uint8Array,
@@ -30,7 +29,6 @@ export function readBody(
   return sent instanceof Promise ? sent.then(check) : check(sent)
 }
 
-/** Checks a part of a request; its faults are added to those of the parts before, because 10001 names all of them. */
 export function noting<Value>(faults: FieldFault[], check: () => Value): Value | undefined {
   try {
     return check()
@@ -39,7 +37,7 @@ export function noting<Value>(faults: FieldFault[], check: () => Value): Value |
   }
 }
 
-/** Reads the query. Throws 10001, before the body is read. */
+/** Throws 10001, before the body is read. */
 export function readQuery({ readQuery: read, appIdIn, handler }: Route, request: HttpRequest, caller: Caller): unknown {
   const { query } = request
   const faults: FieldFault[] = []
@@ -49,7 +47,7 @@ export function readQuery({ readQuery: read, appIdIn, handler }: Route, request:
   throw refusalOf(faults, appIdIn === 'query', caller, Object.fromEntries(new URLSearchParams(query)))
 }
 
-/** 10001 with all faults: an operator's missing `appId`, which the operation itself would refuse, beside the others. */
+/** An operator's missing `appId`, which the operation itself would refuse, beside the other faults. */
 export function refusalOf(faults: FieldFault[], needsAppId: boolean, caller: Caller, sent: unknown): Refusal {
   const isRead = typeof sent === 'object' && sent !== null && !Array.isArray(sent)
   const isMissing =
@@ -63,7 +61,7 @@ export function noteFaults(faults: FieldFault[], error: unknown): undefined {
   faults.push(...error.errors)
 }
 
-/** The key of a request whose body is still to be read. Throws 10001. */
+/** The body is still to be read. Throws 10001. */
 export function requestKeyOf({ handler, secrets }: Route, key: string): RequestKey {
   if (!visibleAscii.test(key)) {
     const reason = { en: 'must be 1 to 255 visible ASCII characters', zh: '必须是 1 至 255 个可见 ASCII 字符' }

@@ -9,8 +9,6 @@ import { preferredLanguage } from './language.ts'
 import type { HttpAnswer, HttpRequest } from './message.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
 
-// Which operation a request is for, by its path and its method.
-
 export interface Route {
   handler: Handler
   secrets: RequestKey['secrets']
@@ -20,7 +18,6 @@ export interface Route {
   appIdIn: 'body' | 'query' | undefined
 }
 
-/** The routes of all operations, by path and method. */
 export function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route>> {
   const routes = new Map<string, Map<string, Route>>()
   for (const handler of handlers) {
@@ -31,7 +28,7 @@ export function routeTable(handlers: readonly Handler[]): Map<string, Map<string
       handler,
       secrets: secretsOf(data),
       readBody: body === undefined ? undefined : validator(body, 'body', handler.check),
-      // Probes, and pages outside the API, accept any query members.
+      // Probes, and pages outside the API, accept any query.
       readQuery: takesAnyQuery
         ? (sent) => sent
         : query !== undefined || path.startsWith('/api/')
@@ -49,7 +46,7 @@ function placeOfAppId({ body, query }: Operation): Route['appIdIn'] {
   return query?.properties.appId === ownAppId ? 'query' : undefined
 }
 
-/** The paths of the members of a schema that are secrets, shown once. */
+/** Paths of fields that are shown once. */
 function secretsOf(schema: TSchema): string[][] {
   const {
     properties,
@@ -67,12 +64,11 @@ function secretsOf(schema: TSchema): string[][] {
   return [...members, ...(anyOf ?? []).flatMap(secretsOf)]
 }
 
-/** 405 for other methods on a path outside the API, which can only be read. */
 export function readOnly(request: HttpRequest): HttpAnswer {
   return renderRefusal(wrongMethod('GET, HEAD'), preferredLanguage(request.header('accept-language')))
 }
 
-/** 404 for a path that no operation has, 405 for one whose operations have other methods. */
+/** 404 for an unknown path, 405 for other methods of a known one. */
 export function unknownTarget(methods: Map<string, Route> | undefined): Refusal {
   if (methods === undefined) {
     return invalidRequest([{ field: 'path', reason: { en: 'is not known', zh: '未知路径' } }], 404)

@@ -7,11 +7,9 @@ import type { HttpRequest } from './message.ts'
 import type { Route } from './route-table.ts'
 import type { ServeOptions } from './serve-options.ts'
 
-// Whether a caller that was admitted may still make its request.
-
 const tokenTrustedForMs = 50
 
-/** The second look at a caller: who it is now, and whether it may still act for the application that `input` names. */
+/** Who the caller is now, and whether it may still act for the application that `input` names. */
 export function standsFor({ handler, appIdIn }: Route, { present }: ServeOptions, caller: Caller, input: unknown) {
   if (handler.operation.callers.length === 0) return undefined
   return async () => {
@@ -20,10 +18,7 @@ export function standsFor({ handler, appIdIn }: Route, { present }: ServeOptions
   }
 }
 
-/**
- * Checks again a caller that was admitted a while ago: who it is, what its role allows, and the applications that the
- * request is about. Throws 10002, 10003 and 10005.
- */
+/** For a caller that was admitted a while ago. Throws 10002, 10003 and 10005. */
 export async function requireStill(
   operation: Admission & Pick<Operation, 'takes'>,
   request: HttpRequest,

@@ -14,42 +14,32 @@ export interface RefusedWrite {
   refusal: Refusal
   operation: Operation
   requestId: string
-  /** The caller; undefined if the request was refused before its caller was known. */
   caller: Caller | undefined
-  /**
-   * The body as it was sent, possibly faulty; of an operation that takes a file, its query. Undefined when it was not
-   * read.
-   */
+  /** As sent, possibly invalid; the query, if the operation takes a file. Undefined if it was not read. */
   input: unknown
-  /** The record that a refused row names, null if it names none; absent for a whole request, whose input names the record. */
+  /** Of a refused row, null if it names none; absent for a whole request, whose input names the record. */
   subject?: string | null
 }
 
 export interface ServeOptions extends Shares {
-  /** Records a refused write. Must not throw, and the response does not wait for it. */
+  /** Must not throw; the response does not wait for it. */
   noteRefusal(refused: RefusedWrite): void
-  /** Returns the caller of an operation. Throws for one that may not call it. */
+  /** Throws for a caller that may not call the operation. */
   admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
-  /**
-   * Returns the caller with its present rights; changes committed before the call count. Throws for one that may not make
-   * its request any more.
-   */
+  /** The caller's current rights, by all committed changes. Throws if it may not make its request any more. */
   present(caller: Caller): Promise<Caller>
-  /** Returns the caller, or a promise of it when it must be looked up. */
+  /** A promise if the caller must be looked up. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>
   accessWatch: AccessWatch
   addRateHeaders(caller: ApplicationCaller, headers: Record<string, string>): void
   deadlines: Deadlines
   metrics: Metrics
   log: Logger
-  /** Logs what clients can cause as often as they like. */
+  /** For what clients can cause as often as they like. */
   lines: BoundedLines
-  /** Returns the address that a request came from. */
   sourceOf(request: HttpRequest): string
-  /** A request that has waited for the database for this long is answered with 50003. */
+  /** After this wait for the database, the response is 50003. */
   answerTimeoutMs: number
-  /** A body that has not arrived by then is refused. */
   bodyTimeoutMs: number
-  /** Counts the idempotency keys that are stored. */
   keyUsage: KeyUsage
 }

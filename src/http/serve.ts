@@ -15,17 +15,15 @@ import { noteRefusedRequest } from './refusal-lines.ts'
 import { type Route, routeTable, unknownTarget } from './route-table.ts'
 import type { ServeOptions } from './serve-options.ts'
 
-// From a request to its response, for every operation (decision 0017).
-// The service finds the route of a request, admits it (who calls, and may they), reads its body or file and its query,
-// runs the handler and responds. A refusal can end the request at each step. A deadline runs throughout: past it the
-// response is 50003, and what the handler still returns is dropped. During a file or a stream the caller's access is
-// checked again and again.
-// Never: a handler for a caller that was not admitted or for a body that was not checked; two responses to one request;
-// the words of an unexpected error in a response; a refused write that is not noted.
+// From a request to its response, for every operation (decision 0017): finds the route, admits the caller, reads body
+// or file and query, runs the handler and responds. A refusal can end it at each step. Past the deadline the response
+// is 50003, and what the handler still returns is dropped. During a file or a stream the caller's access is checked
+// again and again.
+// Never: a handler for a caller that was not admitted or a body that was not checked; two responses to one request; the
+// words of an unexpected error in a response; a refused write that is not noted.
 
 const saneRequestId = /^[\w.:-]{1,128}$/
 
-/** Turns the operations and their handlers into one function from request to answer. */
 export function serve(handlers: readonly Handler[], options: ServeOptions): HttpHandler {
   const routes = routeTable(handlers)
   const { inFlight } = options
@@ -35,7 +33,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 
   return (request) => {
     const arrivedAt = performance.now()
-    // Who asks, by its own word, which is not checked yet. Strangers take turns by what they ask for, too.
+    // By its own word, which is not checked yet. Strangers take turns by what they ask for, too.
     const known = request.header('authorization') ?? request.header('cookie')
     const wait = pace.wait(known ?? `${options.sourceOf(request)} ${request.path}`, known === null)
     return wait === undefined ? begin(request, arrivedAt) : wait.then(() => begin(request, arrivedAt))
@@ -59,8 +57,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         pending.leave()
         options.deadlines.leave(pending)
         answer.headers['x-request-id'] = requestId
-        // A response can hold secrets, set-up links, and names and telephone numbers of people. Only its caller may
-        // store it.
+        // A response can hold secrets, setup links and personal data. Only its caller may store it.
         answer.headers['cache-control'] ??= 'no-store'
         if (pending.caller?.kind === 'application') options.addRateHeaders(pending.caller, answer.headers)
         observe(route, answer.status, code, requestId, performance.now() - startedAt)
@@ -125,14 +122,14 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   }
 }
 
-/** The answer to a HEAD has no body, so its file is not started; nobody knows its length. */
+/** The file of a HEAD is not started; nobody knows its length. */
 function dropBodyOfHead({ method }: HttpRequest, answer: HttpAnswer): void {
   if (method === 'HEAD' && isStreamed(answer.body)) answer.body = nothing()
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** The caller's own, when it is well-formed. A generated id is random, so that it reveals neither order nor volume. */
+/** The caller's own, if it is well-formed. A generated ID is random, so that it reveals neither order nor volume. */
 export function requestIdOf(request: HttpRequest): string {
   const sent = request.header('x-request-id')
   return sent !== null && saneRequestId.test(sent) ? sent : randomUUID()

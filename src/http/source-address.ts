@@ -3,17 +3,13 @@ import type { Logger } from 'pino'
 import type { Network } from '../runtime/setting-values.ts'
 import type { HttpRequest } from './message.ts'
 
-/** Makes a list of networks, which can be asked whether it contains an address. */
 export function listOf(networks: readonly Network[]): BlockList {
   const list = new BlockList()
   for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
   return list
 }
 
-/**
- * The address that a request came from: the peer's, or, behind trusted proxies, the last address of `X-Forwarded-For`
- * that is not one of theirs. The client itself may have written the addresses before that one.
- */
+/** Behind trusted proxies, the last forwarded address that is not theirs: the client may have written earlier ones. */
 export function sourceAddress(
   request: Pick<HttpRequest, 'header' | 'peerAddress'>,
   trustedProxies: BlockList | undefined,
@@ -29,7 +25,7 @@ export function sourceAddress(
   return address
 }
 
-/** Finds the address of requests, and warns once when they come through a proxy that is not trusted. */
+/** Warns once if requests come through a proxy that is not trusted. */
 export function sourceFinder(
   trustedProxies: BlockList | undefined,
   log: Pick<Logger, 'warn'>,
@@ -50,7 +46,6 @@ export function sourceFinder(
   }
 }
 
-/** Whether the address is one of these. */
 export function isTrusted(address: string, trustedProxies: BlockList): boolean {
   const version = isIP(address)
   return version !== 0 && trustedProxies.check(address, version === 4 ? 'ipv4' : 'ipv6')
@@ -62,7 +57,7 @@ export function plainAddress(written: string): string {
   return bare.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
-/** The network that failures are counted by: an IPv4 address, or the 64 bits of IPv6 that one customer has. */
+/** By which failures are counted: an IPv4 address, or the 64 bits of IPv6 that one customer has. */
 export function sourceNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::')

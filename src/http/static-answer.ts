@@ -4,7 +4,6 @@ import { leastCompressed, preferredEncoding } from './encoding.ts'
 import { isUnchanged } from './etag.ts'
 import type { HttpAnswer, HttpRequest } from './message.ts'
 
-/** Bytes with their entity tag, which is computed at the first request. */
 class Form {
   readonly bytes: Uint8Array
   private tag: string | undefined
@@ -21,14 +20,14 @@ class Form {
 
 type Encoding = 'br' | 'gzip'
 
-/** An answer that is the same for every caller: in memory, with its entity tags and compressed forms computed once. */
+/** The same for every caller: in memory, with tags and compressed forms computed once. */
 export class StaticAnswer {
   private readonly plain: Form
   private readonly compressed = new Map<Encoding, Form>()
   private readonly headers: Record<string, string>
   private readonly isWorthIt: boolean
 
-  /** Forms that were compressed at build time are used as they are; the others are compressed at the first request. */
+  /** `compressed` holds forms made at build time; others are made at the first request. */
   constructor(
     body: string | Uint8Array,
     headers: Record<string, string>,
@@ -43,7 +42,6 @@ export class StaticAnswer {
     }
   }
 
-  /** 304 for who has it already. */
   answerTo(request: Pick<HttpRequest, 'header'>): HttpAnswer {
     const encoding = this.isWorthIt ? preferredEncoding(request.header('accept-encoding')) : undefined
     const { bytes, etag } = encoding === undefined ? this.plain : this.formIn(encoding)

@@ -6,7 +6,6 @@ import { limits } from '../vocabulary/limits.ts'
 import { type FieldFault, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import { reasonKey } from '../vocabulary/values.ts'
 
-/** The reason of a member that is missing. */
 export const absent: Reason = { en: 'is required', zh: '必填' }
 const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }
 const anArray: Reason = { en: 'must be a JSON array', zh: '必须是 JSON 数组' }
@@ -15,7 +14,6 @@ export const notUtf8: Reason = { en: 'must be percent-encoded UTF-8', zh: '必�
 const twice: Reason = { en: 'appears twice', zh: '重复给出' }
 const misfit: Reason = { en: 'has the wrong type', zh: '类型与文档不符' }
 
-/** A schema as JSON Schema shows it. */
 interface Shape {
   type?: string
   properties?: Record<string, TSchema>
@@ -29,20 +27,18 @@ interface Shape {
 
 type Check = (value: unknown) => boolean
 
-/** Checks what the schema cannot say, of a body without the members that are `faulty` by their paths. */
+/** What the schema cannot say; `body` is without the fields in `faulty` (their paths). */
 type FurtherCheck = (body: Record<string, unknown>, faulty: readonly string[]) => FieldFault[]
 
-/** Reads a value by a schema, as the schema's type. Throws 10001. */
 export interface Validator<Value> {
   (value: unknown): Value
-  /** Reads a large value in slices, with turns of the event loop between them. */
+  /** With turns of the event loop between the slices. */
   inSlices(value: unknown): Promise<Value>
 }
 
 /**
- * Makes the check of one schema. A valid request passes the compiled schema; an invalid one is walked member by member,
- * so that up to a thousand faulty fields are reported. Returns declared members only, so that no store ever receives a
- * member that no contract names. Throws 10001.
+ * A valid request passes the compiled schema; an invalid one is walked field by field, so that up to a thousand faults
+ * are reported. Returns declared fields only: no store ever gets one that no contract names. Throws 10001.
  */
 export function validator<Schema extends TSchema>(
   schema: Schema,
@@ -80,7 +76,7 @@ export function validator<Schema extends TSchema>(
 
 type Pick = (value: unknown) => unknown
 
-/** Picks as the picker does, but only `limits.validatedAtOnce` rows of a body's lists in one turn of the event loop. */
+/** Like `picker`, but `limits.validatedAtOnce` rows of a list in one turn of the event loop. */
 async function pickInTurns(schema: TSchema, value: unknown, pause: () => Promise<void>): Promise<unknown> {
   const { properties } = schema as Shape
   if (properties === undefined) return value
@@ -104,7 +100,7 @@ async function pickInTurns(schema: TSchema, value: unknown, pause: () => Promise
   return picked
 }
 
-/** Makes the function that leaves out undeclared members, at any depth; undefined where the schema declares none. */
+/** Leaves out undeclared fields, at any depth; undefined if the schema declares none. */
 function picker(schema: TSchema): Pick | undefined {
   const { properties, items, anyOf } = schema as Shape
   if (properties !== undefined) return memberPicker(properties)
@@ -112,7 +108,7 @@ function picker(schema: TSchema): Pick | undefined {
     const pick = picker(items)
     return pick && ((value) => (Array.isArray(value) ? value.map(pick) : value))
   }
-  // An optional object or list has one alternative with members; the others are null and "".
+  // An optional object or list has one alternative with fields; the others are null and "".
   const pickers = (anyOf ?? []).flatMap((option) => picker(option) ?? [])
   if (pickers.length > 1) throw new Error('a union of several objects does not determine the declared members')
   return pickers[0]
@@ -124,7 +120,7 @@ function memberPicker(properties: Record<string, TSchema>): Pick {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
     const record = value as Record<string, unknown>
-    // Most bodies have no other members, and checking this costs less than a copy.
+    // Most bodies have no other fields, and checking this costs less than a copy.
     if (nested.length === 0 && holdsOnly(record, members)) return value
     const picked: Record<string, unknown> = {}
     for (const [member, pick] of members) {
@@ -139,7 +135,7 @@ function holdsOnly(record: Record<string, unknown>, members: ReadonlyMap<string,
   return true
 }
 
-/** Runs the operation's own check on the members that match their schemas, at any depth. A member is reported once. */
+/** On the fields that match their schemas, at any depth. A field is reported once. */
 function furtherFaults(value: unknown, misfits: FieldFault[], check: FurtherCheck) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   if (misfits.length === 0) return check(value as Record<string, unknown>, [])
@@ -150,7 +146,7 @@ function furtherFaults(value: unknown, misfits: FieldFault[], check: FurtherChec
 
 const isWithin = (field: string, other: string) => field.startsWith(`${other}.`) || field.startsWith(`${other}[`)
 
-/** The part of a value without faulty members, at any depth. Lists with an item that is not a record are left out. */
+/** Without faulty fields, at any depth. Lists with an item that is not a record are left out. */
 function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unknown {
   if (faulty.has(path)) return undefined
   if (Array.isArray(value)) {
@@ -165,7 +161,7 @@ function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unk
   return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }
 
-/** Yielded after every `limits.validatedAtOnce` items of a long list, so that the caller can pause there. */
+/** Yielded now and then in a long list, so that the caller can pause. */
 const portionIsOver = Symbol('a limits.validatedAtOnce is over')
 
 type Faults = Generator<FieldFault | typeof portionIsOver, void>
@@ -181,7 +177,7 @@ function* faults(schema: TSchema, value: unknown, path: string, root: string, ch
   if (shape.properties !== undefined) return yield* objectFaults(shape, value, path, root, checks)
   if (shape.items !== undefined) return yield* arrayFaults(shape, value, path, root, checks)
   if (fits(schema, value, checks)) return
-  // An optional object or list is reported member by member too; its other alternatives are null and "".
+  // An optional object or list is reported field by field too; its other alternatives are null and "".
   const composite = shape.anyOf?.find((option) => (option as Shape).properties ?? (option as Shape).items)
   if (composite !== undefined && typeof value === 'object') return yield* faults(composite, value, path, root, checks)
   const special = shape[reasonKey] === (coordinates as Shape)[reasonKey] ? coordinatesReason(value) : undefined
@@ -229,10 +225,7 @@ function sizeReason(shape: Shape): Reason {
     : { en: `must hold ${least} to ${shape.maxItems} items`, zh: `必须有 ${least} 至 ${shape.maxItems} 项` }
 }
 
-/**
- * Reads a query string for a schema: members that the schema calls integers become numbers. Throws 10001, also for
- * members that the schema doesn't declare: with a misspelt filter the response would contain everything.
- */
+/** Integers become numbers. Throws 10001, also for unknown names: a misspelt filter would match everything. */
 export function queryReader<Schema extends TObject>(schema: Schema): (query: string) => Static<Schema> {
   const checks = new Map<TSchema, Check>()
   const integers = new Set(
@@ -257,7 +250,7 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
   return (query) => (query === '' ? ({} as Static<Schema>) : read(query))
 }
 
-/** The members that are not percent-encoded UTF-8: a parser would put replacements into them. */
+/** Not percent-encoded UTF-8: a parser would put replacements into them. */
 export function undecodable(query: string): string[] {
   if (!query.includes('%')) return []
   return query.split('&').flatMap((part) => {
@@ -270,12 +263,11 @@ export function undecodable(query: string): string[] {
   })
 }
 
-/** The number that a query or a header writes; the text itself if it is no whole number. */
+/** Returns the text itself if it is no whole number. */
 export function wholeNumber(written: string): number | string {
   return /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written
 }
 
-/** Whether a schema's values are integers. */
 export function isInteger(schema: TSchema): boolean {
   const shape = schema as Shape & { const?: unknown }
   return (
@@ -285,10 +277,9 @@ export function isInteger(schema: TSchema): boolean {
   )
 }
 
-/** The most unknown members that are reported: more would not help. */
 const mostUnknown = 100
 
-/** The faults of members that an object of filters does not know: an ignored one would let more rows match than was meant. */
+/** An ignored unknown filter would let more rows match than was meant. */
 export function unknownWithin(member: string, schema: TObject, filter: object, reason: Reason): FieldFault[] {
   return Object.keys(filter)
     .filter((name) => !Object.hasOwn(schema.properties, name))
@@ -296,5 +287,5 @@ export function unknownWithin(member: string, schema: TObject, filter: object, r
     .map((name) => ({ field: `${member}.${shownName(name)}`, reason }))
 }
 
-/** A member's name can hold anything, and the reader may be a terminal. */
+/** A name can hold anything, and the reader may be a terminal. */
 const shownName = (name: string) => (/^\P{Cc}+$/u.test(name) ? name.slice(0, 128) : '?')

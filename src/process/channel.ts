@@ -1,7 +1,6 @@
 import type { Answerer, Peers, Topic, Topics, WorkerStatus } from '../runtime/peer-processes.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 
-/** A worker's way to its parent, and through it to the other workers. */
 export class ParentChannel implements Peers {
   workers: WorkerStatus = { serving: 0, wanted: 1, isStarted: false }
   private readonly answerers = new Map<Topic, (question: never) => unknown>()
@@ -66,9 +65,7 @@ export class ParentChannel implements Peers {
     this.replies.delete(id)
   }
 
-  /**
-   * Answers a question. If the answerer fails, an empty answer is sent, and the asking process continues without it.
-   */
+  /** If the answerer fails, sends an empty answer, so that the asking process continues. */
   private async answer(id: number, { topic, question }: Question): Promise<void> {
     const answered = async () => this.answerers.get(topic)?.(question as never)
     send({ kind: 'answer', id, answer: await answered().catch(() => undefined) })

@@ -29,11 +29,11 @@ const demoRules = [
 ]
 
 export interface Demo {
-  /** The commands that fetch a token, create a site and create a device, ready to paste. */
+  /** To fetch a token and create a site and a device, ready to paste. */
   commands(url: string): string
 }
 
-/** Creates the application `demo` while there is no other, with its configuration and one billing rule of each type. */
+/** Only if there is no application. */
 export async function createDemoOnce(sql: Sql, parts: ConfigParts): Promise<Demo | undefined> {
   if (await hasApplications(sql)) return undefined
   const appSecret = newSecret()

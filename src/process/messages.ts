@@ -2,12 +2,7 @@ import type { Config } from '../config.ts'
 import type { Target } from '../database/open.ts'
 import type { Topic, WorkerStatus } from '../runtime/peer-processes.ts'
 
-// The messages between the parent and its workers.
-
-/**
- * All that a worker needs to serve. A worker reads no settings itself, so that all workers are alike, also those that
- * start later.
- */
+/** A worker reads no settings itself, so that all workers are alike, also those that start later. */
 export interface ServeOrder {
   config: Config
   target: Target
@@ -21,7 +16,6 @@ export interface Question {
   question: unknown
 }
 
-/** A worker's requests to its parent, each answered by a reply. */
 export type Request =
   | { what: 'ask'; asked: Question }
   | { what: 'claim'; key: string; most: number }
@@ -31,7 +25,7 @@ export type ToParent =
   /** The worker listens from now on; earlier messages may be lost. */
   | { kind: 'hearing' }
   | { kind: 'serving' }
-  /** Why it cannot serve, in one sentence for people. */
+  /** In one sentence for people. */
   | { kind: 'failed'; reason: string }
   | { kind: 'request'; id: number; request: Request }
   | { kind: 'release'; key: string }

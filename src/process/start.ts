@@ -32,10 +32,7 @@ import { Workers } from './workers.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/**
- * Runs the service's process: the only one, or the parent of the workers. Reads settings from the environment. The
- * process ends with 0 at SIGTERM and SIGINT, and with 1 and one clear sentence when it cannot start.
- */
+/** The only process, or the parent of the workers. Ends with 0 at SIGTERM and SIGINT, with 1 if it cannot start. */
 export function runService(environment: Record<string, string | undefined>): Promise<void> {
   const life = new Lifetime()
   // The command that started this process on Bun (bin/forecourt.js) was killed, and can no longer pass on a signal.
@@ -54,7 +51,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   life.onStop(() => log.flush())
   life.endAtUncaught(log)
 
-  // The process that started the service may close its standard output after the ready line.
+  // Who started the service may close its standard output after the ready line.
   process.stdout.on('error', () => {})
 
   const isEmbedded = config.databaseUrl === undefined
@@ -90,7 +87,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   const demo = isEmbedded
     ? await createDemoOnce(sql, { secrets, showMoment: momentFormat(config.timeZone) })
     : undefined
-  // Its workers have their own connections.
+  // The workers have their own connections.
   if (isParent) await database.close()
   const setUp =
     setUpPath &&
@@ -110,7 +107,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   log.info({ url, version, runtime, database: isEmbedded ? 'embedded' : 'external', workers: config.workers }, 'ready')
 }
 
-/** Starts the workers on one port, each with its part of the service's limits. Returns the address. */
+/** On one port, each with its part of the service's limits. Returns the address. */
 async function startWorkers({ config, ...order }: ServeOrder, life: Lifetime, log: Logger): Promise<string> {
   const port = await findPort(config.host, config.port)
   const shareOf = (most: number) => Math.ceil(most / config.workers)
@@ -121,7 +118,7 @@ async function startWorkers({ config, ...order }: ServeOrder, life: Lifetime, lo
   return urlOf(config.host, port)
 }
 
-/** The connections for the schema's owner and for requests; the embedded database has a role for the latter. */
+/** The embedded database has a role of its own for requests. */
 interface DatabasePlaces {
   owner: Target
   target: Target
@@ -133,7 +130,7 @@ async function findDatabase(config: Config, life: Lifetime, log: (message: strin
   return databaseUrl === undefined ? startEmbedded(config, life, log) : { owner: databaseUrl, target: databaseUrl }
 }
 
-/** Waits for the database, and migrates its schema as its owner. Returns whether the database is distributed. */
+/** As the schema's owner. Returns whether the database is distributed. */
 export async function prepareDatabase(
   config: Config,
   log: Logger,
@@ -166,8 +163,7 @@ async function startEmbedded(config: Config, life: Lifetime, log: (message: stri
   life.onStop(() => lock.release())
   const startOnce = () => startEmbeddedDatabase(config.dataDir, log, { processes: config.workers })
   let database = await startOnce()
-  // A database that has ended (for example killed for its memory) is started again at the same address, where the pools
-  // find it.
+  // A database that was killed, for its memory say, is started again at the same address, where the pools find it.
   const watch = startRounds(async () => {
     if (database.isRunning()) return
     log('embedded database stopped; restarting it')

@@ -6,7 +6,7 @@ import { openLog } from '../runtime/log.ts'
 import { SecretBox } from '../secrets/box.ts'
 import { ParentChannel } from './channel.ts'
 
-// One of several servers on a port. It follows its parent's messages, and ends when the parent does.
+// Ends when its parent does.
 
 const life = new Lifetime()
 const peers = new ParentChannel()

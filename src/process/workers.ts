@@ -6,7 +6,7 @@ import { Claims, type Topic, type WorkerStatus } from '../runtime/peer-processes
 import { UserError } from '../runtime/user-error.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 
-/** How long to wait for an answer of a process; a stopped process gives none. */
+/** A stopped process does not respond. */
 const answerWithinMs: Record<Topic, number> = { rate: 250, access: 900, regions: 900, metrics: 3_000 }
 /** A worker that lived this long was healthy; after a shorter life its replacement waits, longer each time. */
 const inOrderMs = 10_000
@@ -21,17 +21,13 @@ interface Member {
   ended: Promise<void>
 }
 
-/** A question that waits for answers. */
 interface Asked {
   waiting: Set<Member>
   answers: Map<Member, unknown>
   settle: () => void
 }
 
-/**
- * The parent's part: starts the workers, starts another for each that ends, passes on the questions between them, and
- * holds the state that must be in one place. It serves no requests itself.
- */
+/** The parent serves no requests itself; it holds the state that must be in one place. */
 export class Workers {
   private readonly order: ServeOrder
   private readonly log: Logger
@@ -53,11 +49,10 @@ export class Workers {
   /** Resolves when all workers serve. Rejects with the reason why one of them cannot. */
   async start(): Promise<void> {
     const file = import.meta.filename.replace(/[^/\\]+(\.\w+)$/, 'worker$1')
-    // On Node every worker accepts from the shared socket. A connection that the parent handed to a worker that has
-    // just died would hang without an answer.
+    // On Node all workers accept from the shared socket: a connection handed to a worker that has just died would hang.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     cluster.setupPrimary({ exec: file, serialization: 'advanced' })
-    // Kills the workers when this process ends for any reason, also where it does not wait for them.
+    // For any end of this process, also one that does not wait for the workers.
     process.on('exit', () => {
       for (const { worker } of this.members) worker.process.kill('SIGKILL')
     })
@@ -66,7 +61,7 @@ export class Workers {
     this.tellStatus()
   }
 
-  /** Lets all workers answer the requests that they have accepted, and resolves when they have ended. */
+  /** Resolves when the workers have answered what they accepted, and ended. */
   async stop(): Promise<void> {
     this.stopping.abort()
     for (const { worker } of this.members) worker.process.kill('SIGTERM')
@@ -182,10 +177,7 @@ export class Workers {
     })
   }
 
-  /**
-   * The metrics of all workers, including the counters of ended ones. A worker that does not answer counts with its
-   * last figures.
-   */
+  /** Includes the counters of ended workers. A worker that does not respond counts with its last figures. */
   private async metrics(): Promise<string> {
     const answers = await this.gather({ topic: 'metrics', question: null }, this.serving)
     for (const [member, answer] of answers) member.metrics = answer as MetricsSnapshot

@@ -16,7 +16,6 @@ const integrators = 'For integrators'
 const platform = 'For operators'
 const tag = (name: string, description: string, group: string) => ({ name, description, group })
 
-/** The groups of the reference, in its order. */
 const tags = {
   tokens: tag('Tokens', 'Access tokens by OAuth 2.0 client credentials.', integrators),
   sites: tag(
@@ -87,5 +86,4 @@ const tags = {
   service: tag('Service', 'Health probes, metrics and this OpenAPI document.', platform),
 }
 
-/** What `openapi.json` describes. */
 export const api: Api = { description, operations, tokenPath: issueToken.path, webhooks, tags, glossary }

@@ -2,10 +2,7 @@ import { coordinates } from '../vocabulary/coordinates.ts'
 import { address, appId, deviceNo, divisionCode, money, tag, timeOfDay } from '../vocabulary/values.ts'
 import type { Glossary } from './published-schema.ts'
 
-/**
- * The meaning of each member name, and a working example. A name means the same in every operation; where it means
- * something else, the contract says so at the member.
- */
+/** A name means the same in every operation; if not, the contract says so at the field. */
 export const glossary: Glossary = {
   appId: { means: 'The id of the application.', value: appId, example: 'eb5ffaabb88d8c09f000' },
   appName: { means: 'The application’s name, for people.', example: 'Greenway charging' },
@@ -168,7 +165,7 @@ export const glossary: Glossary = {
   checks: { means: 'The individual checks.' },
   ok: { means: 'Whether the check succeeds.', example: true },
   serving: { means: 'Number of running workers.', example: 1 },
-  // Members that each contract explains itself.
+  // Fields that each contract explains itself.
   text: { example: 'FC-GATE-00' },
   page: { example: 'devices' },
   query: { example: 'onlineStatus=2' },

@@ -1,8 +1,5 @@
 import type { Json } from './published-schema.ts'
 
-// The parts of the OpenAPI document that every service with this envelope has: headers and envelopes.
-
-/** Frames of answers, refusals and callbacks. */
 export const envelopeSchemas = {
   Success: {
     type: 'object',
@@ -32,7 +29,6 @@ export const envelopeSchemas = {
   },
 }
 
-/** Responses that are no refusals. */
 export const fixedResponses = {
   NotModified: { description: 'The content still has the `ETag` that `If-None-Match` names.' },
   Received: {
@@ -41,7 +37,6 @@ export const fixedResponses = {
 }
 
 const ascii = { type: 'string' }
-/** Never left out. */
 const always = { required: true }
 
 export const headers = {
@@ -116,7 +111,6 @@ export function headersOf(names: readonly string[]): { headers?: Json } {
     : { headers: Object.fromEntries(names.map((name) => [headerNames[name] ?? name, refTo('headers', name)])) }
 }
 
-/** A reference to a component of the document. */
 export function refTo(kind: string, name: string): Json {
   return { $ref: `#/components/${kind}/${name}` }
 }
@@ -125,7 +119,6 @@ export function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-/** The members in the order of their names. */
 export function sorted<Value>(record: Record<string, Value>): Record<string, Value> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -19,24 +19,20 @@ import { dataOf, nameOfAll, refusalHeaders, refusalsOf, shortNames, toldOf } fro
 import { type Glossary, type Json, SchemaPublisher } from './published-schema.ts'
 import { shareParameters } from './shared-parameters.ts'
 
-/** What an OpenAPI document is made from. */
 export interface Api {
   description: string
   operations: readonly Operation[]
-  /** The path at which applications obtain access tokens. */
   tokenPath: string
-  /** What the service sends to callbacks: the data of each type of event. */
+  /** The data of each type of event. */
   webhooks: readonly Webhook[]
-  /** The operations' groups, in the order of the reference. */
   tags: Readonly<Record<string, Tag>>
-  /** The meanings of members that have the same name in many records. */
   glossary: Glossary
 }
 
 interface Webhook {
   type: string
   summary: string
-  /** The name of the data, for all types of event about the same kind of record. */
+  /** For all types of event about the same kind of record. */
   record: string
   data: TSchema
 }
@@ -44,11 +40,9 @@ interface Webhook {
 interface Tag {
   name: string
   description: string
-  /** The part of the reference that the operations belong to: for integrators, or for operators. */
   group: string
 }
 
-/** The OpenAPI 3.1 document of an API; `openapi.json` is that of the service, checked in. */
 export function openApiDocument(api: Api): Json {
   return new DocumentWriter(api).write()
 }
@@ -94,7 +88,7 @@ class DocumentWriter {
       ],
       tags: listed.map(({ name, description }) => ({ name, description })),
       'x-tagGroups': groupsOf(listed),
-      // The security of operations that applications may call; other operations state their own.
+      // For operations that applications may call; others state their own.
       security: [{ accessToken: [] }, ...ofOperators],
       paths,
       components: {
@@ -105,7 +99,7 @@ class DocumentWriter {
         responses: { ...this.responses, ...fixedResponses },
         schemas: this.schemas.inOrderOfUse(envelopeSchemas),
       },
-      // Placed after the schemas that they refer to, which makes the document smaller.
+      // Behind the schemas that they refer to, which makes the document smaller.
       webhooks,
     }
   }
@@ -145,7 +139,7 @@ class DocumentWriter {
       summary: wordsOf(id),
       description: summary,
       tags: [this.tagOf(operation)],
-      // All other operations are open to operators, and to applications if the operation admits them.
+      // All others are open to operators, and to applications if the operation admits them.
       ...(operation.roles === undefined ? {} : { 'x-roles': rolesOf(operation) }),
       ...securityOf(operation),
       ...(parameters.length > 0 && { parameters }),
@@ -192,7 +186,7 @@ class DocumentWriter {
     return { required: true, content: { 'application/json': { schema, example }, ...form } }
   }
 
-  /** A schema of one operation, under a name that generated clients can say. */
+  /** Under a name that generated clients can say. */
   private component(name: string, schema: TSchema): Json {
     this.schemas.components[name] ??= this.schemas.publish(schema)
     return refTo('schemas', name)
@@ -223,7 +217,7 @@ class DocumentWriter {
     }
   }
 
-  /** The envelope of a success. If several operations return the same record, its envelope has a name. */
+  /** If several operations return the same record, its envelope has a name. */
   private answer(data: Json, beside: TObject | undefined): Json {
     const besides = beside === undefined ? {} : (this.schemas.publish(beside).properties as Json)
     const record = String(data.$ref).split('/').at(-1) ?? ''
@@ -250,7 +244,7 @@ class DocumentWriter {
     ])
   }
 
-  /** Any refusal with a status that the operation does not name, so that a client which validates accepts it. */
+  /** With a status that the operation does not name, so that a client which validates accepts it. */
   private rejected(): Json {
     const { components } = this.schemas
     const others = refusalNames.filter((name) => name !== 'invalidRequest')
@@ -267,7 +261,7 @@ class DocumentWriter {
     return refTo('responses', 'Rejected')
   }
 
-  /** The response for a status. Operations with the same refusals share one component; those of OAuth have their own. */
+  /** Operations with the same refusals share one component; those of OAuth have their own. */
   private refusal(status: number, names: RefusalName[], beside: TObject | undefined): Json {
     const joined = nameOfAll(names.map(capitalised))
     const name = `${shortNames[joined] ?? joined}${beside === undefined ? '' : 'OfOAuth'}`
@@ -290,7 +284,7 @@ class DocumentWriter {
     return { allOf: [refTo('schemas', 'Refusal'), own, ...oauth] }
   }
 
-  /** Describes events as a union by type. Each type has the same record as its callback. */
+  /** As a union by type. Each type has the same record as its callback. */
   private tellEvents(): void {
     const { components } = this.schemas
     const { Event } = components
@@ -329,7 +323,6 @@ class DocumentWriter {
     }
   }
 
-  /** The body of the callbacks about one kind of record, for all types of event about it. */
   private callbackBody({ record, data }: Webhook): Json {
     const types = this.api.webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
     const name = `${record}Callback`

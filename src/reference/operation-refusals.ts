@@ -2,7 +2,6 @@ import type { Operation } from '../vocabulary/operation.ts'
 import { type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import type { Json } from './published-schema.ts'
 
-/** The refusals that an operation can give: its own, and those from what it takes and who may call it. */
 export function refusalsOf(operation: Operation): Set<RefusalName> {
   return new Set([...commonRefusals(operation), ...operation.refusals])
 }
@@ -20,10 +19,7 @@ function commonRefusals(operation: Operation): RefusalName[] {
   return common
 }
 
-/**
- * The schema of `data` in a response for these refusals. It is the list of faulty members if each of them names some, a
- * list or null if some of them do, and there is none if none does.
- */
+/** The list of invalid fields if each of these refusals names some; a list or null if some do; none if none does. */
 export function dataOf(names: RefusalName[], faults: Json): Json {
   if (names.every((name) => name === 'invalidRequest')) return { data: faults }
   const isAboutSome = names.some((name) =>
@@ -42,7 +38,6 @@ export const refusalHeaders: Record<number, string[]> = {
 
 export const toldOf = (name: RefusalName) => `${refusals[name].code} ${name}`
 
-/** Short names of responses that most operations give. */
 export const shortNames: Record<string, string> = {
   InvalidRequest: 'Invalid',
   NotPermittedOrApplicationFrozenOrSecondFactorSetUpRequired: 'Forbidden',
@@ -55,7 +50,7 @@ export const shortNames: Record<string, string> = {
   InternalFault: 'Fault',
 }
 
-/** Joins names: ApplicationNotFound and DeviceNotFound become ApplicationOrDeviceNotFound. */
+/** ApplicationNotFound and DeviceNotFound become ApplicationOrDeviceNotFound. */
 export function nameOfAll(names: readonly string[]): string {
   const isAll = names.length > 1 && names.every((name) => name.endsWith('NotFound'))
   return names

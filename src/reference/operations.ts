@@ -29,7 +29,6 @@ import * as priceChanges from '../sites/price-changes/contract.ts'
 import * as sitePrices from '../sites/prices/contract.ts'
 import { declaredOperations } from '../vocabulary/operation.ts'
 
-/** The contracts, in the order of the API reference. */
 const contracts: object[] = [
   tokens,
   sites,
@@ -62,10 +61,7 @@ const contracts: object[] = [
   serviceDetail,
 ]
 
-/**
- * Every operation that a contract exports, in the order in which the contract declares them. The service refuses to start
- * when one has no handler.
- */
+/** In the order of their declarations. The service refuses to start if one has no handler. */
 export const operations = contracts.flatMap((contract) => {
   const exported = new Set<unknown>(Object.values(contract))
   return declaredOperations.filter((one) => exported.has(one))

@@ -3,10 +3,9 @@ import { namedSchemas, nameKey, shownKey } from '../vocabulary/values.ts'
 
 export type Json = Record<string, unknown>
 
-/** The meaning of each member name that many records share, an example, and the kind of its value. */
+/** By the name of a field that many records share. */
 export type Glossary = Readonly<Record<string, { means?: string; example?: unknown; value?: TSchema }>>
 
-/** A schema with the keywords that are read here. */
 interface Shape {
   description?: string
   anyOf?: Shape[]
@@ -23,10 +22,7 @@ interface Shape {
   [shownKey]?: Shape
 }
 
-/**
- * Turns schemas into those that other tools read: a named schema becomes a component, a nullable one has two types, a
- * union of constants is an enum, and keywords that only the service reads are left out.
- */
+/** For other tools: a nullable schema has two types, a union of constants is an enum; service keywords are left out. */
 export class SchemaPublisher {
   readonly components: Record<string, Json> = {}
   private readonly glossary: Glossary
@@ -40,7 +36,7 @@ export class SchemaPublisher {
     return this.use(schema as Shape)
   }
 
-  /** The published components and others, in the order of their first use, so that similar ones are near each other. */
+  /** In the order of their first use, so that similar ones are near each other. */
   inOrderOfUse(others: Record<string, Json>): Record<string, Json> {
     const all: Record<string, Json> = { ...this.components, ...others }
     const ordered: Record<string, Json> = {}
@@ -53,12 +49,12 @@ export class SchemaPublisher {
     return ordered
   }
 
-  /** Publishes a member of a record. A common name has its meaning from the glossary unless the member says its own. */
+  /** A common name has its meaning from the glossary unless the field says its own. */
   publishMember(name: string, schema: TSchema | Shape): Json {
     const shape = this.valueOf(name, schema as Shape)
     const published = this.withExample(name, this.use(shape))
     if (nameKey in shape && shape.anyOf?.some(isNull)) return published
-    // A member that has the same name as its value's schema needs no further description.
+    // A field with the name of its value's schema needs no further description.
     if (shape[nameKey]?.toLowerCase() === name.toLowerCase() && published.description === undefined) return published
     const description = ownDescription(shape) ?? this.glossary[name]?.means ?? published.description
     if (description !== undefined) return { ...published, description }
@@ -66,10 +62,7 @@ export class SchemaPublisher {
     return told === undefined || published.$ref !== undefined ? published : { ...published, description: told }
   }
 
-  /**
-   * Returns the schema of a text member of a response: the glossary's schema of this name if the member's own schema has no
-   * rules, else its own.
-   */
+  /** For a text without rules of its own, the glossary's schema of this name. */
   private valueOf(name: string, shape: Shape): Shape {
     const value = this.glossary[name]?.value as Shape | undefined
     const [text, other] = shape.anyOf ?? [shape]
@@ -78,7 +71,7 @@ export class SchemaPublisher {
     return isNull(other) ? { ...shape, anyOf: [value, other] } : shape
   }
 
-  /** Adds an example to a value in a response, which has no rules of a request that would describe it. */
+  /** For a value in a response, which no rules of a request describe. */
   private withExample(name: string, published: Json): Json {
     const { type, description: _, format: __, ...rules } = published
     const types = [type].flat()
@@ -90,9 +83,9 @@ export class SchemaPublisher {
     return published
   }
 
-  /** A member of a query: it is never null, and its description is published separately. */
+  /** Never null; the description is published separately. */
   publishParameter(name: string, schema: TSchema): { description: unknown; schema: Json } {
-    // `""` is not published for a query member: an empty one can simply be left out.
+    // `""` is not published for a query: an empty field can simply be left out.
     this.isOfQuery = true
     const published = this.publishMember(name, schema)
     this.isOfQuery = false
@@ -101,7 +94,7 @@ export class SchemaPublisher {
     return { description, schema: value }
   }
 
-  /** Returns the component in place of a reference to it, if the component is nullable; other references stay. */
+  /** Resolves only references to nullable components. */
   private resolved(published: Json): Json {
     const component = this.componentOf(published)
     const isNullable = JSON.stringify(component?.anyOf ?? component?.type ?? '').includes('"null"')
@@ -117,7 +110,6 @@ export class SchemaPublisher {
     return typeof $ref === 'string' ? this.components[$ref.split('/').at(-1) ?? ''] : undefined
   }
 
-  /** An example body of the required members and of the given ones. */
   exampleBody(schema: TSchema, given: Record<string, unknown> = {}): Record<string, unknown> {
     const { properties = {}, required = [] } = schema as Shape
     const known = Object.entries(properties).filter(([name]) => Object.hasOwn(given, name) || required.includes(name))
@@ -126,7 +118,7 @@ export class SchemaPublisher {
     )
   }
 
-  /** A value of a member: the example for its name, the example for its kind of value, or the smallest valid value. */
+  /** The example for the name, else that for the kind of value, else the smallest valid value. */
   exampleOf(name: string, schema: TSchema | Shape): unknown {
     const shape = schema as Shape
     // The name decides more than the kind of value: a province's code is no district's.
@@ -148,7 +140,7 @@ export class SchemaPublisher {
     if (name === undefined) return this.write(shape)
     const declared = namedSchemas.get(name) as Shape
     if (this.components[name] === undefined) {
-      // The place is taken before the members are published, so that components are in the order of their first use.
+      // The place is taken before the fields are published, so that components are in the order of their first use.
       this.components[name] = {}
       this.components[name] = this.write(declared)
     }
@@ -170,8 +162,7 @@ export class SchemaPublisher {
     const published = Object.fromEntries(
       keywords.filter(([keyword]) => !keyword.startsWith('x-')).map((entry) => this.keyword(entry)),
     )
-    // Without the format, generators choose 32 bits, which are too few for ids of events. Only an integer with a bound
-    // is small.
+    // Otherwise generators choose 32 bits, too few for IDs of events. Only an integer with a bound is small.
     return isUnbounded(shape) ? { ...published, format: 'int64' } : published
   }
 
@@ -187,10 +178,7 @@ export class SchemaPublisher {
     return [keyword, value]
   }
 
-  /**
-   * Where null is allowed, `""` stands for it; the document's description says so once. For a text, its own rules allow
-   * `""`. For an integer, it would make the member a union of two types, which most languages cannot express.
-   */
+  /** Null also stands for `""`, as the document says once: an integer's would become a union of two types. */
   private writeUnion({ description }: Shape, options: readonly Shape[]): Json {
     const told = description === undefined ? {} : { description }
     const isNullable = options.some(isNull)
@@ -233,23 +221,20 @@ export class SchemaPublisher {
 const refusesEmpty = ({ pattern, minLength }: Json) =>
   Number(minLength ?? 0) > 0 || (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(''))
 
-/** The rules of a text that may be empty as well. */
 function withEmpty(published: Json): Json {
   if (published.type !== 'string' || !refusesEmpty(published)) return published
   const { minLength: _, pattern, ...others } = published
-  // White space alone is refused by the service.
+  // The service refuses white space alone.
   return { ...others, ...(typeof pattern === 'string' && { pattern: `^$|${pattern}` }) }
 }
 
 const isUnbounded = ({ type, maximum }: Shape) => type === 'integer' && maximum === undefined
 const isNull = (shape: Shape) => shape.type === 'null'
-/** A text without any further rule. */
 const isAnyText = (shape: Shape) => shape.type === 'string' && Object.keys(shape).length === 1
 
-/** Drops the type of a part of a joined schema (`allOf`), because the first part, a named schema, already says “object”. */
+/** In `allOf` the first part, a named schema, already says "object". */
 const withoutType = ({ type: _, ...part }: Json) => part
 
-/** The description of a member if it differs from the description of the named schema that the member uses. */
 function ownDescription(shape: Shape): string | undefined {
   if (shape.anyOf !== undefined && shape.description === undefined) {
     const values = shape.anyOf.filter((option) => option.const === undefined && !isNull(option))

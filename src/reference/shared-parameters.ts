@@ -1,7 +1,7 @@
 import { capitalised, refTo, sorted } from './openapi-parts.ts'
 import type { Json } from './published-schema.ts'
 
-/** Moves parameters that several operations share into the components. Returns these components. */
+/** Moves them into the components, which it returns. */
 export function shareParameters(paths: Record<string, Record<string, Json>>): Record<string, Json> {
   const uses = new Map<string, { parameter: Json; lists: Json[][] }>()
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {

@@ -15,10 +15,10 @@ interface Webhook {
   data: TSchema
 }
 
-/** The noun of a type of event: `site` of `site.created`. */
+/** `site` of `site.created`. */
 type Noun<Type extends string> = Type extends `${infer Name}.${string}` ? Name : never
 
-/** The data of events by their noun: the record as its operation answers it (contract §6). */
+/** The record as its operation returns it (contract §6). */
 const byNoun: Record<Noun<EventType>, Webhook> = {
   site: { record: 'Site', data: SiteRecord },
   device: { record: 'Device', data: DeviceRecord },
@@ -28,7 +28,6 @@ const byNoun: Record<Noun<EventType>, Webhook> = {
   thirdPartyConfig: { record: 'ThirdPartyConfig', data: ThirdPartyConfigRecord },
 }
 
-/** Types whose data is another record. */
 const byType: Partial<Record<EventType, Webhook>> & Record<OwnDataType, Webhook> = {
   'device.stateChanged': { record: 'DeviceStateChange', data: StateChangeRecord },
   'device.placed': { record: 'Placement', data: PlacementRecord },
@@ -45,7 +44,6 @@ const test = {
   data: Type.Object({ message: Type.String({ description: 'A sentence which says that this is a test.' }) }),
 }
 
-/** The messages that a callback gets, by their type. */
 export const webhooks = [
   ...eventTypes.map((type) => ({ type, summary: eventWords[type].happens.en, ...webhookOf(type) })),
   test,

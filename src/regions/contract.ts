@@ -23,7 +23,7 @@ const level = Type.Integer({
   [shownKey]: named('RegionLevel', described(oneOf(1, 2, 3), '1 province, 2 city, 3 district.')),
 })
 
-/** A region as the tree shows it. Three levels are written out: OpenAPI's tools know those, and few know recursion. */
+/** Three levels are written out: OpenAPI's tools know those, and few know recursion. */
 const node = (child: TSchema, most?: number) =>
   Type.Object({
     code: Type.String(),

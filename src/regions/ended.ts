@@ -1,6 +1,6 @@
 /**
- * Regions that ended from the year 2000 to 2024, with their last names, each as its code and its name: old addresses still
- * carry them. From https://github.com/yescallop/areacodes (CC0), which collects the tables of the ministry since 1981.
+ * Ended from 2000 to 2024, with their last names: old addresses still carry them. From
+ * https://github.com/yescallop/areacodes (CC0), which collects the ministry's tables since 1981.
  */
 export const endedRegions = `
 110103崇文区 110104宣武区 110224大兴县 110226平谷县 110227怀柔县 110228密云县 110229延庆县 120107塘沽区 120108汉沽区 120109大港区

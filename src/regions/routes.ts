@@ -24,11 +24,10 @@ interface Parts {
 }
 
 export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
-  /** Answers by code and depth, of one table; there are as many as it has regions. */
+  /** By code and depth, of one table; there are as many as it has regions. */
   let trees = new Map<string, StaticAnswer>()
   let treesOf = regionTable()
 
-  /** Throws 10040 for a code that the table does not have. */
   function treeAnswer(code: string | null, depth: number): StaticAnswer {
     const table = regionTable()
     if (treesOf !== table) trees = new Map()

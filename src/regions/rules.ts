@@ -1,7 +1,7 @@
 import type { Reason } from '../vocabulary/refusals.ts'
 import { codesAbove, levelOf, type RegionTable } from './table.ts'
 
-/** Why a region cannot be below its parent; undefined where it can. Without a parent, the nearest region above counts. */
+/** Undefined if the region can be below its parent. Without a parent, the nearest region above counts. */
 export function parentReason(
   { code, parentCode }: { code: string; parentCode: string | null },
   table: RegionTable,

@@ -7,7 +7,6 @@ import { readRegions, regionsVersion } from './store.ts'
 /** Other machines see a change within a second. */
 const lookEveryMs = 400
 
-/** Keeps what operators have saved in the memory of this process. */
 export class SavedRegions {
   private readonly sql: Sql
   private readonly peers: Peers
@@ -24,7 +23,7 @@ export class SavedRegions {
     })
   }
 
-  /** Resolves when the names are in force in this process; later changes follow. */
+  /** Resolves when this process uses the names; later changes follow. */
   async start(): Promise<void> {
     await this.read()
     // While the database is away, the names stay as they are; others log that.
@@ -35,7 +34,7 @@ export class SavedRegions {
     this.rounds?.stop()
   }
 
-  /** Reports a change to all processes of this machine: when this resolves, it is in force in all of them. */
+  /** Resolves when all processes of this machine use the change. */
   async noteChange(): Promise<void> {
     await Promise.all([this.read(), this.peers.ask('regions', null)])
   }

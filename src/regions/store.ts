@@ -29,7 +29,6 @@ export async function regionsVersion(sql: Statements): Promise<string> {
   return row.version
 }
 
-/** Reads what operators have saved, and the version that it is of. */
 export async function readRegions(sql: Sql): Promise<{ version: string; saved: SavedRegion[] }> {
   return transaction(
     sql,
@@ -43,10 +42,7 @@ export async function savedRegions(tx: Statements): Promise<SavedRegion[]> {
   return rows.map(toRegion)
 }
 
-/**
- * Begins a change of the regions: changes are made one after the other, because each is checked against all regions. Lets
- * every process read them again.
- */
+/** One change after the other, because each is checked against all regions. Every process then reads them again. */
 export async function beginChange(tx: Statements): Promise<void> {
   await takeLock(tx, 'regions')
   await tx`update region_version set version = gen_random_uuid()`

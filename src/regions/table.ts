@@ -1,7 +1,6 @@
 import { builtInRegions, tableDate } from './built-in.ts'
 import type { RegionRecord } from './contract.ts'
 
-/** A region that an operator has saved. */
 export interface SavedRegion {
   code: string
   name: string
@@ -9,7 +8,6 @@ export interface SavedRegion {
   isEnded: boolean
 }
 
-/** A region as the tree shows it. */
 interface Node {
   code: string
   name: string
@@ -28,7 +26,7 @@ export function levelOf(code: string): number {
   return code.endsWith('00') ? 2 : 3
 }
 
-/** The codes that can be above a region's, the nearest first. */
+/** The nearest first. */
 export function codesAbove(code: string): string[] {
   const above = [`${code.slice(0, 4)}00`, `${code.slice(0, 2)}0000`]
   return above.slice(levelOf(code) === 3 ? 0 : levelOf(code) === 2 ? 1 : 2)
@@ -41,7 +39,7 @@ export function codesAbove(code: string): string[] {
  */
 const heading = /^县$|直辖县级行政区划$/
 
-/** The national table with what operators have saved, which counts before it. */
+/** Saved regions count before the national table. */
 export class RegionTable {
   private readonly regions = new Map<string, Region>()
   private readonly provinces: Region[] = []
@@ -61,7 +59,7 @@ export class RegionTable {
     return this.regions.get(code)?.name ?? null
   }
 
-  /** One region, also an ended one; undefined for a code that the table does not have. */
+  /** Also an ended one; undefined for an unknown code. */
   find(code: string): RegionRecord | undefined {
     const region = this.regions.get(code)
     if (region === undefined) return undefined
@@ -69,10 +67,7 @@ export class RegionTable {
     return { code, name, level, parentCode, fullName: this.fullNameOf(region) }
   }
 
-  /**
-   * The regions below one, or all of them, as JSON text with `depth` levels, without ended ones and what is below those;
-   * undefined for an unknown code. The answer that most callers ask for is composed once.
-   */
+  /** JSON text without ended regions; undefined for an unknown code. The usual response is kept. */
   tree(code: string | null, depth: number): string | undefined {
     if (code === null && depth >= 3) {
       this.wholeTree ??= text(this.provinces, 3)

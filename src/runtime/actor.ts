@@ -1,16 +1,15 @@
-/** Background work that comes round by itself. */
 export interface Actor {
-  /** The actor's name in log lines: `event-pruner`. */
+  /** As in log lines: `event-pruner`. */
   name: string
   round(): Promise<unknown>
 }
 
-/** Rounds that can be stopped: no other begins, and the promise resolves when the one under way has ended. */
+/** Resolves when the round under way has ended; no other begins. */
 export interface Rounds {
   stop(): Promise<void>
 }
 
-/** Runs a round every so often, never two at once. A round handles its own failures. The process may end meanwhile. */
+/** Never two rounds at once. A round handles its own failures. The process may end meanwhile. */
 export function startRounds(round: () => unknown, everyMs: number): Rounds {
   let running: Promise<void> | undefined
   const run = async () => {

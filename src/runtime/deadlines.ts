@@ -1,30 +1,26 @@
-/** When something times out, by the monotonic clock, and what happens then. The time may move meanwhile. */
+/** By the monotonic clock. The time may move meanwhile. */
 export interface Deadline {
   at: number
   expire: () => void
   /** Called before `expire` if the process stops before this time. */
   stop?: () => void
-  /** Called every quarter of a second while it is watched. Must not throw. */
+  /** Called every quarter of a second. Must not throw. */
   look?(): void
-  /** Its neighbours in the ring of watched deadlines; undefined while it is not watched. */
+  /** In the ring of watched deadlines; undefined while it is not watched. */
   before?: Deadline | undefined
   after?: Deadline | undefined
 }
 
 const precisionMs = 250
-/**
- * How many expire in one turn of the event loop. Bun ends each pending body within the resolution of the response
- * before it, which adds a stack level each time: some four thousand in one turn would end the process.
- */
+/** Bun ends pending bodies recursively: some four thousand in one turn of the event loop would end the process. */
 const mostInOneTurn = 100
 
 /**
- * Deadlines of many requests with one timer. A timer for each request would cost more than the request's routing, and
+ * One timer, with a precision of a quarter of a second. A timer for each request would cost more than its routing, and
  * so would a Set (1.2 µs to add and remove with 10,000 inside, against 0.15 µs): so each deadline knows its neighbours.
- * Precision is a quarter of a second.
  */
 export class Deadlines {
-  /** The deadlines form a ring, which begins and ends at this one. */
+  /** The ring begins and ends here. */
   private readonly ends: Deadline
   private next: ReturnType<typeof setTimeout> | undefined
 
@@ -36,7 +32,6 @@ export class Deadlines {
     this.sweepIn(precisionMs)
   }
 
-  /** Watches the deadline until it is left or expires. */
   enter(deadline: Deadline): void {
     const { ends } = this
     const last = ends.before as Deadline
@@ -55,7 +50,6 @@ export class Deadlines {
     deadline.after = undefined
   }
 
-  /** Ends all that are watched, because the process stops. */
   expireAll(): void {
     for (let deadline = this.ends.after as Deadline; deadline !== this.ends; deadline = deadline.after as Deadline) {
       deadline.stop?.()
@@ -74,7 +68,7 @@ export class Deadlines {
     this.next.unref()
   }
 
-  /** Ends at most `mostInOneTurn` expired deadlines. Returns whether more may have expired. */
+  /** Returns whether more may have expired. */
   private sweep(): boolean {
     const now = performance.now()
     const due: Deadline[] = []

@@ -2,11 +2,7 @@ const sliceMs = 5
 
 let turn: Promise<void> = Promise.resolve()
 
-/**
- * For long work on the thread that answers requests. Returns a function that yields to the event loop, at its first
- * call and whenever a few milliseconds were used. All such work shares the turns: between two turns of the event loop
- * one slice of it runs, however many large bodies there are.
- */
+/** For long work on the thread that answers requests. All of it shares the turns: one slice runs in each turn. */
 export function yielder(): () => Promise<void> {
   let since = Number.NEGATIVE_INFINITY
   return async () => {
@@ -17,13 +13,13 @@ export function yielder(): () => Promise<void> {
   }
 }
 
-/** Resolves with the value, or with `otherwise` when it fails or takes too long. */
+/** Resolves with `otherwise` if it fails or takes too long. */
 export function inTime<Value>(asked: Promise<Value>, otherwise: Value, timeoutMs: number): Promise<Value> {
   const late = new Promise<Value>((resolve) => setTimeout(resolve, timeoutMs, otherwise))
   return Promise.race([asked, late]).catch(() => otherwise)
 }
 
-/** Returns a function whose callers share one run while it is under way and for `heldMs` after its end. */
+/** Callers share one run while it is under way and for `heldMs` after its end. */
 export function shared<Value>(run: () => Promise<Value>, heldMs: number): () => Promise<Value> {
   let last: Promise<Value> | undefined
   return () => {

@@ -1,21 +1,16 @@
 import type { Logger } from 'pino'
 
-/**
- * A supervisor kills what does not end within 10 s; the next start then takes over the database that is still running.
- */
+/** A supervisor kills what does not end within 10 s; the next start then takes over the running database. */
 const stopWithinMs = 9_500
 
-/**
- * A process from its start to its end: each part that it started is stopped once, in reverse order, for every reason of
- * the end.
- */
+/** Each part that was started is stopped once, in reverse order, for every reason of the end. */
 export class Lifetime {
   private readonly stops: (() => unknown)[] = []
   private readonly ending = new AbortController()
   private starting: Promise<void> = Promise.resolve()
   private stopping: Promise<void> | undefined
 
-  /** Aborted when the process is asked to stop, also during its start. */
+  /** Aborted also during the start. */
   get stopSignal(): AbortSignal {
     return this.ending.signal
   }
@@ -24,7 +19,7 @@ export class Lifetime {
     this.stops.push(stop)
   }
 
-  /** Runs `start`. Ends the process with 0 at one of these signals, with 1 when the start fails (`explain` words it) */
+  /** Ends the process with 0 at one of these signals, and with 1 if the start fails (`explain` words it). */
   async run(
     start: () => Promise<void>,
     signals: readonly NodeJS.Signals[],
@@ -41,10 +36,7 @@ export class Lifetime {
     }
   }
 
-  /**
-   * An uncaught exception leaves the process in an unknown state, so it ends and its supervisor starts it again. An
-   * unhandled rejection is one piece of work that failed, and the process continues.
-   */
+  /** After an uncaught exception the state is unknown: the process ends. A rejection is one failed piece of work. */
   endAtUncaught(log: Logger): void {
     process.on('unhandledRejection', (error) => {
       log.error({ err: error }, 'unhandled rejection')
@@ -61,7 +53,7 @@ export class Lifetime {
     process.exit(code)
   }
 
-  /** Stops everything that was started, the newest first, and waits for parts that are still starting. */
+  /** The newest first. Waits for parts that are still starting. */
   private stop(): Promise<void> {
     this.ending.abort()
     this.stopping ??= (async () => {

@@ -10,10 +10,7 @@ interface LoggedError {
   routine?: string
 }
 
-/**
- * Writes JSON lines to standard error. Of an error it logs only the place: the database's own words (detail, where, the
- * message of a statement's error) can repeat a row, and with it a telephone number.
- */
+/** Of a database error only the place is logged: its words can repeat a row, such as a telephone number. */
 export function openLog(level: string): Logger {
   const options = { level, serializers: { err: showError } }
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: 0 }))

@@ -5,21 +5,21 @@ import { inTime } from './event-loop.ts'
 const batchSizeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** The interval of the timer that measures the event loop's delay; a longer block is always seen. */
+/** A longer block of the event loop is always seen. */
 const loopLookMs = 100
 
-/** The outcomes of an attempt by the delivery's status, from 1 on. */
+/** By the delivery's status, from 1 on. */
 const attemptOutcomes = ['retry', 'delivered', 'dead']
 
 const signInOutcomes = ['succeeded', 'refused', 'locked'] as const
 
-/** The classes of most database failures: of SQLSTATE, and `connection`. */
+/** Classes of SQLSTATE, and `connection`. */
 const databaseFailures = ['connection', '08', '40', '53', '57', '58']
 
-/** The most applications with a label of their own; the others are counted together, so that the metrics stay small. */
+/** Other applications are counted together, so that the metrics stay small. */
 const mostNamed = 50
 
-/** Metrics of the process under the names that every Prometheus client uses; both runtimes have these. */
+/** Standard names, which both runtimes have. */
 const processMetrics = [
   'process_cpu_user_seconds_total',
   'process_cpu_system_seconds_total',
@@ -29,20 +29,18 @@ const processMetrics = [
   'process_max_fds',
 ]
 
-/** All metrics of a process as they are at a moment. */
 export type MetricsSnapshot = readonly { name: string; type: unknown }[]
 
-/** Merges the metrics of several processes: counts are summed, and so are the gauges of a process. */
+/** Sums counts, and merges gauges as they say. */
 export function mergeMetrics(snapshots: readonly MetricsSnapshot[]): Registry {
   return AggregatorRegistry.aggregate([...snapshots])
 }
 
-/** Drops gauges: after a process has ended only its counters still mean something. */
+/** After a process has ended only its counters still mean something. */
 export function withoutGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
 
-/** How the values of several processes become the service's; `first` where all have the same. */
 type Merged = 'sum' | 'first' | 'min' | 'max'
 
 export interface GaugeOptions {
@@ -51,10 +49,10 @@ export interface GaugeOptions {
   merged: Merged
 }
 
-/** Values by the text of their labels; undefined while they are not known. */
+/** By the text of their labels; undefined while they are not known. */
 export type Readings = Record<string, number> | undefined
 
-/** The values of `/metrics`. Children are looked up once per label set, so that a request costs two additions. */
+/** Children are looked up once per label set, so that a request costs two additions. */
 export class Metrics {
   readonly registry = new Registry()
   private readonly requests = new Counter({
@@ -113,7 +111,6 @@ export class Metrics {
   private readonly requestChildren = new Map<string, Map<number, Counter.Internal>>()
   private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
 
-  /** Records made since the start. */
   readonly totals = { creates: 0, siteCreates: 0 }
 
   /** Counters with known labels begin at 0: for `increase()`, a first value of 1 would be no increase. */
@@ -124,7 +121,6 @@ export class Metrics {
     for (const outcome of attemptOutcomes) this.attempts.zero({ outcome })
   }
 
-  /** Measures the process itself and the delay of its event loop. Returns the function that ends it. */
   watchProcess(about: { version: string; runtime: string }): () => void {
     const { registry } = this
     new Gauge({
@@ -135,8 +131,7 @@ export class Metrics {
       registers: [registry],
     }).set(about, 1)
     const standard = new Registry()
-    // The library's own measure of the event loop is not used: `forecourt_event_loop_delay_seconds` is the same on both
-    // runtimes, and can be summed.
+    // `forecourt_event_loop_delay_seconds` instead: it is the same on both runtimes, and can be summed.
     collectDefaultMetrics({ register: standard, eventLoopMonitoringPrecision: 60_000 })
     for (const name of processMetrics) {
       const metric = standard.getSingleMetric(name)
@@ -154,7 +149,7 @@ export class Metrics {
     return () => void rounds.stop()
   }
 
-  /** Makes the counts of an operation begin at 0, for success and for each refusal that it can give. */
+  /** Counts begin at 0, for success and for each refusal that the operation can give. */
   expect(operation: string, codes: Iterable<number>): void {
     for (const code of codes) this.childOf(operation, code)
   }
@@ -207,12 +202,12 @@ export class Metrics {
     this.batches.labels(lane).observe(size)
   }
 
-  /** An attempt of a callback, with the status that its delivery has since. */
+  /** `status` is the delivery's after the attempt. */
   observeAttempt(status: number, seconds: number): void {
     this.attemptChildren[status - 1]?.observe(seconds)
   }
 
-  /** A value that is read at each scrape; absent while it is unknown. */
+  /** Read at each scrape; absent while it is unknown. */
   gauge({ name, help, merged }: GaugeOptions, read: () => number | undefined | Promise<number | undefined>): void {
     new Gauge({
       name,
@@ -227,7 +222,7 @@ export class Metrics {
     })
   }
 
-  /** A count that is kept elsewhere, and is read at each scrape. */
+  /** Kept elsewhere, and read at each scrape. */
   counter(name: string, help: string, read: () => number): void {
     new Counter({
       name,
@@ -240,7 +235,7 @@ export class Metrics {
     })
   }
 
-  /** Values by a label that are read at each scrape; absent while they are unknown. */
+  /** Read at each scrape; absent while they are unknown. */
   gaugeBy(label: string, { name, help, merged }: GaugeOptions, read: () => Readings | Promise<Readings>): void {
     new Gauge({
       name,
@@ -256,7 +251,7 @@ export class Metrics {
   }
 }
 
-/** Shares one query between scrapes, keeps its result for a while, and yields none when the query takes too long. */
+/** Shares one query between scrapes and keeps its result; undefined if it takes too long. */
 export function lately<Value>(
   ask: () => Promise<Value>,
   { freshMs, timeoutMs }: { freshMs: number; timeoutMs: number },

@@ -1,10 +1,9 @@
-/** The known name that is nearest to a written one. */
 export function nearestOf(name: string, known: readonly string[]): string {
   const [nearest = ''] = known.toSorted((a, b) => editsBetween(name, a) - editsBetween(name, b))
   return nearest
 }
 
-/** How many letters must be put in, left out or changed to make one text of another (Levenshtein). */
+/** Levenshtein distance. */
 export function editsBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let i = 1; i <= one.length; i++) {

@@ -1,38 +1,33 @@
 import type { MetricsSnapshot } from './metrics.ts'
 
-/** The questions between processes of one service, and their answers, by topic. */
 export interface Topics {
   /** Asks for at most `want` unused requests of an application's rate. */
   rate: { question: { appId: string; limitPerSecond: number; want: number }; answer: number }
-  /** Reports that an application's or the operators' access has changed (`CallerCache`). */
+  /** The access of an application, or of operators, has changed (`CallerCache`). */
   access: { question: string; answer: null }
-  /** Reports that operators have changed the regions (`SavedRegions`). */
+  /** Operators have changed the regions (`SavedRegions`). */
   regions: { question: null; answer: null }
   metrics: { question: null; answer: MetricsSnapshot }
 }
 
 export type Topic = keyof Topics
 
-/** The workers on one port. */
 export interface WorkerStatus {
   serving: number
   wanted: number
-  /** Whether all processes have served at the same time; before that, the service is still starting. */
+  /** All processes have served at the same time; before that, the service is still starting. */
   isStarted: boolean
 }
 
-/** The other processes of this service on this machine. */
 export interface Peers {
   readonly workers: WorkerStatus
-  /** Asks all other processes. A process that does not answer soon is left out. */
+  /** A process that does not respond soon is left out. */
   ask<Name extends Topic>(topic: Name, question: Topics[Name]['question']): Promise<Topics[Name]['answer'][]>
-  /** How this process answers the others. */
   onAsked<Name extends Topic>(topic: Name, answer: Answerer<Name>): void
-  /** Takes one of a key's places. Returns false while this and other processes hold all of them: `most`, or 1. */
+  /** Returns false while this and other processes hold all places: `most`, or 1. */
   claim(key: string, most?: number): Promise<boolean>
-  /** Gives back one place. */
   release(key: string): void
-  /** The metrics of all processes as one text; undefined for a single process. */
+  /** As one text; undefined for a single process. */
   allMetrics(): Promise<string> | undefined
 }
 
@@ -40,7 +35,6 @@ export type Answerer<Name extends Topic> = (
   question: Topics[Name]['question'],
 ) => Topics[Name]['answer'] | Promise<Topics[Name]['answer']>
 
-/** Keys with a number of places, and who holds them. */
 export class Claims<Holder> {
   private readonly held = new Map<string, Holder[]>()
 
@@ -68,7 +62,6 @@ export class Claims<Holder> {
   }
 }
 
-/** The peers of a service that is one process. */
 export class NoPeers implements Peers {
   readonly workers: WorkerStatus = { serving: 1, wanted: 1, isStarted: true }
   private readonly claims = new Claims<'this process'>()

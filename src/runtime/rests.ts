@@ -1,12 +1,9 @@
-/**
- * Lets a background loop sleep between two searches for work. New work of this process ends the sleep (`wake`); work that
- * another process has stored is found by the next search.
- */
+/** Between two searches for work. `wake` ends a rest for work of this process; the next search finds that of others. */
 export class Rests {
   private readonly ends = new Map<() => void, { isWakeable: boolean }>()
   private isStopped = false
 
-  /** Resolves after `milliseconds`, or as soon as the loop is woken or stopped. Only a stop ends a rest that is not wakeable. */
+  /** Only a stop ends a rest that is not wakeable. */
   rest(milliseconds: number, isWakeable = true): Promise<void> {
     if (this.isStopped) return Promise.resolve()
     return new Promise((resolve) => {
@@ -20,12 +17,10 @@ export class Rests {
     })
   }
 
-  /** Ends the wakeable rests: there is work. */
   wake(): void {
     for (const [end, { isWakeable }] of this.ends) if (isWakeable) end()
   }
 
-  /** Ends all rests, and every later one at once. */
   stop(): void {
     this.isStopped = true
     for (const end of this.ends.keys()) end()

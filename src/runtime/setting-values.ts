@@ -2,38 +2,32 @@ import { isIP } from 'node:net'
 import type { Reason } from '../vocabulary/refusals.ts'
 import { everyRole, type Role } from '../vocabulary/roles.ts'
 
-// How the text of a setting becomes its value, and what is wrong with a faulty one.
-
-/** Addresses that begin with the same bits. */
 export interface Network {
   address: string
   bits: number
   family: 'ipv4' | 'ipv6'
 }
 
-/** The fault of a setting, to be put after its name. */
+/** To be put after the setting's name. */
 export class SettingFault extends Error {}
 
-/** One setting: how its text is read, and its description for the reference. */
 export interface Setting<Value> {
   name: string
-  /** Undefined where there is none. */
   fallback: string | undefined
   meaning: Reason
   /** The value may be in a file, whose path the same setting with `_FILE` gives. */
   isSecret?: true
-  /** Reads the setting's text, or returns the default. Throws `UserError`. */
+  /** Throws `SettingFault`. */
   parse(text: string | undefined): Value
 }
 
 type Named<Value> = Omit<Setting<Value>, 'name' | 'meaning'>
 
-/** A text that must not be empty; `fault` returns what is wrong with one. */
+/** `fault` returns what is wrong with a text. */
 export function text(fallback: string, fault: (text: string) => string | undefined = () => undefined): Named<string> {
   return { fallback, parse: (given = fallback) => checked(given, fault) }
 }
 
-/** A text that may be left out. */
 export function optional(fault: (text: string) => string | undefined = () => undefined): Named<string | undefined> {
   return { fallback: undefined, parse: (given) => (given === undefined ? undefined : checked(given, fault)) }
 }
@@ -84,7 +78,7 @@ export function unknownZone(name: string): string | undefined {
   return isTimeZone(name) ? undefined : `"${name}" is not a known time zone`
 }
 
-/** Reads an origin: no path, query or user; http only for an address of this machine. */
+/** An origin: no path, query or user; http only for an address of this machine. */
 export function readPublicUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -108,13 +102,13 @@ export function notIssuer(text: string): string | undefined {
   return undefined
 }
 
-/** Scopes, separated by spaces, with `openid`. */
+/** Separated by spaces, with `openid`. */
 export function readScopes(text = 'openid profile'): string {
   const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '' && scope !== 'openid')
   return ['openid', ...scopes].join(' ')
 }
 
-/** The values that make a role, as `admin=a,b;viewer=*`, in the order of the roles. */
+/** As `admin=a,b;viewer=*`; in the order of the roles. */
 export function readRoleRules(text: string | undefined): { role: Role; values: string[] }[] | undefined {
   if (text === undefined) return undefined
   const rules = text.split(';').filter((rule) => rule.trim() !== '')
@@ -139,7 +133,7 @@ export function readRoleRules(text: string | undefined): { role: Role; values: s
   })
 }
 
-/** Roles, separated by commas or spaces. */
+/** Separated by commas or spaces. */
 export function readRoles(text: string | undefined): Role[] | undefined {
   const names = text?.split(/[\s,]+/).filter((name) => name !== '')
   return names?.map((name) => {
@@ -154,7 +148,7 @@ export function notTiles(url: string): string | undefined {
   return holdsAll ? undefined : 'must be an http or https URL with {z}, {x} and {y}'
 }
 
-/** The value of a `Contact` line of security.txt (RFC 9116). */
+/** For a `Contact` line of security.txt (RFC 9116). */
 export function notContact(uri: string): string | undefined {
   const isContact = /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[\d-]+)$/.test(uri)
   return isContact ? undefined : 'must be a mailto:, https: or tel: address'

@@ -1,26 +1,23 @@
 import { unavailable } from '../vocabulary/refusals.ts'
 import { Company } from './company.ts'
 
-/** A request that may have to wait. Its signal is read only then, because some signals cost more than the work. */
+/** The signal is read only by work that waits, because some signals cost more than the work. */
 interface Waiter {
   readonly isAborted: boolean
   readonly signal: AbortSignal
 }
 
 export interface TurnLimits {
-  /** Pieces of work at once; no limit when left out. */
+  /** No limit by default. */
   atOnce?: number
-  /** Pieces of work of one key at once. */
+  /** Of one key. */
   ofOne?: number
-  /** The same while no other key has had work for a second, or as `company` says. */
+  /** While no other key has had work for a second, or as `company` says. */
   ofOneAlone?: number
-  /** Pieces of work that may wait. */
   waiting?: number
-  /** Pieces of work of one key that may wait. */
   waitingOfOne?: number
-  /** The error for work that finds too much waiting. */
   full: () => Error
-  /** Who is there, noted by its owner. By default the turns note their own keys. */
+  /** Who is there. By default the turns note their own keys. */
   company?: Company
 }
 
@@ -29,16 +26,11 @@ interface Key {
   waiting: Set<() => void>
 }
 
-/**
- * Takes turns: a bounded queue for each key (an application, an account, a source), and a bound on what runs at once in
- * all and of one key. Keys take turns; the work of one key runs in its order.
- *
- * Work waits, runs and ends; or its signal is aborted while it waits: then it never begins.
- */
+/** Keys take turns; the work of one key runs in its order. Work aborted while it waits never begins. */
 export class Turns {
   private readonly limits: Required<Omit<TurnLimits, 'company'>>
   private readonly keys = new Map<string, Key>()
-  /** The keys with waiting work; the first is the next to get a turn. */
+  /** The first is the next to get a turn. */
   private readonly queue = new Map<string, Key>()
   private running = 0
   private waiting = 0
@@ -53,7 +45,7 @@ export class Turns {
     this.limits = { atOnce: most, ofOneAlone: ofOne, waiting: most, waitingOfOne: most, ...given, ofOne, full }
   }
 
-  /** Runs work in its key's turn. Throws `full`, and 50003 when the signal is aborted before the work has begun. */
+  /** Throws `full`, and 50003 if the signal is aborted before the work has begun. */
   async run<Answer>(name: string, waiter: Waiter | undefined, work: () => Promise<Answer>): Promise<Answer> {
     if (waiter?.isAborted) throw unavailable()
     if (this.notesCompany) this.company.note(name)
@@ -121,7 +113,7 @@ export class Turns {
     for (const [name, key] of this.queue) {
       if (this.running >= this.limits.atOnce) return
       if (!this.mayRun(key)) continue
-      // The key goes to the end of the queue, so that each of the others gets a turn first.
+      // At the end of the queue, so that each of the others gets a turn first.
       this.queue.delete(name)
       this.queue.set(name, key)
       const [next] = key.waiting

@@ -1,4 +1,4 @@
-/** An error for users: the message is one clear sentence that says what to do, and a stack would not help. */
+/** The message is one clear sentence that says what to do; a stack would not help. */
 export class UserError extends Error {
   override name = 'UserError'
 }

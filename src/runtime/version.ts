@@ -4,5 +4,4 @@ export const { version }: { version: string } = createRequire(import.meta.url)('
 
 const { bun, node } = process.versions
 
-/** The runtime's name and version for people. */
 export const runtime = bun === undefined ? `Node ${node}` : `Bun ${bun}`

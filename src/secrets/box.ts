@@ -4,10 +4,10 @@ const algorithm = 'aes-256-gcm'
 const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
-/** How many opened secrets are kept, so that a busy callback's secret is not decrypted at each of its reads. */
+/** So that a busy callback's secret is not decrypted at each of its reads. */
 const maxOpened = 10_000
 
-/** Reads a key from a line of its file: base64 or hexadecimal; undefined for anything else. */
+/** Base64 or hexadecimal; undefined for anything else. */
 export function readKey(line: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(line)) return Buffer.from(line, 'hex')
   return /^[A-Za-z0-9+/]{43}=$/.test(line) ? Buffer.from(line, 'base64') : undefined
@@ -17,7 +17,7 @@ export function newKey(): string {
   return randomBytes(keyBytes).toString('base64')
 }
 
-/** The id of a key: the beginning of a digest of 256 random bits, which reveals nothing of them. */
+/** The beginning of a digest of 256 random bits, which reveals nothing of them. */
 export function idOfKey(key: Buffer): string {
   return createHash('sha256').update('forecourt key').update(key).digest('hex').slice(0, 16)
 }
@@ -27,9 +27,8 @@ export function keyIdOf(sealed: string): string {
 }
 
 /**
- * Encrypts secrets for the database with AES-256-GCM, each bound to its owner (an application, or an account), and decrypts them. The stored text
- * is `keyId:algorithm:nonce:cipherText:tag`, the last three in base64. A text of the first version lacks the algorithm,
- * which was AES-256-GCM too. The first key encrypts; all keys decrypt.
+ * AES-256-GCM, bound to an owner. Stored as `keyId:algorithm:` and base64 of nonce, cipher text and tag; a text without
+ * an algorithm is AES-256-GCM too. The first key encrypts; all keys decrypt.
  */
 export class SecretBox {
   readonly keyId: string
@@ -41,13 +40,12 @@ export class SecretBox {
     this.keys = new Map(keys.map((key) => [idOfKey(key), key]))
   }
 
-  /** The box with these keys, as `keysAsText` answers them. */
   static of([first = '', ...others]: readonly string[]): SecretBox {
     const read = (key: string) => Buffer.from(key, 'base64')
     return new SecretBox([read(first), ...others.map(read)])
   }
 
-  /** The keys for another process of the same service. */
+  /** For another process of the same service. */
   keysAsText(): string[] {
     return [...this.keys.values()].map((key) => key.toString('base64'))
   }
@@ -56,7 +54,7 @@ export class SecretBox {
     return [...this.keys.keys()]
   }
 
-  /** A box whose keys are derived from those of this one (HKDF), for what is sealed so often that a key would wear out. */
+  /** Keys derived with HKDF, for what is sealed so often that a key would wear out. */
   derived(purpose: string): SecretBox {
     const derive = (key: Buffer) => Buffer.from(hkdfSync('sha256', key, '', `forecourt ${purpose}`, keyBytes))
     const [first, ...others] = [...this.keys.values()].map(derive)
@@ -71,7 +69,7 @@ export class SecretBox {
     return `${this.keyId}:${algorithm}:${Buffer.concat(parts).toString('base64')}`
   }
 
-  /** Throws when the key is not held, and for a text that was not sealed for this owner. */
+  /** Throws if the key is not held, and for a text that was not sealed for this owner. */
   open(owner: string, sealed: string): string {
     const name = `${owner} ${sealed}`
     const known = this.opened.get(name)
@@ -82,7 +80,6 @@ export class SecretBox {
     return secret
   }
 
-  /** As `open`, for a text that is opened once: the result is not kept. */
   openOnce(owner: string, sealed: string): string {
     const keyId = keyIdOf(sealed)
     const [text = '', named = algorithm] = sealed

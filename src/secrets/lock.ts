@@ -4,21 +4,21 @@ import { SecretBox } from './box.ts'
 const saltBytes = 16
 /** The sealed key is bound to this text, as a secret is to its application. */
 const purpose = 'the key for secrets'
-/** The cost of a guess: 128 MiB and a good third of a second; r = 8 and p = 1. */
+/** 128 MiB and a good third of a second for each guess; r = 8 and p = 1. */
 const dearCost = 2 ** 17
-/** The highest cost that `unlockKey` accepts. A higher one, in an altered database, could exhaust the memory. */
+/** A higher cost, in an altered database, could exhaust the memory. */
 const mostCost = 2 ** 20
-/** The cost of the first version, whose texts have no head. */
+/** The cost in texts without a head. */
 const costWithoutHead = 2 ** 14
 
-/** Encrypts a key with a password, as `scrypt$N:SALT:SEALED` (salt in base64); `unlockKey` decrypts it. */
+/** As `scrypt$N:SALT:SEALED` (salt in base64). */
 export function lockKey(key: string, password: string): string {
   const salt = randomBytes(saltBytes)
   const cost = isGuessable(password) ? dearCost : 2
   return `scrypt$${cost}:${salt.toString('base64')}:${boxOf(password, salt, cost).seal(purpose, key)}`
 }
 
-/** The key, or undefined with another password. */
+/** Undefined for another password. */
 export function unlockKey(locked: string, password: string): string | undefined {
   const [, head, salt = '', sealed = ''] = /^(?:scrypt\$(\d+):)?([^:]*):(.*)$/.exec(locked) ?? []
   const cost = head === undefined && !isGuessable(password) && password !== '' ? 2 : Number(head ?? costWithoutHead)
@@ -30,7 +30,7 @@ export function unlockKey(locked: string, password: string): string | undefined 
   }
 }
 
-/** Whether guessing must be made expensive: not without a password, nor for a random one (embedded database). */
+/** Not without a password, nor for a random one (embedded database). */
 function isGuessable(password: string): boolean {
   return password !== '' && password.length < 40
 }

@@ -10,21 +10,20 @@ import { lockKey, unlockKey } from './lock.ts'
 import { findNotedKey, keysOfSecrets, neededKeys, noteKey, sealAnew } from './store.ts'
 
 export interface SecretsOptions {
-  /** The setting's file; undefined for the file in the data folder. */
+  /** Undefined for the file in the data folder. */
   keyFile: string | undefined
   dataDir: string
-  /** The database's password: all processes know it, and no dump holds it. */
+  /** All processes know the database's password, and no dump holds it. */
   password: string
   log: Pick<Logger, 'info' | 'warn'>
-  /** Keys of a restored backup, in base64: they open secrets that must be sealed again with the newest key. */
+  /** Of a restored backup, in base64: their secrets must be sealed again with the newest key. */
   alsoHeld?: readonly string[]
 }
 
 /**
- * Opens the box for callback secrets, with the keys of the setting's file or of a file that is created in the data
- * folder. Processes without a file of their own share a key through the database, locked with its password. Throws when
- * a key that the database needs is missing: this process could not open what others have sealed, nor they what it
- * seals. Seals again what an older key sealed.
+ * With the keys of the setting's file, or of one that is created in the data folder: those processes share a key
+ * through the database, locked with its password. Throws if a key that the database needs is missing: this process and
+ * others could not open each other's secrets. Seals again what an older key sealed.
  */
 export async function openSecrets(sql: Statements, options: SecretsOptions, isRetry = false): Promise<SecretBox> {
   const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
@@ -33,7 +32,7 @@ export async function openSecrets(sql: Statements, options: SecretsOptions, isRe
   const box = new SecretBox([first, ...others, ...alsoHeldBy(options)])
   const missing = (await neededKeys(sql)).find((keyId) => !box.keyIds.includes(keyId))
   if (missing !== undefined) {
-    // Another process may have stored a key of its own first, which this one can share.
+    // Another process may have stored its own key first, which this one can share.
     if (options.keyFile === undefined && !isRetry) return openSecrets(sql, options, true)
     throw missingKey(missing, `which ${path} does not hold`)
   }
@@ -53,7 +52,7 @@ export async function openSecrets(sql: Statements, options: SecretsOptions, isRe
   return box
 }
 
-/** Whether a start would find the keys that the database needs: a UserError where it would not. Writes nothing. */
+/** Throws `UserError` if a start would lack a key that the database needs. Writes nothing. */
 export async function requireKeys(sql: Statements, options: Omit<SecretsOptions, 'log'>): Promise<{ path: string }> {
   const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
   const isThere = options.keyFile !== undefined || existsSync(path)
@@ -65,11 +64,11 @@ export async function requireKeys(sql: Statements, options: Omit<SecretsOptions,
   throw missingKey(missing, isThere ? `which ${path} does not hold` : `and ${path} is not there`)
 }
 
-/** Makes sure that the data folder's file holds the key that the database's processes share. */
+/** The file gets the key that the database's processes share. */
 async function prepareKeyFile(sql: Statements, options: SecretsOptions, path: string): Promise<void> {
   const { dataDir, password } = options
   const alsoHeld = alsoHeldBy(options).map(idOfKey)
-  // `needed` is read before `noted`: if another process stores a first key between the two reads, it is found in `noted`.
+  // `needed` before `noted`: a first key that another process stores between the two reads is then found.
   const needed = (await neededKeys(sql)).find((keyId) => !alsoHeld.includes(keyId))
   const noted = await findNotedKey(sql)
   const isThere = existsSync(path)
@@ -83,17 +82,14 @@ async function prepareKeyFile(sql: Statements, options: SecretsOptions, path: st
 
 const alsoHeldBy = ({ alsoHeld = [] }: SecretsOptions) => alsoHeld.map((key) => Buffer.from(key, 'base64'))
 
-/** The keys that these settings hold already, by their ids. Makes none. */
+/** Creates none. */
 export function findKeys({ keyFile, dataDir }: Pick<SecretsOptions, 'keyFile' | 'dataDir'>): Map<string, Buffer> {
   const path = keyFile ?? join(dataDir, 'secrets.key')
   const keys = keyFile === undefined && !existsSync(path) ? [] : readKeyFile(path)
   return new Map(keys.map((key) => [idOfKey(key), key]))
 }
 
-/**
- * The keys for a backup: the ids of those that its secrets are sealed with and, where no file was set, the keys
- * themselves in base64. Throws `UserError` when one of these is missing.
- */
+/** Returns the keys themselves (base64) only if the settings name no file. Throws `UserError` if one is missing. */
 export async function exportKeys(
   sql: Statements,
   { keyFile, dataDir, password }: Pick<SecretsOptions, 'keyFile' | 'dataDir' | 'password'>,
@@ -120,7 +116,7 @@ function missingKey(keyId: string, where: string): UserError {
   )
 }
 
-/** The keys of a file, one on each line. The first key encrypts. */
+/** One on each line. The first key encrypts. */
 function readKeyFile(path: string): [Buffer, ...Buffer[]] {
   let text: string
   try {
@@ -140,7 +136,7 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
   return [first, ...others]
 }
 
-/** Writes the file as a whole and durably, unless another process has written it first. */
+/** As a whole and durably, unless another process has written it first. */
 function writeKeyFile(dataDir: string, path: string, lines: string[]): void {
   const draft = `${path}.${process.pid}`
   try {

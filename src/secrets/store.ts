@@ -1,7 +1,6 @@
 import type { Statements } from '../database/open.ts'
 import { keyIdOf, type SecretBox } from './box.ts'
 
-/** The keys that secrets are sealed with. */
 export async function keysOfSecrets(sql: Statements): Promise<string[]> {
   const rows = await sql<{ key_id: string }[]>`
     select split_part(callback_secret, ':', 1) as key_id from third_party_config where callback_secret is not null
@@ -13,7 +12,6 @@ export async function keysOfSecrets(sql: Statements): Promise<string[]> {
   return rows.map((row) => row.key_id)
 }
 
-/** The needed keys: the key that seals now, and the keys of secrets that were sealed earlier. */
 export async function neededKeys(sql: Statements): Promise<string[]> {
   const noted = await findNotedKey(sql)
   return [...new Set([...(noted === undefined ? [] : [noted.keyId]), ...(await keysOfSecrets(sql))])]
@@ -21,17 +19,17 @@ export async function neededKeys(sql: Statements): Promise<string[]> {
 
 export interface NotedKey {
   keyId: string
-  /** The key, locked with the database's password; null where a file holds it. */
+  /** Locked with the database's password; null if a file holds the key. */
   lockedKey: string | null
 }
 
-/** The key that encrypts now; undefined before the first one. */
+/** Undefined before the first one. */
 export async function findNotedKey(sql: Statements): Promise<NotedKey | undefined> {
   const [row] = await sql`select key_id, locked_key from secrets_key`
   return row === undefined ? undefined : { keyId: row.key_id, lockedKey: row.locked_key }
 }
 
-/** Records which key seals now, unless the box does not hold it. Returns whether it does. */
+/** Returns false if the box does not hold the current key. */
 export async function noteKey(sql: Statements, box: SecretBox, lockedKey: string | null): Promise<boolean> {
   const noted = await sql`
     insert into secrets_key as k (key_id, locked_key) values (${box.keyId}, ${lockedKey})
@@ -50,10 +48,9 @@ interface SealedRow {
   query: string | null
 }
 
-/** Whom an account's secrets are sealed for. */
 export const sealedFor = (operatorId: number) => `operator ${operatorId}`
 
-/** Seals again, in steps, what an older key sealed. Returns the number of configurations and code generators. */
+/** Returns the number of configurations and authenticator apps. */
 export async function sealAnew(sql: Statements, box: SecretBox): Promise<number> {
   return (await sealConfigsAnew(sql, box)) + (await sealGeneratorsAnew(sql, box))
 }

@@ -5,10 +5,7 @@ import type { Certificate } from './findings.ts'
 
 const timeoutMs = 3_000
 
-/**
- * Makes the function that reads until when the certificate of the public address is valid, mostly that of a proxy.
- * Undefined where the service has no address of its own, or one without TLS.
- */
+/** Mostly the certificate of a proxy. Undefined if the service has no address of its own, or one without TLS. */
 export function certificateReader({ publicUrl }: Pick<Config, 'publicUrl'>): (() => Promise<Certificate>) | undefined {
   const url = publicUrl === undefined ? undefined : new URL(publicUrl)
   if (url?.protocol !== 'https:') return undefined
@@ -16,7 +13,7 @@ export function certificateReader({ publicUrl }: Pick<Config, 'publicUrl'>): (()
   return async () => ({ host, endsAt: await readEnd(host, Number(url.port) || 443) })
 }
 
-/** Null when nothing answers. Nothing is sent, so it does not matter who signed the certificate. */
+/** Null if nothing responds. Nothing is sent, so it does not matter who signed the certificate. */
 function readEnd(host: string, port: number): Promise<Date | null> {
   return new Promise((resolve) => {
     const address = host.replace(/^\[|\]$/g, '')

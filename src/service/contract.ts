@@ -62,7 +62,7 @@ export const getOpenApi = operation({
 const findingCodes = Object.keys(findingWords)
 const recordCodes = Object.keys(recordWords)
 
-/** A finding in no language: the console makes a sentence of its code and its values. */
+/** In no language: the console makes a sentence of its code and its values. */
 export const FindingRecord = named(
   'Finding',
   Type.Object({

@@ -2,12 +2,9 @@ import { statfs } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import { readRecord } from '../embedded/record.ts'
 
-/**
- * When a disk needs attention. `forecourt doctor`, the overview, the page “Service” and the alert rules all judge by
- * these (`test/monitoring.test.ts` reads the rules).
- */
+/** `doctor`, the overview, the service page and the alert rules judge by these (`test/monitoring.test.ts`). */
 export const diskBounds = {
-  /** With less free space than this, the disk is judged `diskFull`: the database will soon take no writes. */
+  /** Below this, the database will soon take no writes. */
   leastFreeBytes: 500_000_000,
   littleFreeBytes: 5_000_000_000,
   /** A disk that will be full sooner is a warning. */
@@ -21,7 +18,6 @@ export interface DiskSpace {
 
 export type DiskJudgement = 'diskOk' | 'diskFull' | 'diskFullSoon' | 'diskLittle'
 
-/** Judges a disk by its free space and its growth, which is null while it is unknown. */
 export function judgeDisk(
   { freeBytes }: DiskSpace,
   bytesPerDay: number | null,
@@ -33,13 +29,11 @@ export function judgeDisk(
   return { code: 'diskOk', days }
 }
 
-/** Whose disk a service sees: the embedded database's disk, or, if the database is elsewhere, the data folder's. */
+/** A database elsewhere has its own disk: the service then sees that of its data folder. */
 export const diskOwner = ({ databaseUrl }: Pick<Config, 'databaseUrl'>) =>
   databaseUrl === undefined ? 'database' : 'data_folder'
 
-/**
- * Makes the function that reads the free space of the service's disk. The folder is found once, when this is called.
- */
+/** The folder is found once, when this is called. */
 export function diskReader({
   databaseUrl,
   dataDir,

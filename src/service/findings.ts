@@ -9,10 +9,9 @@ import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { FindingRecord } from './contract.ts'
 import { type DiskSpace, diskBounds, judgeDisk } from './disk.ts'
 
-// The findings of a service about itself: codes with values, which `forecourt doctor` and the console turn into
-// sentences.
+// Codes with values, which `forecourt doctor` and the console turn into sentences.
 
-/** A certificate that expires sooner needs attention; the alert rule has the same number. */
+/** The alert rule has the same number. */
 const certificateDays = 14
 const clocksApartMs = 1_000
 
@@ -26,7 +25,7 @@ export const ok = (code: FindingCode, values: Finding['values'] = {}): Finding =
 export const warn = (code: FindingCode, values: Finding['values'] = {}): Finding => ({ code, status: 'warn', values })
 export const fail = (code: FindingCode, values: Finding['values'] = {}): Finding => ({ code, status: 'fail', values })
 
-/** A finding as operations answer it: values that are null are left out. */
+/** Leaves out values that are null. */
 export function showFinding({
   code,
   status,
@@ -36,7 +35,6 @@ export function showFinding({
   return { code, status, values: given.map(([name, value]) => ({ name, value: String(value) })) }
 }
 
-/** Judges the database's server: whether acknowledged writes are durable, and whether it has enough connections. */
 export function judgeHealth(health: DatabaseHealth, config: Pick<Config, 'workers' | 'databaseUrl'>): Finding[] {
   const { version, roundTripMs, autovacuum } = health
   return [
@@ -54,7 +52,7 @@ export function judgeConnections(
   { workers, databaseUrl }: Pick<Config, 'workers' | 'databaseUrl'>,
 ): Finding {
   const hosts = databaseUrl === undefined ? 1 : addressesOf(databaseUrl).length
-  // With several hosts, each process has one more connection to each of them, to ask whether it is the primary.
+  // With several hosts, each process has one more connection to each, to ask whether it is the primary.
   const each = connectionsOfProcess + (hosts > 1 ? 1 : 0)
   const values = { inUse, limit, workers, each, needed: workers * each }
   return limit >= values.needed ? ok('connections', values) : warn('connectionsFew', values)
@@ -83,7 +81,7 @@ export function judgeClock({ clockAheadMs, roundTripMs }: DatabaseHealth): Findi
   return warn(clockAheadMs > 0 ? 'clockAhead' : 'clockBehind', { seconds: (apart / 1000).toFixed(1) })
 }
 
-/** This service cannot see the disk of a database elsewhere. */
+/** The disk of a database elsewhere cannot be seen from here. */
 export function judgeSpace(space: DiskSpace | undefined, bytesPerDay: number | null): Finding {
   if (space === undefined) return ok('diskElsewhere')
   const { code, days } = judgeDisk(space, bytesPerDay)
@@ -100,10 +98,7 @@ export function judgeSpace(space: DiskSpace | undefined, bytesPerDay: number | n
   }
 }
 
-/**
- * Judges the backups for the service page, the overview and `forecourt doctor`. Only `forecourt backup` can copy the
- * service's own database. One elsewhere may have backups by another program, which leave no record.
- */
+/** Only `forecourt backup` can copy the service's own database. One elsewhere may have backups that leave no record. */
 export function judgeBackups(
   last: LastBackups | undefined,
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
@@ -129,7 +124,6 @@ export const withoutFailure = (finding: Finding): Finding => ({
 /** An event that waits longer for its first attempt means that the sender is behind. */
 const longLagSeconds = 60
 
-/** Judges the callbacks of all applications; `lagSeconds` is how long the oldest queued event has waited, where known. */
 export function judgeCallbacks(
   now: 'on' | 'paused',
   { on, held, stopped }: Record<'on' | 'held' | 'stopped', number>,
@@ -147,7 +141,7 @@ export function judgeCallbacks(
 
 export interface Certificate {
   host: string
-  /** Null where it could not be read. */
+  /** Null if it could not be read. */
   endsAt: Date | null
 }
 

@@ -1,4 +1,4 @@
-/** What a table holds, and for how long its rows are kept; null for ever. */
+/** `keptDays` is null if rows are kept for ever. */
 interface KeptTable {
   bytes: number
   keptDays: number | null
@@ -8,16 +8,12 @@ export interface Known {
   bytes: number
   bytesPerDay: number
   tables: readonly KeptTable[]
-  /** For how many days the platform has been used. */
   ageDays: number
 }
 
 const forecastDays = 365
 
-/**
- * Returns a function that computes the database's bytes after a number of days. A table whose rows are kept for a
- * number of days grows until its oldest rows reach that age, and then no more; other tables grow as in the last week.
- */
+/** A table with a retention grows until its oldest rows reach it, and then no more; others as in the last week. */
 function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number) => number {
   const growing = tables.flatMap(({ bytes: held, keptDays }) => {
     const remainingDays = keptDays === null ? 0 : keptDays - ageDays
@@ -25,7 +21,7 @@ function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number
   })
   const ofHistory = growing.reduce((sum, { perDay }) => sum + perDay, 0)
   const perDay = Math.max(0, bytesPerDay)
-  // If the last week was quieter than the time before, history is assumed to grow no faster than the whole database.
+  // If the last week was quieter, history is assumed to grow no faster than the whole database.
   const share = ofHistory > perDay ? perDay / ofHistory : 1
   const rest = perDay - ofHistory * share
   return (days) =>
@@ -34,7 +30,6 @@ function growthOf({ bytes, bytesPerDay, tables, ageDays }: Known): (days: number
     growing.reduce((sum, table) => sum + table.perDay * share * Math.min(days, table.remainingDays), 0)
 }
 
-/** The bytes at the end of each of the next twelve months. */
 export function forecastYear(known: Known): { days: number; bytes: number }[] {
   const bytesAfter = growthOf(known)
   return Array.from({ length: 12 }, (_, month) => {
@@ -43,7 +38,7 @@ export function forecastYear(known: Known): { days: number; bytes: number }[] {
   })
 }
 
-/** After how many days this much space is used up; null if the disk is large enough for the year. */
+/** Null if the disk is large enough for the year. */
 export function daysUntilFull(known: Known, freeBytes: number): number | null {
   const bytesAfter = growthOf(known)
   for (let days = 1; days <= forecastDays; days++) if (bytesAfter(days) - known.bytes > freeBytes) return days

@@ -14,17 +14,16 @@ interface Parts {
   readiness: Readiness
   peers: Peers
   config: Pick<Config, 'databaseUrl' | 'dataDir'>
-  /** The pools by name; `background` runs the queries of a scrape. */
+  /** By name; `background` runs the queries of a scrape. */
   pools: Record<string, Sql> & { background: Sql }
   isDistributed: boolean
   readsWaiting(): number
   fleetCountedAt(): Date | undefined
   inFlight: InFlight
-  /** How long a scrape waits for the database's figures before it responds without them. */
+  /** How long a scrape waits for the database before it responds without its figures. */
   timeoutMs: number
 }
 
-/** Shows operators the state of the service, of its database and of its disk. */
 export function registerServiceGauges(parts: Parts): void {
   const { metrics, peers, pools, isDistributed, timeoutMs } = parts
   showReadiness(metrics, parts.readiness, isDistributed)
@@ -118,10 +117,7 @@ function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: bo
   )
 }
 
-/**
- * Shows the disk of the embedded database. A database elsewhere has its disk on another machine: then the gauge shows
- * the data folder's disk, and its label says so.
- */
+/** For a database elsewhere shows the data folder's disk; the label says so. */
 function showDisk(metrics: Metrics, config: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   const disk = lately(diskReader(config), { freshMs: 500, timeoutMs: 500 })
   const show = (name: string, help: string, read: (space: DiskSpace) => number) =>
@@ -134,7 +130,7 @@ function showDisk(metrics: Metrics, config: Pick<Config, 'databaseUrl' | 'dataDi
   show('forecourt_disk_size_bytes', `Size of ${of}`, ({ sizeBytes }) => sizeBytes)
 }
 
-/** Shows nothing when no backup was ever taken: not every installation uses `forecourt backup`. */
+/** Shows nothing if no backup was ever taken: not every installation uses `forecourt backup`. */
 function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   const last = lately(() => findLastBackups(sql), { freshMs: 500, timeoutMs })
   const taken = 'The time of the last backup, in Unix time; absent if no backup was taken.'
@@ -152,7 +148,6 @@ function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   })
 }
 
-/** Shows the counts of the overview, which upkeep keeps at most some minutes old. */
 function showCounts(metrics: Metrics, sql: Sql, timeoutMs: number, fleetCountedAt: () => Date | undefined): void {
   const last = lately(() => findCount(sql), { freshMs: 500, timeoutMs })
   const show = (name: string, help: string, read: (counts: FleetCounts) => Readings) =>

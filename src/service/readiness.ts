@@ -8,18 +8,16 @@ import type { Peers } from '../runtime/peer-processes.ts'
 
 interface Parts {
   sql: Sql
-  /** For the look at the nodes, which may take long. */
   background: Sql
   inFlight: InFlight
   peers: Peers
   config: Pick<Config, 'statementTimeoutMs' | 'workers'>
   schemaVersion: number
   isDistributed: boolean
-  /** Whether the prices that changed while the database was away are written down. */
+  /** The prices that changed while the database was away are stored. */
   arePricesWritten(): boolean
 }
 
-/** Whether the service can serve: each check by name. */
 export type Readiness = () => Promise<Check[]>
 
 interface Check {
@@ -27,27 +25,24 @@ interface Check {
   ok: boolean
 }
 
-/**
- * Whether requests can be served. A cluster whose nodes are not all in order serves some: all services on it are in the
- * same state, and a load balancer that took them all out would stop the rest.
- */
+/** Unfit nodes do not count: they concern all services, and a load balancer would take all of them out. */
 export const isReady = (checks: readonly Check[]) => checks.every(({ name, ok }) => ok || name === 'nodes')
 
-/** How long one read of the database serves for further probes, over any number of connections. */
+/** For how long one read of the database serves further probes. */
 export const heldMs = 50
 /** The nodes change rarely, and each check opens a new connection to each of them. */
 const nodesHeldMs = 10_000
 
-/** A good while before the request itself times out, because a failing probe must say which check failed. */
+/** Well before the request times out, because a failing probe must say which check failed. */
 export function probeMs({ statementTimeoutMs }: Pick<Config, 'statementTimeoutMs'>): number {
   return Math.min(2000, statementTimeoutMs / 2)
 }
 
 export function readinessOf(parts: Parts): Readiness {
   const { sql, background, inFlight, peers, config, schemaVersion, isDistributed, arePricesWritten } = parts
-  // The statements run one after the other: a refused write closes its connection, and would fail other queries on it.
+  // One after the other: a refused write closes its connection, and would fail other queries on it.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
-  // The result is shared: anybody may ask, as often as they like, and tokens and sign-ins use the same connections.
+  // Shared: anybody may ask, as often as they like, and tokens and sign-ins use the same connections.
   const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)), heldMs)
   const lookAtNodes = shared(() => inTime(areNodesFit(background, config.workers), false, probeMs(config)), nodesHeldMs)
   return async () => {
@@ -57,7 +52,7 @@ export function readinessOf(parts: Parts): Readiness {
       { name: 'writable', ok: canWrite === true },
       { name: 'migrations', ok: version === schemaVersion },
       { name: 'capacity', ok: !inFlight.isFull },
-      // This fails only until all workers have started once: later, the others serve while one is started again.
+      // Fails only until all workers have started once: later, the others serve while one is started again.
       { name: 'workers', ok: peers.workers.isStarted },
       { name: 'prices', ok: arePricesWritten() },
       ...(isDistributed ? [{ name: 'nodes', ok: areFit } as const] : []),

@@ -15,7 +15,7 @@ import { refusals, tooManyRequests } from '../vocabulary/refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 import { heldMs, isReady, probeMs, type Readiness } from './readiness.ts'
 
-/** How long an operator’s next scrape waits, in times of its last. */
+/** How long an operator's next scrape waits, in times of its last. */
 const scrapeRests = 4
 /** A scrape that took longer waited for the database. */
 const mostRestMs = 100
@@ -24,17 +24,14 @@ const json = { 'content-type': 'application/json' }
 interface Parts {
   sql: Sql
   metrics: Metrics
-  /** The metrics that are the same in every process. */
   fleet: Registry
   readiness: Readiness
   peers: Peers
   config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
-  /** Makes the document of `/openapi.json`. */
   describeApi: () => object
   isDistributed: boolean
 }
 
-/** The probes, the metrics and the description of the API. */
 export function serviceRoutes({
   sql,
   metrics,
@@ -80,7 +77,7 @@ export function serviceRoutes({
             const [own, ofFleet] = await Promise.all([peers.allMetrics() ?? registry.metrics(), fleet.metrics()])
             const headers = { 'content-type': registry.contentType }
             resolve(new Reply({ status: 200, headers, body: own + ofFleet }))
-            // The operator’s next turn comes once the others have had theirs.
+            // The operator's next turn comes once the others have had theirs.
             await pause(Math.min(mostRestMs, scrapeRests * (performance.now() - beganAt)))
           }
           scrapes.run(actor, pending, scrape).catch(reject)

@@ -2,23 +2,22 @@ import { tryLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 
-/** How many days of sizes are kept, from which the growth is computed. */
+/** Sizes are kept this long, to compute the growth. */
 const keptDays = 32
-/** The growth is computed over this many of the last days, which include a whole week. */
+/** Includes a whole week. */
 const growthDays = 8
-/** A shorter time does not allow a growth per day. */
+/** A shorter time allows no growth per day. */
 const leastHours = 12
 
 export interface DatabaseSize {
   /** Null while a node of the cluster is away. */
   bytes: number | null
-  /** Growth in the last week, or in the known part of it; null while too little is known. */
+  /** Of the last week, or the known part of it; null while too little is known. */
   bytesPerDay: number | null
-  /** When upkeep stored the size last, which also shows that upkeep runs; null before its first round. */
+  /** Also shows that upkeep runs; null before its first round. */
   notedAt: Date | null
 }
 
-/** How large the database is, over all nodes, and how fast it grows. */
 export async function readDatabaseSize(sql: Statements, isDistributed: boolean): Promise<DatabaseSize> {
   const [row] = await sql`
     with noted as (select * from database_size where day > current_date - ${growthDays}::int),
@@ -32,7 +31,7 @@ export async function readDatabaseSize(sql: Statements, isDistributed: boolean):
   return { bytes: row?.bytes ?? null, bytesPerDay: row?.bytes_per_day ?? null, notedAt: row?.noted_at ?? null }
 }
 
-/** Records the size of the database, for each day the last one; while a node is away the previous size stays. */
+/** One size for each day; while a node is away the previous size stays. */
 export async function noteDatabaseSize(sql: Sql, isDistributed: boolean): Promise<void> {
   await transaction(sql, async (tx) => {
     if (!(await tryLock(tx, 'database size'))) return
@@ -55,14 +54,12 @@ function bytesNow(sql: Statements, isDistributed: boolean) {
     from run_command_on_all_nodes('select pg_database_size(current_database())'))`
 }
 
-/** How many imports have failed within a day. */
 export async function countFailedImports(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int as count from import where status = 4 and finished_at > now() - interval '1 day'`
   return row.count
 }
 
-/** How long an empty statement takes on a pool, the wait for a free connection included. */
 export async function secondsOfStatement(sql: Sql): Promise<number> {
   const beganAt = performance.now()
   await sql`select 1`

@@ -15,21 +15,17 @@ interface Parts {
   showMoment: ShowMoment
 }
 
-/**
- * What a service depends on: disk, database size, backups and certificate. Every value is kept for a while before it is
- * read again.
- */
+/** What a service depends on. Values are kept for a while before they are read again. */
 export interface Surroundings {
-  /** The embedded database's disk; undefined for a database elsewhere, and while the disk does not answer. */
+  /** The embedded database's; undefined for a database elsewhere, and while the disk does not respond. */
   disk(): Promise<DiskSpace | undefined>
-  /** Undefined while the database does not answer. */
+  /** Undefined while the database does not respond. */
   size(): Promise<DatabaseSize | undefined>
-  /** Findings about disk, backups and certificate, as far as these are known. */
   findings(): Promise<Finding[]>
 }
 
 const freshMs = 500
-/** How long the certificate's date is kept; a proxy that does not respond is waited for in the background. */
+/** A proxy that does not respond is waited for in the background. */
 const certificateFreshMs = 600_000
 const certificateMs = 500
 
@@ -43,7 +39,7 @@ export function surroundingsOf({ sql, config, isDistributed, showMoment }: Parts
   const readCertificate = certificateReader(config)
   const certificate =
     readCertificate && lately(readCertificate, { freshMs: certificateFreshMs, timeoutMs: certificateMs })
-  // Whether there was a backup at all is known only when the database has answered.
+  // An object, because no backup at all is different from no response.
   const backups = lately(async () => ({ last: await findLastBackups(sql) }), { freshMs, timeoutMs })
   return {
     disk,

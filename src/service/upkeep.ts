@@ -26,40 +26,32 @@ const everyMs = 60_000
 const countEveryMs = 5 * 60_000
 /** Few enough rows that no step blocks creates. */
 const stepRows = 2000
-/** How long an actor may remove rows before the next actor has its turn: a backlog of one must not hold up the others. */
+/** A backlog of one actor must not hold up the others. */
 const turnMs = 1_000
-/** How long a round may take turns, so that it has ended when the next one begins. */
+/** So that a round has ended when the next one begins. */
 const roundMs = 0.9 * everyMs
 
-/**
- * How long an actor that prunes application by application rests after a round that found nothing: an idle service must
- * not cost more because it has more applications.
- */
+/** For an actor that found nothing in any application: an idle service must not cost more with more of them. */
 const restMs = 3_600_000
 
-/** Removes at most `limit` rows in one transaction, and returns how many it removed. */
 type Step = (tx: Statements, limit: number) => Promise<number>
 
-/** When an actor that looks into every application has its next round, by its name. */
+/** Time of the next round, by actor. */
 export type Rests = Map<string, number>
 
 type Settings = Pick<Config, 'deliveryDays' | 'eventDays' | 'refusalDays'> & { isDistributed: boolean }
 
 interface UpkeepActor extends Actor {
-  /** Has a turn. Returns true if work is left for the next one. */
+  /** Returns true if work is left for the next turn. */
   round(): Promise<boolean>
 }
 
-/** Runs upkeep once a minute. */
 export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: readonly Routine[]): { stop(): void } {
   const rests: Rests = new Map()
   return startRounds(() => runUpkeep(sql, log, config, routines, rests), everyMs)
 }
 
-/**
- * Runs one round: every actor has a turn, and those with work left take further turns, one after the other. A failed actor
- * does not stop the others, and runs again in the next round.
- */
+/** Actors with work left take further turns. A failed actor does not stop the others, and runs again next time. */
 export async function runUpkeep(
   sql: Sql,
   log: Logger,
@@ -82,7 +74,7 @@ export async function runUpkeep(
   } while (busy.length > 0 && performance.now() < until)
 }
 
-/** The actors in their order. The size of the database comes last, which also records that upkeep runs. */
+/** The size comes last, because it also records that upkeep runs. */
 function actors(
   sql: Sql,
   log: Logger,
@@ -90,7 +82,7 @@ function actors(
   routines: readonly Routine[],
   rests: Rests,
 ): UpkeepActor[] {
-  /** Removes expired rows in steps. One process at a time does a step; the others skip it. */
+  /** One process at a time does a step; the others skip it. */
   const cleaner = (name: string, step: Step): UpkeepActor => {
     const stepAlone = () => transaction(sql, async (tx) => ((await tryLock(tx, name)) ? step(tx, stepRows) : 0))
     return {
@@ -114,7 +106,6 @@ function actors(
       },
     }
   }
-  /** An actor that does all of its work in one turn. */
   const single = (name: string, run: () => Promise<unknown>): UpkeepActor => ({
     name,
     async round() {
@@ -143,7 +134,7 @@ function actors(
   ]
 }
 
-/** How a partition's outcome is logged. A dropped one is not logged, and a busy one is tried again in a minute. */
+/** A dropped partition is not logged, and a busy one is tried again in a minute. */
 const historyLines: Partial<Record<KeptPartition['outcome'], string>> = {
   held: 'events kept past their retention period: some callbacks haven’t been delivered yet',
   'dropped although needed':

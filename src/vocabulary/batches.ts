@@ -3,10 +3,9 @@ import { limits } from './limits.ts'
 import { refusals } from './refusals.ts'
 import { described, FieldFaults, named, namedSchemas, nameOf, nullable, oneOf, shownKey } from './values.ts'
 
-// The request and response schemas of batches of any kind of row. The schemas of page operations are in `pages.ts`,
-// which does not import the refusals, so that the console’s first load does not contain all of their texts.
+// Pages are in `pages.ts`, which does not import refusals: the console's first load does not need their texts.
 
-/** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
+/** Rows are checked one by one: an invalid one is a result, not the end of the request. */
 export function batchOf(row: TSchema, description?: string) {
   return Type.Array(Type.Unknown({ [shownKey]: row }), {
     minItems: 1,
@@ -15,7 +14,7 @@ export function batchOf(row: TSchema, description?: string) {
   })
 }
 
-/** The type excludes 0, so that in typed languages the code tells which of the two outcomes a row had. */
+/** Without 0, so that in typed languages the code tells which of the two results a row had. */
 const RefusalCode = named(
   'RefusalCode',
   described(
@@ -28,18 +27,13 @@ const RefusalCode = named(
   ),
 )
 
-/** The members that name a row, with their schemas. */
 const namesOfRows = {
   deviceNo: Type.String(),
   siteName: Type.String(),
   id: Type.Integer(),
 }
 
-/**
- * The answer of every batch: one outcome a row, in order, each with the member that names the row. It is published as
- * one of two records by `code`, the row that was carried out and the one that was refused. `title` names the records,
- * if another batch already uses the name of the row's record.
- */
+/** Published as two records by `code`, done and refused. `title` names them if another batch has the record's name. */
 export function outcomesOf<const Name extends keyof typeof namesOfRows, Schema extends TSchema>(
   name: Name,
   schema: Schema,
@@ -51,7 +45,7 @@ export function outcomesOf<const Name extends keyof typeof namesOfRows, Schema e
   const faults = Type.Union([FieldFaults, Type.Null()], {
     description: 'The invalid fields of the row; null if there are none.',
   })
-  // Several batches answer the same record.
+  // Several batches return the same record.
   const known = namedSchemas.get(`${title}Outcomes`)
   const done = () =>
     named(

@@ -7,7 +7,6 @@ const latitude = String.raw`-?(90(\.0+)?|[0-8]?\d(\.\d+)?)`
 
 export const coordinatesPattern = `^(?=.{1,${lengths.coordinates}}$)${longitude} *, *${latitude}$`
 
-/** `longitude,latitude` in decimal degrees, −180…180 and −90…90, spaces round the comma allowed. */
 const longitudeAndLatitude = Type.String({
   pattern: coordinatesPattern,
   [shownKey]: { type: 'string', maxLength: lengths.coordinates, pattern: `^${longitude} *, *${latitude}$` },
@@ -23,7 +22,7 @@ export const coordinates = named('Coordinates', withExample(longitudeAndLatitude
 
 const swappedCoordinates = new RegExp(`^(?=.{1,64}$)${latitude} *, *${longitude}$`, 'u')
 
-/** The reason for coordinates whose longitude and latitude are swapped; undefined for any other value. */
+/** Undefined unless longitude and latitude are swapped. */
 export function coordinatesReason(value: unknown): Reason | undefined {
   if (typeof value !== 'string' || !swappedCoordinates.test(value)) return undefined
   return {
@@ -32,14 +31,12 @@ export function coordinatesReason(value: unknown): Reason | undefined {
   }
 }
 
-/** The numbers of checked coordinates; all null without coordinates. */
 export function readCoordinates(value: string | null): { longitude: number | null; latitude: number | null } {
   if (value === null) return { longitude: null, latitude: null }
   const comma = value.indexOf(',')
   return { longitude: Number(value.slice(0, comma)), latitude: Number(value.slice(comma + 1)) }
 }
 
-/** `minLng,minLat,maxLng,maxLat` in decimal degrees, spaces round the commas allowed; no minimum above its maximum. */
 export const bbox = Type.Refine(
   Type.String({
     pattern: `^(?=.{1,128}$)${longitude} *, *${latitude} *, *${longitude} *, *${latitude}$`,
@@ -61,7 +58,7 @@ export const bbox = Type.Refine(
   },
 )
 
-/** A rectangle of the map; its edges belong to it. */
+/** Its edges belong to it. */
 export interface Box {
   minLng: number
   minLat: number
@@ -69,7 +66,6 @@ export interface Box {
   maxLat: number
 }
 
-/** The corners of a checked bbox. */
 export function readBbox(value: string): Box {
   const [minLng = 0, minLat = 0, maxLng = 0, maxLat = 0] = value.split(',').map(Number)
   return { minLng, minLat, maxLng, maxLat }

@@ -1,20 +1,16 @@
-/** Words in the languages of the guides and the console. */
 interface Words {
   en: string
   zh: string
 }
 
 interface EventWords extends Words {
-  /** When an event of the type is written, as a sentence without its period: for the guides and the reference. */
+  /** When the event is written, as a sentence without its period. */
   happens: Words
-  /**
-   * The event's data is not the whole record of its noun: `webhooks` names the record that it is, and the console does
-   * not compare it with an earlier one.
-   */
+  /** The data is not the whole record of its noun: `webhooks` names it, and the console does not compare it. */
   hasOwnData?: true
 }
 
-/** Every type of event that an application has, with its words in the console. The reference and both guides are made from it. */
+/** The reference and both guides are made from this table. */
 export const eventWords = {
   'site.created': { en: 'Site created', zh: '新建站点', happens: { en: 'A site was created', zh: '新建了站点' } },
   'site.updated': { en: 'Site updated', zh: '修改站点', happens: { en: 'A site was updated', zh: '修改了站点' } },
@@ -144,26 +140,24 @@ export const eventWords = {
 export type EventType = keyof typeof eventWords
 export const eventTypes = Object.keys(eventWords) as EventType[]
 
-/** Types whose data is not the whole record of their noun. */
 export type OwnDataType = {
   [Type in EventType]: (typeof eventWords)[Type] extends { hasOwnData: true } ? Type : never
 }[EventType]
 
-/** Whether an event's data is not the whole record of its noun. */
 export const hasOwnData = (type: string): boolean => wordsOf(type)?.hasOwnData === true
 
-/** When an event of the type is written, as a sentence without its period; undefined for an unknown or the platform's type. */
+/** Undefined for an unknown or a platform type. */
 export const happeningOf = (type: string): Words | undefined => wordsOf(type)?.happens
 
 const wordsOf = (type: string): EventWords | undefined =>
   Object.hasOwn(eventWords, type) ? eventWords[type as EventType] : undefined
 
 interface PlatformEventWords extends Words {
-  /** Where an event of the type names the application that it is about, if it is about one. */
+  /** Where the event names its application. */
   application?: 'subject' | 'data'
 }
 
-/** Words of events of the platform, which are in no application's log: only operators see them, no callback has them. */
+/** In no application's log: only operators see them, no callback has them. */
 export const platformEventWords = {
   'application.created': { en: 'Application created', zh: '新建应用', application: 'subject' },
   'application.updated': { en: 'Application updated', zh: '修改应用', application: 'subject' },
@@ -215,7 +209,6 @@ export const platformEventWords = {
 export type PlatformEventType = keyof typeof platformEventWords
 export const platformEventTypes = Object.keys(platformEventWords) as PlatformEventType[]
 
-/** The types of events of the platform that name the application that they are about in this place. */
 export const platformTypesNaming = (place: 'subject' | 'data') =>
   platformEventTypes.filter((type) => {
     const words: PlatformEventWords = platformEventWords[type]

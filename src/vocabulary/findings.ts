@@ -1,17 +1,14 @@
 import type { Words } from './fill.ts'
 
-// What `forecourt doctor`, the service page and the overview can find, each with its sentence and, for faults, what to do.
-// `fill` puts the values into a sentence.
+// What `forecourt doctor`, the service page and the overview can find. `fill` puts values into the sentences.
 
 interface FindingWords extends Words {
-  /** The name of the health check, as `doctor` prints it. */
+  /** As `doctor` prints it. */
   check: string
-  /** In place of the sentence, where the cause is known. */
   withReason?: Words
   todo?: Words
 }
 
-/** What the service finds about itself. */
 export const findingWords = {
   asRoot: {
     check: 'program',
@@ -254,7 +251,6 @@ export const findingWords = {
 
 export type FindingCode = keyof typeof findingWords
 
-/** What needs attention in the platform's own records. */
 export const recordWords = {
   actFailed: {
     en: 'Bulk action {{id}} failed at {{since}}',
@@ -296,7 +292,7 @@ export const recordWords = {
 
 export type RecordCode = keyof typeof recordWords
 
-/** The words of a code, of either kind; undefined for one of another version. */
+/** Undefined for a code of another version. */
 export function wordsOf(code: string): Omit<FindingWords, 'check'> | undefined {
   return ({ ...findingWords, ...recordWords } as Record<string, Omit<FindingWords, 'check'>>)[code]
 }

@@ -11,7 +11,6 @@ import { signInLimits } from './limits/signing-in.ts'
 // docs/limits.md from them. Settings are in config.ts, lengths and ranges of the contract's values in values.ts,
 // intervals of background work beside that work.
 
-/** All limits, by what they are about. */
 export const limitGroups = {
   'Requests and responses': requestLimits,
   Files: fileLimits,

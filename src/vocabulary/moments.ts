@@ -1,26 +1,24 @@
 import { given } from './values.ts'
 
-/** Shows an instant as `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
+/** As `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
 export type ShowMoment = (instant: Date) => string
 
-/** Reads a moment of the service's time zone, or of RFC 3339; if the clocks repeat it, its first or last occurrence. */
+/** In the service's time zone, or RFC 3339; if the clocks repeat the moment, its first or last occurrence. */
 export type ReadMoment = (text: string, occurrence?: Occurrence) => Date
 
-/** The instants that a time filter admits; null where it has no bound. */
+/** Null for no bound. */
 export interface TimeRange {
   from: Date | null
-  /** The first instant after the range. */
+  /** Exclusive. */
   before: Date | null
 }
 
-/** Reads the members of a time filter. The range's end includes the whole second, or millisecond, that is given. */
+/** The end includes the whole second, or millisecond, that is given. */
 export type ReadTimeRange = (filter: { timeFrom?: string | null; timeTo?: string | null }) => TimeRange
 
-/** Makes the function that shows instants in one time zone. */
 export function momentFormat(timeZone: string): ShowMoment {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
-  // Kept, because formatting costs more than the rest of a record, and a busy service asks for the same second
-  // thousands of times.
+  // Kept: formatting costs more than the rest of a record, and many records show the same second.
   let lastSecond = Number.NaN
   let lastShown = ''
   return (instant) => {
@@ -33,17 +31,12 @@ export function momentFormat(timeZone: string): ShowMoment {
   }
 }
 
-/** Which of the instants that show the same moment is meant; the clocks repeat an hour when summer time ends. */
+/** The clocks repeat an hour when summer time ends. */
 type Occurrence = 'first' | 'last'
 
 const dayMs = 86_400_000
 
-/**
- * Makes the function that reads a moment, as `momentText` allows it, as the instant that is shown as it, to the second.
- * For a moment that the clocks repeat, it returns the first occurrence unless the last is asked for. For a moment that
- * they skip, it returns the instant of the skip, so that a range from or to that moment holds what is shown after or
- * before it.
- */
+/** The first occurrence of a repeated moment, or the last if asked for. A skipped moment is the instant of the skip. */
 export function momentReader(timeZone: string): ReadMoment {
   const show = momentFormat(timeZone)
   const offsetAt = (instant: number) => asUtc(show(new Date(instant))) - instant
@@ -59,12 +52,11 @@ export function momentReader(timeZone: string): ReadMoment {
   }
 }
 
-/** Finer fractions of a second than milliseconds are cut off. */
+/** Finer fractions than milliseconds are cut off. */
 function inMilliseconds(rfc3339: string): string {
   return rfc3339.toUpperCase().replace(/(\.\d{3})\d+/, '$1')
 }
 
-/** Makes the function that reads time filters with the moments of one time zone. */
 export function timeRangeReader(readMoment: ReadMoment): ReadTimeRange {
   return (filter) => {
     const [first, last] = [given(filter.timeFrom), given(filter.timeTo)]
@@ -75,7 +67,7 @@ export function timeRangeReader(readMoment: ReadMoment): ReadTimeRange {
   }
 }
 
-/** The first instant after a change of the clocks, found by bisection, to the second. */
+/** By bisection, to the second. */
 function changeBetween(before: number, behind: number, offsetAt: (instant: number) => number): number {
   const offsetBefore = offsetAt(before)
   let [low, high] = [before, behind]

@@ -14,9 +14,6 @@ import {
   textOneOf,
 } from './values.ts'
 
-// The members of all pages.
-
-/** The time filters of page operations (contract §5). */
 export const timeRange = {
   timeFrom: optional(described(momentText, `Only rows at or after this time. ${momentWords}`)),
   timeTo: optional(
@@ -24,7 +21,7 @@ export const timeRange = {
   ),
 }
 
-/** Query members of every page operation (contract §5). */
+/** Contract §5. */
 export const pageQuery = {
   pageNo: optional(
     described(
@@ -41,7 +38,6 @@ export const pageQuery = {
   ),
 }
 
-/** Query members of a page that callers may sort by these members of its records. */
 export function sortedBy<const Name extends string>(names: readonly Name[]) {
   return {
     sort: optional(
@@ -54,16 +50,13 @@ export function sortedBy<const Name extends string>(names: readonly Name[]) {
   }
 }
 
-/** What `sortedBy` adds to a query. */
 export const sortMembers = Object.keys(sortedBy([]))
 
-/** The order that a query asks for. */
 export interface Sort<Name extends string> {
   by: Name
   isDescending: boolean
 }
 
-/** The members of every page beside its rows (contract §5). */
 const Page = named(
   'Page',
   Type.Object({
@@ -76,7 +69,6 @@ const Page = named(
   }),
 )
 
-/** The answer of every page operation: rows of a named record. */
 export function pageOf<Schema extends TSchema>(schema: Schema) {
   const list = Type.Array(schema, { description: 'The rows of this page.' })
   const page = Type.Object({ list, ...Page.properties }, { [shownKey]: Type.Intersect([Page, Type.Object({ list })]) })

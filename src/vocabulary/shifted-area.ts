@@ -1,8 +1,8 @@
 import type { Box } from './coordinates.ts'
 
 // Where GCJ-02 and BD-09 shift coordinates: in the mainland, Hong Kong and Macao; elsewhere, maps in these systems show
-// WGS 84. The boxes are no borders: they separate the places with roads on both sides of one, a few kilometres apart. Where
-// two towns lie closer together, both are taken to be inside.
+// WGS 84. The boxes are no borders: they separate places with roads on both sides. Towns close to a border count as
+// inside.
 
 const box = (minLng: number, minLat: number, maxLng: number, maxLat: number): Box => ({
   minLng,
@@ -22,7 +22,6 @@ const inside = [
   box(110.8, 15.4, 113.2, 17.4),
 ]
 
-/** Parts of the boxes above. */
 const outside = [
   // Kazakhstan and Kyrgyzstan.
   ...[box(79, 43, 80.25, 50), box(79, 45.4, 82.2, 50), box(82, 47.3, 85.4, 50), box(72, 40.6, 76, 43)],
@@ -47,7 +46,6 @@ const outside = [
   ...[box(109, 45.4, 115.4, 50.5), box(109, 43.5, 111.2, 50.5), box(88.6, 48.3, 91.2, 50), box(91.2, 45.3, 96.5, 50)],
 ]
 
-/** Whether GCJ-02 and BD-09 shift a point. */
 export function isShifted(longitude: number, latitude: number): boolean {
   const isIn = ({ minLng, minLat, maxLng, maxLat }: Box) =>
     longitude >= minLng && longitude <= maxLng && latitude >= minLat && latitude <= maxLat

@@ -1,28 +1,25 @@
 import Type, { type TObject, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 import type { Reason } from './refusals.ts'
 
-// Contract §2. A string's pattern excludes everything that it may not hold, so that the compiled check, the OpenAPI
-// document and the refusals' reasons come from one place. Patterns run with the `u` flag: they count characters (code
-// points), and \p{Cs} matches lone surrogates only.
+// Contract §2. Patterns exclude all that a string may not hold, so that check, OpenAPI document and reasons agree. They
+// run with the flag `u`: they count code points, and \p{Cs} matches lone surrogates only.
 const storable = String.raw`[^\p{Cc}\p{Cs}]`
 
-/** The most characters of texts that several records have. Forms take no more either. */
+/** In characters; forms take no more either. */
 export const lengths = {
   ...{ id: 64, name: 64, serial: 64, phone: 32, divisionCode: 12, coordinates: 64 },
   ...{ address: 255, reason: 255, tag: 512, url: 2048 },
 } as const
 
-/** The reason that is given when a value does not fit its schema. */
 export const reasonKey = 'x-reason'
 
-/** The schema that the OpenAPI document shows, if the service checks in another way. */
+/** What the OpenAPI document shows, if the service checks in another way. */
 export const shownKey = 'x-shown'
 
-/** The member of a schema that holds its name: the OpenAPI document shows a named schema once, for all its uses. */
+/** The OpenAPI document shows a named schema once, for all its uses. */
 export const nameKey = 'x-name'
 export const namedSchemas = new Map<string, TSchema>()
 
-/** Gives a record or a value its name in the OpenAPI document, and so in every client that is generated from it. */
 export function named<Schema extends TSchema>(name: string, schema: Schema): Schema {
   if ((namedSchemas.get(name) ?? schema) !== schema) throw new Error(`two schemas are named ${name}`)
   namedSchemas.set(name, schema)
@@ -31,18 +28,16 @@ export function named<Schema extends TSchema>(name: string, schema: Schema): Sch
 
 export const nameOf = (schema: TSchema & { [nameKey]?: string }) => schema[nameKey]
 
-/** A record with added or replaced members; the OpenAPI document shows it as the record joined with these members. */
+/** The OpenAPI document shows it as the record joined with these members. */
 export function extended<Base extends TProperties, More extends TProperties>(base: TObject<Base>, more: More) {
   const members: Omit<Base, keyof More> & More = { ...base.properties, ...more }
   return Type.Object(members, { [shownKey]: Type.Intersect([base, Type.Object(more)]) })
 }
 
-/** Adds a fitting example for readers. */
 export function withExample<Schema extends TSchema>(schema: Schema, example: string): Schema {
   return Object.assign(schema, { examples: [example] })
 }
 
-/** Copies a schema with another description, for a member whose meaning differs from the schema's usual one. */
 export function described<Schema extends TSchema>(schema: Schema, description: string): Schema {
   return Object.create(Object.getPrototypeOf(schema), {
     ...Object.getOwnPropertyDescriptors(schema),
@@ -50,15 +45,12 @@ export function described<Schema extends TSchema>(schema: Schema, description: s
   })
 }
 
-// Patterns as they are published: other tools have no flag `u`, no look-ahead and no \p{…}, but they know lengths. The
-// document's description says once that no text may hold control characters.
+// For other tools, which have no flag `u`, no look-ahead and no \p{…}; control characters are excluded in words.
 const shownText = (max: number) => ({ type: 'string', minLength: 1, maxLength: max, pattern: String.raw`\S` })
 const shownFreeText = (max: number) => ({ type: 'string', maxLength: max })
 
-/** Marks a secret that is shown once. */
 export const onceKey = 'x-shown-once'
 
-/** Required text of 1 to `max` characters, at least one of them not white space. */
 export function text(max: number, description?: string) {
   return Type.String({
     pattern: String.raw`^(?=[\s\S]*\S)${storable}{1,${max}}$`,
@@ -71,7 +63,7 @@ export function text(max: number, description?: string) {
   })
 }
 
-/** Text of 1 to `max` characters for an optional member: in it, white space alone is a valid value. */
+/** White space alone is a valid value. */
 export function freeText(max: number, description?: string) {
   return Type.String({
     pattern: `^${storable}{1,${max}}$`,
@@ -84,7 +76,7 @@ export function freeText(max: number, description?: string) {
   })
 }
 
-/** Optional: absent, `null` and `""` all mean "not given" (contract §2). */
+/** Absent, `null` and `""` all mean "not given" (contract §2). */
 export function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(
     Type.Union([schema, Type.Null(), Type.Literal('')], {
@@ -93,31 +85,25 @@ export function optional<Schema extends TSchema>(schema: Schema) {
   )
 }
 
-/** The value, or null when it was not given. */
 export function given<Value>(value: Value | null | undefined | ''): Exclude<Value, ''> | null {
   return value === undefined || value === '' ? null : (value as Exclude<Value, ''> | null)
 }
 
-/** A member of an answer that may be unknown. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** A secret that is stored nowhere in plain text: in the answer to its creator, and null in every other answer. */
+/** Stored nowhere in plain text: only the response to its creator has it. */
 export function shownOnce(description: string) {
   return nullable(Type.String({ description, [onceKey]: true }))
 }
 
-/**
- * A stored string, or null, as JSON. No stored string holds a control character or a lone surrogate, so only a quote
- * and a backslash need escaping, and hardly any string has one.
- */
+/** No stored string has control characters or lone surrogates, so only quotes and backslashes need escaping. */
 export function quoted(value: string | null): string {
   if (value === null) return 'null'
   return value.includes('"') || value.includes('\\') ? JSON.stringify(value) : `"${value}"`
 }
 
-/** An integer from `minimum` to `maximum`; by default 0 to 2^53 − 1. */
 export function integer(minimum = 0, maximum = Number.MAX_SAFE_INTEGER) {
   return Type.Integer({
     minimum,
@@ -129,7 +115,6 @@ export function integer(minimum = 0, maximum = Number.MAX_SAFE_INTEGER) {
   })
 }
 
-/** One of a few integers. */
 export function oneOf<const Values extends number[]>(...values: Values) {
   return choice<Values[number]>(values)
 }
@@ -138,7 +123,7 @@ export function textOneOf<const Text extends string>(texts: readonly Text[], des
   return choice(texts, description)
 }
 
-/** A union that is made from a list loses its members' types, so they are declared here. */
+/** A union made from a list loses its members' types, so they are declared here. */
 function choice<Value extends number | string>(values: readonly Value[], description?: string) {
   return Type.Union(
     values.map((value) => Type.Literal(value)),
@@ -153,12 +138,10 @@ function choice<Value extends number | string>(values: readonly Value[], descrip
 }
 
 export const appId = named('AppId', withExample(text(lengths.id, 'The application’s ID.'), 'eb5ffaabb88d8c09f000'))
-/** An application may leave out its own id; an operator must name an application. */
 export const ownAppId = named(
   'OwnAppId',
   optional(described(appId, 'The application’s ID. Required for operators; applications can omit it.')),
 )
-/** The `appId` of pages that can also list all applications. */
 export const anyAppId = optional(
   described(
     appId,
@@ -187,7 +170,6 @@ export const reasonText = named('ReasonText', text(lengths.reason, 'The reason f
 /** Runs with the flag `u`. */
 export const serialPattern = String.raw`^[^\s\p{Cc}\p{Cs}]{1,${lengths.serial}}$`
 
-/** A device's serial number: no white space. */
 const serial = Type.String({
   pattern: serialPattern,
   [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.serial, pattern: String.raw`^\S+$` },
@@ -201,10 +183,8 @@ export const deviceNo = named('DeviceNo', withExample(serial, 'FC-GATE-0001'))
 
 const serialInList = String.raw`[^\s\p{Cc}\p{Cs},]{1,${lengths.serial}}`
 
-/** How many serial numbers a query may name. */
 const listedSerials = 100
 
-/** Several serial numbers in a query. */
 export const deviceNos = Type.String({
   pattern: `^${serialInList}(,${serialInList}){0,${listedSerials - 1}}$`,
   [shownKey]: { type: 'string', pattern: String.raw`^[^\s,]+(,[^\s,]+)*$` },
@@ -215,16 +195,14 @@ export const deviceNos = Type.String({
   } satisfies Reason,
 })
 
-/** How many ids a query may name. */
 const listedIds = 100
 
-/** Up to `most` ids with commas. RE2, which some clients use, refuses repeats that multiply to more than 1,000. */
+/** RE2, which some clients use, refuses repeats that multiply to more than 1,000. */
 export const listOfIds = (most: number) => ({
   pattern: `^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,${most - 1}}$`,
   [shownKey]: { type: 'string', maxLength: most * 17 - 1, pattern: String.raw`^[1-9]\d{0,15}(,[1-9]\d{0,15})*$` },
 })
 
-/** Several ids in a query. */
 export const ids = (description: string) =>
   Type.String({
     ...listOfIds(listedIds),
@@ -240,7 +218,6 @@ const hourMinuteSecond = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`
 
 export const timeOfDayPattern = `^${hourMinuteSecond}$`
 
-/** A time of day, HH:mm:ss. */
 const hourOfDay = Type.String({
   pattern: timeOfDayPattern,
   description: 'A time of day, HH:mm:ss, in the service’s time zone.',
@@ -253,7 +230,6 @@ export const timeOfDay = named('TimeOfDay', withExample(hourOfDay, '08:00:00'))
 
 export const closingTimePattern = `^(${hourMinuteSecond}|24:00:00)$`
 
-/** A closing time: also 24:00:00; earlier than the opening time means past midnight. */
 export const closingTime = Type.String({
   pattern: closingTimePattern,
   description: 'Closing time, HH:mm:ss or 24:00:00. A time before the opening time means the next day.',
@@ -265,7 +241,6 @@ export const closingTime = Type.String({
 
 export const moneyPattern = String.raw`^(0|[1-9]\d{0,8})(\.\d{1,4})?$`
 
-/** Money in yuan: a decimal string with up to 4 decimals, never a float. */
 const yuan = Type.String({
   pattern: moneyPattern,
   description: 'An amount in yuan: a decimal string with up to 4 decimals, not a float. Stored exactly as sent.',
@@ -276,7 +251,6 @@ const yuan = Type.String({
 })
 export const money = named('Money', withExample(yuan, '0.65'))
 
-/** A moment as the service shows it, in its own time zone. */
 export const moment = named(
   'Moment',
   Type.String({
@@ -285,8 +259,7 @@ export const moment = named(
   }),
 )
 
-// The days of a year: the 1st to 28th of every month, the 29th and 30th except in February, and the 31st of seven
-// months.
+// The 1st to 28th of every month, the 29th and 30th except in February, and the 31st of seven months.
 const dayOfYear = String.raw`((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)`
 const leapYear = String.raw`((19|2\d)(0[48]|[2468][048]|[13579][26])|2[048]00)`
 
@@ -298,7 +271,6 @@ const ofDay = String.raw`[Tt]${hourMinuteSecond}(\.\d{1,9})?${zoneOffset}`
 export const momentWords =
   'yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B.'
 
-/** A moment as callers name it: of a real day, in the service's time zone or RFC 3339. `ReadMoment` makes it an instant. */
 const writtenMoment = Type.String({
   [shownKey]: {
     type: 'string',
@@ -314,7 +286,6 @@ const writtenMoment = Type.String({
 
 export const momentText = named('MomentText', writtenMoment)
 
-/** An instant, RFC 3339; `ReadMoment` reads it. */
 export const instantText = Type.String({
   pattern: `^${calendarDay}${ofDay}$`,
   [shownKey]: { type: 'string', format: 'date-time' },
@@ -325,7 +296,7 @@ export const instantText = Type.String({
   } satisfies Reason,
 })
 
-/** The data of a refusal that names fields (contract §1). */
+/** Contract §1. */
 export const FieldFaults = named(
   'FieldFaults',
   Type.Object({
@@ -344,7 +315,6 @@ export const FieldFaults = named(
   }),
 )
 
-/** Whether the service sends callbacks (contract §7). */
 export const callbacksSwitch = Type.String({
   [shownKey]: named('CallbacksSwitch', textOneOf(['on', 'paused'], 'paused: no callbacks are sent.')),
 })

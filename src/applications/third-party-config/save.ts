@@ -17,7 +17,7 @@ import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from '
 
 type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>> & { appId: string }
 
-/** A record as it is kept for a retry: the callback URL's query is hidden, and sealed beside it. */
+/** As kept for a retry: the callback URL's query is hidden, and sealed beside it. */
 export type KeptRecord = ThirdPartyConfigRecord & { sealedQuery: string | null }
 
 interface SavedConfig {
@@ -26,15 +26,11 @@ interface SavedConfig {
 }
 
 export interface ConfigParts {
-  /** Seals the callback's secret and query. */
   secrets: SecretBox
   showMoment: ShowMoment
 }
 
-/**
- * The configuration as operations return it; with the callback secret only when that has just been generated. The query
- * of the callback URL is hidden: `shownTo` shows it to callers that may read it.
- */
+/** With the secret only if it has just been generated. The URL's query is hidden: `shownTo` shows it. */
 function showConfig(
   parts: ConfigParts,
   config: ThirdPartyConfig,
@@ -55,15 +51,12 @@ export function toKept(parts: ConfigParts, config: ThirdPartyConfig, callbackSec
   return { ...showConfig(parts, config, callbackSecret), sealedQuery: config.callbackQuery }
 }
 
-/** The entity tag of a configuration: with its sealed query, and without the secret, which is no part of its state. */
+/** With the sealed query, and without the secret, which is no part of the configuration's state. */
 export function tagOf(parts: ConfigParts, config: ThirdPartyConfig): string {
   return etagOf({ ...showConfig(parts, config, null), callbackQuery: config.callbackQuery })
 }
 
-/**
- * Seals a query. For an unchanged or a hidden query, returns the sealed text that is stored. Throws 10001 for a hidden
- * query if none is stored for the address.
- */
+/** An unchanged or hidden query keeps its sealed text. Throws 10001 if nothing is stored for a hidden one. */
 function sealQuery(
   { secrets }: ConfigParts,
   appId: string,
@@ -82,7 +75,7 @@ function refuseHiddenQuery(): never {
   throw invalidRequest([{ field: 'callbackUrl', reason }])
 }
 
-/** Saves a checked configuration and its event, in a transaction that has created or locked the application. */
+/** The transaction must have created or locked the application. */
 export async function saveConfig(
   parts: ConfigParts,
   tx: Statements,
@@ -110,7 +103,7 @@ export async function saveConfig(
   return { config, record: toKept(parts, config, isNew ? newSecret : null) }
 }
 
-/** Replaces the callback secret, in a transaction that has locked the application. Throws 30003. */
+/** The transaction must have locked the application. Throws 30003. */
 export async function rotateSecret(
   parts: ConfigParts,
   tx: Statements,
@@ -126,14 +119,13 @@ export async function rotateSecret(
   return toKept(parts, config, newSecret)
 }
 
-/** Throws 30003. */
 export async function requireConfig(sql: Statements, appId: string): Promise<ThirdPartyConfig> {
   const config = await findConfig(sql, appId)
   if (config === undefined) throw new Refusal('thirdPartyConfigMissing')
   return config
 }
 
-/** The faults of the callback URL; some depend on the settings. `prefix` precedes the field's name. */
+/** Some depend on the settings. `prefix` precedes the field's name. */
 export function configFaults(
   config: { callbackUrl?: string | null },
   { privateCallbacks }: Pick<Config, 'privateCallbacks'>,
@@ -144,10 +136,7 @@ export function configFaults(
   return reason === undefined ? [] : [{ field: `${prefix}callbackUrl`, reason }]
 }
 
-/**
- * The record as the caller may see it: the application itself and admins read the callback URL's query, unless it was
- * sealed by a key that is gone.
- */
+/** The application and admins see the callback URL's query, unless its encryption key is gone. */
 export function shownTo(
   caller: Caller,
   { secrets }: Pick<ConfigParts, 'secrets'>,

@@ -5,13 +5,13 @@ export interface ThirdPartyConfig {
   appId: string
   operatorName: string
   operatorId: string | null
-  /** The callback's URL without its query. */
+  /** Without its query. */
   callbackUrl: string | null
   /** Sealed, with its question mark; null for none. */
   callbackQuery: string | null
   callbackEvents: string[]
   updatedAt: Date
-  /** When the callback responded 410, and why it was stopped; null while it is sent to. */
+  /** When and why the endpoint was disabled (410); null while it is not. */
   stoppedAt: Date | null
   stoppedReason: string | null
 }
@@ -45,10 +45,7 @@ const secretOfNewCallbackSql = Object.entries({
   )
   .join(', ')
 
-/**
- * Creates or replaces the configuration. `sealedSecret` becomes the callback secret when the configuration is new or
- * had no callback before. `isNew` says whether it did, because a secret is shown only once.
- */
+/** `sealedSecret` is used if there was no callback before: `isNew`, because a secret is shown only once. */
 export async function upsertConfig(
   tx: Statements,
   config: Omit<ThirdPartyConfig, 'updatedAt' | 'stoppedAt' | 'stoppedReason'>,
@@ -74,7 +71,7 @@ export async function findConfig(sql: Statements, appId: string): Promise<ThirdP
   return row === undefined ? undefined : toConfig(row)
 }
 
-/** Replaces the callback secret; requests are also signed with the previous one for a day. */
+/** Requests are also signed with the previous one for a day. */
 export async function replaceSecret(tx: Statements, appId: string, sealedSecret: string): Promise<void> {
   await tx`
     update third_party_config
@@ -83,7 +80,7 @@ export async function replaceSecret(tx: Statements, appId: string, sealedSecret:
     where app_id = ${appId}`
 }
 
-/** Whether an application has a third-party configuration, without which it cannot have sites. */
+/** An application without one cannot have sites. */
 export async function hasConfiguration(sql: Statements, appId: string): Promise<boolean> {
   const [row] = await sql`select 1 from third_party_config where app_id = ${appId}`
   return row !== undefined

@@ -17,12 +17,12 @@ const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store
 
 interface Parts {
   sql: Sql
-  /** The pool of the lane's batches. */
+  /** For the lane's batches. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
   rateLimiter: RateLimiter
-  /** The issuer from the settings; otherwise it is the origin of each request. */
+  /** The issuer; by default the origin of each request. */
   publicUrl: string | undefined
 }
 
@@ -33,7 +33,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     write: (requests) => issueTokens(writer, requests),
   })
 
-  /** Authenticates a client by HTTP Basic or by the body, not both (RFC 6749 §2.3.1). Throws 10001, 10007 and 10030. */
+  /** By HTTP Basic or by the body, not both (RFC 6749 §2.3.1). Throws 10001, 10007 and 10030. */
   async function requireClient(authorization: string | null, body: Record<string, unknown>) {
     const { id, secret } =
       authorization === null
@@ -113,7 +113,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
 
 const hostAndPort = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i
 
-/** The origin to which the request was sent. Throws 10001 for an invalid `Host`. */
+/** Throws 10001 for an invalid `Host`. */
 function originOf(header: (name: string) => string | null): string {
   const host = header('host') ?? ''
   const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
@@ -127,8 +127,8 @@ interface Credentials {
 }
 
 /**
- * The header, if it counts. An empty one never does, and one of another scheme than Basic not beside credentials: an
- * interceptor may put an old token, or none, into every request (document §5).
+ * An empty header never counts, and one of another scheme not beside credentials: an interceptor may put an old token,
+ * or none, into every request (document §5).
  */
 function authorizationOf(sent: string | null, body: Record<string, unknown>): string | null {
   const authorization = sent?.trim() ?? ''
@@ -137,7 +137,7 @@ function authorizationOf(sent: string | null, body: Record<string, unknown>): st
   return given(body.client_id) !== null && given(body.client_secret) !== null ? null : authorization
 }
 
-/** The client that a request names; its secret is not checked yet. */
+/** The secret is not checked yet. */
 function clientOf(body: unknown, header: (name: string) => string | null): string {
   const [, encoded] = basic.exec(header('authorization') ?? '') ?? []
   const id = encoded === undefined ? (body as { client_id?: unknown }).client_id : beforeColon(encoded)
@@ -169,19 +169,19 @@ function basicCredentials(authorization: string, body: Record<string, unknown>):
 
 const nonEmptyText: Reason = { en: 'must be a non-empty string', zh: '必须是非空字符串' }
 
-/** Throws 10001 with every missing member: the operation's own, and the credentials unless HTTP Basic holds them. */
+/** Throws 10001 with every missing field. */
 function requireTexts(body: Record<string, unknown>, authorization: string | null, member: string): void {
   const needed = authorization === null ? [member, 'client_id', 'client_secret'] : [member]
   const missing = needed.filter((name) => typeof body[name] !== 'string' || body[name] === '')
   if (missing.length > 0) throw invalidRequest(missing.map((field) => ({ field, reason: nonEmptyText })))
 }
 
-/** Whether a text may be an application id; the database refuses NUL and lone surrogates. */
+/** The database refuses NUL and lone surrogates. */
 function storable(text: string): boolean {
   return /^[\x21-\x7e]{1,64}$/.test(text)
 }
 
-/** `appId` names an existing application whose secret did not fit; an unknown id is not logged. */
+/** `appId` names an existing application whose secret did not fit; an unknown ID is not logged. */
 function clientInvalid(byBasic: boolean, appId?: string): Refusal {
   const headers: Record<string, string> = byBasic ? { 'www-authenticate': 'Basic realm="forecourt"' } : {}
   return new Refusal('clientInvalid', appId === undefined ? { headers } : { headers, actor: `application:${appId}` })
@@ -193,7 +193,7 @@ function unsupportedGrantType(): Refusal {
   return invalidRequest([{ field: 'grant_type', reason: otherGrantType }])
 }
 
-/** RFC 6749 §5.2: the members that a stock OAuth client reads. */
+/** RFC 6749 §5.2: what a stock OAuth client reads. */
 function oauthError(refusal: Refusal): Record<string, unknown> {
   const faults = refusal.errors?.map(({ field, reason }) => `${field} ${reason.en}.`) ?? []
   const description = [refusals[refusal.refusal].en, ...faults].join(' ')

@@ -3,7 +3,7 @@ import type { Statements } from '../../database/open.ts'
 import { callRoutine, jsonRows, routine, textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 
-/** A request for a token, whose client's secret was valid when it was checked. */
+/** The secret was valid when it was checked. */
 export interface TokenRequest {
   appId: string
   secretHash: string
@@ -21,17 +21,16 @@ interface TokenRow {
 const text = 'text'
 const rows = (columns: Partial<Record<keyof TokenRow, string>>) => jsonRows<TokenRow>('p_rows::json', columns)
 
-/** How many dead tokens of an application may wait for upkeep; beyond that they are deleted at once. */
+/** Dead tokens of an application that wait for upkeep; beyond that they are deleted with the next batch. */
 const maxDead = limits.tokensOfOne
-/** How many of an application's newest tokens are read: as many as can exist, and a batch more. */
+/** As many newest tokens as can exist, and a batch more. */
 const mostRead = 4 * limits.tokensOfOne
 const expirySql = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
 
 /**
- * Stores a batch of tokens. It locks the applications' rows first, so that rotations, freezes and other batches run
- * wholly before or after it: a replaced secret gets no token, and two batches cannot both take the last place. A token
- * of the previous secret expires with it. Beyond an application's limit dead tokens are deleted, or the oldest living
- * ones.
+ * Locks the applications' rows first, so that rotations, freezes and other batches run wholly before or after: a
+ * replaced secret gets no token, and two batches cannot both take the last place. A token of the previous secret
+ * expires with it. Beyond an application's limit, dead tokens are deleted, or the oldest living ones.
  */
 export const issueTokensRoutine = routine(
   'issue_tokens',
@@ -77,7 +76,7 @@ interface IssuedRow {
   is_frozen: boolean
 }
 
-/** Stores tokens in one transaction; returns one outcome for each request, in order. */
+/** In one transaction; returns the results in order. */
 export async function issueTokens(sql: Statements, requests: TokenRequest[]): Promise<TokenOutcome[]> {
   const issued = await callRoutine<IssuedRow>(sql, issueTokensRoutine, [
     textArray([...new Set(requests.map(({ appId }) => appId))].sort()),

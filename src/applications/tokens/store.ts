@@ -3,7 +3,7 @@ import type { Statements } from '../../database/open.ts'
 export interface Client {
   appId: string
   secretHash: string
-  /** The hash of the previous secret; null if that secret no longer works or there is none. */
+  /** Null if there is none that still works. */
   previousSecretHash: string | null
   isFrozen: boolean
   rateLimitPerSecond: number | null
@@ -24,10 +24,7 @@ export async function findClient(sql: Statements, appId: string): Promise<Client
   }
 }
 
-/**
- * Deletes one token of a client; an unknown token is no error (RFC 7009 §2.2). It also clears the expiry time that an
- * import noted of its token: at that time the import would otherwise continue.
- */
+/** An unknown token is no error (RFC 7009 §2.2). An import of the token must not continue at its noted expiry. */
 export async function deleteToken(sql: Statements, appId: string, tokenHash: string): Promise<void> {
   await sql`
     with revoked as (
@@ -37,7 +34,6 @@ export async function deleteToken(sql: Statements, appId: string, tokenHash: str
     where import.app_id = ${appId} and import.token_hash = revoked.token_hash`
 }
 
-/** Prunes at most `limit` expired tokens; returns how many. */
 export async function deleteExpiredTokens(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from access_token where token_hash in (

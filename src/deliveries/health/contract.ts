@@ -3,14 +3,11 @@ import { operation } from '../../vocabulary/operation.ts'
 import { appId, callbacksSwitch, described, moment, named, nullable, textOneOf } from '../../vocabulary/values.ts'
 import { Missed } from '../contract.ts'
 
-/**
- * An application's health is computed from this many of its newest deliveries, and from as many waiting and dead ones.
- */
+/** An application's health is computed from this many of its newest deliveries, and as many pending and failed ones. */
 export const mostLookedAt = 5_000
-/** How many kinds of failure are listed: those with the most deliveries. */
 export const mostFailures = 20
 
-/** Codes for why an attempt failed. The words of a delivery's `error` may change; these do not. */
+/** The words of a delivery's `error` may change; these codes do not. */
 const attemptErrors = [
   'httpStatus',
   'nameNotFound',
@@ -43,7 +40,6 @@ const byText: [RegExp, AttemptError][] = [
   [/^the event is/, 'eventGone'],
 ]
 
-/** The code of the `error` of a delivery or an attempt. */
 export function attemptErrorOf(error: string): AttemptError {
   return byText.find(([pattern]) => pattern.test(error))?.[1] ?? 'other'
 }

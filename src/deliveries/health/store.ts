@@ -7,7 +7,6 @@ import { findMissed } from '../stops/store.ts'
 import { callbacksNow, findWaiting, isOfEventSql, ofEventsSql } from '../store.ts'
 import { attemptErrorOf, type CallbackHealth, mostFailures, mostLookedAt } from './contract.ts'
 
-/** The state of an endpoint, and whether callbacks are sent at all. */
 interface Endpoint {
   hasUrl: boolean
   isStopped: boolean
@@ -43,10 +42,7 @@ function stateOf(
   return failures > 0 ? 'failing' : 'delivering'
 }
 
-/**
- * Counts the attempts of the deliveries that were created in the last hour and in the last day, but only of the newest
- * `mostLookedAt` deliveries. Counts by the attempt log, because a replay resets a delivery, but not its log.
- */
+/** Of the newest deliveries only. Counts by the attempt log, because a replay resets a delivery, but not its log. */
 async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
   const within = (age: string) => sql`created_at > now() - ${age}::interval`
   const [row] = await sql`
@@ -72,7 +68,6 @@ async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
   }
 }
 
-/** The newest deliveries that are waiting or dead. */
 const undeliveredSql = (status: number) => `
   (select status, response_status, error, event_time from delivery
   where app_id = $1 and ${ofEventsSql(status)} order by id desc limit ${mostLookedAt})`
@@ -102,10 +97,7 @@ async function groupFailures(sql: Sql, appId: string, showMoment: ShowMoment) {
   }
 }
 
-/**
- * Whether deliveries may have been removed since the application's first configuration: then it is not known whether
- * the receiver ever took one.
- */
+/** Deliveries may have been removed since the first configuration: it is then unknown whether any succeeded. */
 async function mayLackDeliveries(sql: Sql, appId: string, deliveryDays: number): Promise<boolean> {
   const type: EventType = 'thirdPartyConfig.saved'
   const [first] = await sql`
@@ -114,7 +106,6 @@ async function mayLackDeliveries(sql: Sql, appId: string, deliveryDays: number):
   return first === undefined || first.is_old
 }
 
-/** The event time of the first delivery that waits for another attempt. */
 async function oldestRetry(sql: Sql, appId: string): Promise<Date | null> {
   const [row] = await sql.unsafe(
     `select event_time from delivery where app_id = $1 and ${ofEventsSql(statuses.waiting)} order by id limit 1`,
@@ -137,7 +128,7 @@ export async function readCallbackHealth(
   const missed = await findMissed(sql, appId, { from: null, before: null }, showMoment)
   const retrySince = await oldestRetry(sql, appId)
   const { heldUntil, failingSince, failingReason } = endpoint
-  // As many undelivered ones as are counted may hide a success before them.
+  // So many undelivered ones may hide a success before them.
   const isKnown = undelivered.waitingRetries + undelivered.dead < mostLookedAt
   const hasSucceeded =
     attempts.lastSuccessTime !== null || !isKnown || (await mayLackDeliveries(sql, appId, deliveryDays))
@@ -154,7 +145,7 @@ export async function readCallbackHealth(
     ...undelivered,
     ...missed,
     waitingEvents: waitingEvents ?? 0,
-    // A delivery that waits for another attempt is older than an event that waits for its first.
+    // A delivery that waits for a retry is older than any queued event.
     waitingSince: show(retrySince) ?? waitingSince,
   }
 }

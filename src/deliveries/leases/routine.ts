@@ -3,46 +3,35 @@ import { callRoutine, routine, textArray } from '../../database/routine.ts'
 import { eventsAfterSql } from '../../events/history/store.ts'
 import { statuses } from '../rules.ts'
 
-// The leases of endpoints: which process sends the callbacks of which application, and for how long. An endpoint's row
-// holds the lease's owner and the moment at which it is due next.
+// A lease says which process sends an application's callbacks. An endpoint's row holds its owner and its due time.
 
-/** How long a lease lasts: longer than an attempt and a failed renewal together. */
+/** Longer than an attempt and a failed renewal together. */
 export const leaseSeconds = 30
 
-/** An endpoint that this process has leased. */
 export interface Claim {
   appId: string
-  /** The id of the last new event that was attempted or skipped; retries do not count. */
+  /** The last new event that was attempted or skipped; retries do not count. */
   through: number
   failures: number
 }
 
-/**
- * For a routine: locks an application's endpoint if it meets the condition, and sets `found`. It does not wait for a
- * row that a request (for example a replay) has locked, because then the other endpoints of the call would wait too.
- */
+/** Sets `found`. Does not wait for a row that a request has locked: the call's other endpoints would wait too. */
 const tryLockSql = (application: string, condition: string) =>
   `perform 1 from callback_endpoint where app_id = ${application} and ${condition} for update skip locked;`
 
 export const leaseEndSql = `now() + interval '${leaseSeconds} seconds'`
 
-/**
- * Whether the log holds events after `through_event_id`. It has no join, for which the planner could choose an
- * expensive order.
- */
+/** Has no join, for which the planner could choose an expensive order. */
 export const hasNewEventsSql = (endpoint: string) =>
   `(select id from ${eventsAfterSql(`${endpoint}.app_id`, `${endpoint}.through_event_id`, '1')}) is not null`
 export const firstDueSql = `(select d.next_attempt_at from delivery d
       where d.app_id = v_app and d.status = ${statuses.waiting} order by d.next_attempt_at limit 1)`
 
 /**
- * Leases endpoints that have something to send and that no process has leased: those in `p_news`, whose applications
- * have new events, and, if `p_is_due_look`, those that are due. Its cost grows with these, not with all endpoints
- * there are.
- *
- * A due endpoint with nothing to send gets the moment at which it is due next. One in `p_news` that is locked or leased
- * is returned as busy, and the caller asks for it again: its holder may release the lease without having seen the
- * event.
+ * Leases free endpoints with something to send: those in `p_news` that have new events, and with `p_is_due_look` those
+ * that are due. Its cost does not grow with the number of endpoints. A due endpoint with nothing to send gets the time
+ * at which it is due next. One in `p_news` that is locked or leased is returned as busy, to be asked for again: its
+ * holder may release it without having seen the event.
  */
 export const claimEndpointsRoutine = routine(
   'claim_endpoints',
@@ -93,16 +82,13 @@ export const claimEndpointsRoutine = routine(
   end loop;`,
 )
 
-/** The result of one look for work. */
 export interface Look {
   claims: Claim[]
-  /** Applications to ask for again: their endpoints were locked or leased. */
+  /** To be asked for again: their endpoints were locked or leased. */
   busy: string[]
-  /** Callbacks are paused for all processes. */
   isPaused: boolean
 }
 
-/** Claims at most `limit` endpoints: of the applications `withNewEvents`, and with `isDueLook` those that are due. */
 export async function claimEndpoints(
   sql: Sql,
   owner: string,
@@ -124,11 +110,7 @@ export async function claimEndpoints(
   }
 }
 
-/**
- * Checks `limit` endpoints after application `after` for new events that no process knows of, for example because a
- * process was killed between its commit and its next look. Returns them, and where the next step begins; '' after the
- * last endpoint.
- */
+/** Finds new events that no process knows of, for example of a killed one. `next` is '' after the last endpoint. */
 export async function findForgotten(
   sql: Sql,
   after: string,
@@ -166,7 +148,7 @@ export const renewLeasesRoutine = routine(
   end loop;`,
 )
 
-/** Renews leases. Returns those still held, and whether each was renewed: a locked row waits for the next renewal. */
+/** Returns the leases still held, and whether each was renewed: a locked row waits for the next renewal. */
 export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Promise<Map<string, boolean>> {
   const rows = await callRoutine<{ app_id: string; is_renewed: boolean }>(sql, renewLeasesRoutine, [
     owner,

@@ -14,16 +14,15 @@ const leastRestMs = 50
 
 const busy = () => new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } })
 
-/** The caller as events name it, and its address. */
 export interface ActorAndAddress {
   actor: string
   address: string
 }
 
 /**
- * Makes one delivery due, or the first events of a range; the steps of a long range follow in the background. Returns
- * how many will be sent again, or, for a used idempotency key, the stored response. Throws 10007 while a range is under
- * way, 10008, 10042, 60003, and 10001 for a range of too many events.
+ * Makes one delivery due, or the first events of a range; the rest follows in the background. Returns how many, or for
+ * a used idempotency key the stored response. Throws 10007 while a range is under way, 10008, 10042, 60003, and 10001
+ * for too many events.
  */
 export async function replay(
   tx: Statements,
@@ -35,7 +34,7 @@ export async function replay(
 ): Promise<{ replayed: number }> {
   const endpoint = await lockEndpoint(tx, appId)
   return once(tx, idempotency, appId, async () => {
-    // Deliveries of a stopped endpoint would only wait, although the response says that they are sent.
+    // A disabled endpoint would not be sent what the response promises.
     if (endpoint === undefined || endpoint.isStopped) throw new Refusal('callbackMissing')
     if (endpoint.isReplaying) throw busy()
     const replayed =
@@ -57,7 +56,6 @@ export async function replay(
   })
 }
 
-/** The statuses of a range, as the event `delivery.replayed` holds them. */
 function statusOf({ statuses: asked }: ReplayRange) {
   const [status = null, ...others] = asked ?? []
   return others.length > 0 ? { status: null, isDelivered: false } : { status }
@@ -70,7 +68,7 @@ export async function requireNoReplay(sql: Statements, appId: string): Promise<v
   if (await isReplaying(sql, appId)) throw busy()
 }
 
-/** Continues long replays in steps, also those that other processes accepted. */
+/** Also continues replays that other processes accepted. */
 export class ReplayWorker {
   private readonly sql: Sql
   private readonly log: Logger

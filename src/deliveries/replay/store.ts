@@ -6,30 +6,24 @@ import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { statuses } from '../rules.ts'
 import { eventsOfStops, trimStops } from '../stops/store.ts'
 
-/** Whether a replay of a range is under way, without a lock. */
 export async function isReplaying(sql: Statements, appId: string): Promise<boolean> {
   const [row] = await sql`
     select 1 from callback_endpoint where app_id = ${appId} and replay_next_id is not null`
   return row !== undefined
 }
 
-/** Events of one application to replay. */
 export interface ReplayRange {
   from: Date
-  /** The first instant after the range. */
+  /** Exclusive. */
   before: Date
-  /** Bounds of the ids in the range. */
   firstId: number
   lastId: number
-  /** Only events whose delivery has one of these statuses; null for all. */
   statuses: readonly number[] | null
 }
 
-/** The columns that make a delivery due at a moment, with its full number of attempts. */
 const setDueSql = (moment: string) =>
   `status = ${statuses.waiting}, attempts = 0, next_attempt_at = ${moment}, finished_at = null`
 
-/** Makes one delivery due now, and returns 1. Throws 60003. */
 export async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
   const replayed = await tx`update delivery set ${tx.unsafe(setDueSql('now()'))} where app_id = ${appId} and id = ${id}`
   if (replayed.count === 0) throw new Refusal('deliveryNotFound')
@@ -38,7 +32,7 @@ export async function replayOne(tx: Statements, appId: string, id: number): Prom
   return 1
 }
 
-/** Makes the first events of a range due, and returns how many events the range holds. Throws 10001 for too many. */
+/** Returns how many events the range holds. Throws 10001 for too many. */
 export async function beginRange(tx: Statements, appId: string, range: ReplayRange): Promise<number> {
   const [counted] = await tx<[{ count: number }]>`
     select count(*)::int as count from (${eventsOf(tx, appId, range)} limit ${limits.replayedAtOnce + 1}) w`
@@ -53,14 +47,10 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
   return counted.count
 }
 
-/**
- * Whether the events that a stopped callback was not sent must be added to a range: they have no delivery, so a range of
- * some statuses leaves them out.
- */
+/** Missed events have no delivery, so a range of some statuses would leave them out. */
 const hasMissed = ({ statuses: asked }: ReplayRange) =>
   asked?.includes(statuses.delivered) === false && asked.length > 1
 
-/** The events of a range whose types the callback asks for now. */
 function eventsOf(tx: Statements, appId: string, range: ReplayRange) {
   const { from, before, firstId, lastId, statuses: asked } = range
   // Literals, so that even a generic plan can use the partial index of undelivered rows.
@@ -77,17 +67,13 @@ function eventsOf(tx: Statements, appId: string, range: ReplayRange) {
     ${hasMissed(range) ? missed : tx``}`
 }
 
-/**
- * How many events one transaction makes due: few, so that neither the endpoint's row nor the database is blocked for
- * long.
- */
+/** Few in one transaction, so that neither the endpoint's row nor the database is blocked for long. */
 const stepEvents = 200
-/** How many replays under way a step tries, to find one that no other process has locked. */
+/** How many replays a step tries, to find one that no other process has locked. */
 const mostTried = 10
-/** The value of `replay_status` for a replay of both waiting and dead deliveries. */
 const undelivered = 0
 
-/** Makes the next events of a range due, and stores where the next step begins. The endpoint must be locked. */
+/** Also stores where the next step begins. The endpoint must be locked. */
 async function replayStep(tx: Statements, appId: string, range: ReplayRange): Promise<void> {
   const step = await tx<{ id: number }[]>`
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
@@ -106,7 +92,6 @@ async function replayStep(tx: Statements, appId: string, range: ReplayRange): Pr
   noteEvents(tx, [appId])
 }
 
-/** Takes one step of any replay that no process has locked. Returns whether there was one. */
 export async function stepAnyReplay(tx: Statements): Promise<boolean> {
   const underWay = await tx<{ app_id: string }[]>`
     select app_id from callback_endpoint where replay_next_id is not null order by random() limit ${mostTried}`
@@ -119,7 +104,7 @@ function statusesOf(stored: number | null): number[] | null {
   return stored === undelivered ? [statuses.waiting, statuses.dead] : [stored]
 }
 
-/** False when another process has locked the replay, or has just ended it. */
+/** False if another process has locked the replay, or has just ended it. */
 async function tryStep(tx: Statements, appId: string): Promise<boolean> {
   const [row] = await tx`
     select replay_next_id, replay_last_id, replay_from, replay_before, replay_status from callback_endpoint

@@ -5,21 +5,15 @@ import { idAfterEventsBefore } from '../../events/store.ts'
 import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
 import { mostMissedLookedAt } from '../contract.ts'
 
-// An endpoint that answered 410 is stopped. Events that are made meanwhile get no delivery, and the endpoint passes over
-// them when the stop is lifted: only a replay sends them. `callback_stop` remembers which events these are.
+// Events created while an endpoint is disabled (410) get no delivery, and it passes over them when it is enabled: only
+// a replay sends them. `callback_stop` remembers which they are.
 
-/** How many stops of an application are remembered: the newest. */
 const mostStops = 10
-/** Later than the id of any event. */
 const endOfIds = Number.MAX_SAFE_INTEGER
 
-/**
- * Remembers the events that a stopped endpoint is not sent, in the transaction that lifts the stop or deletes the
- * endpoint. `newestId` is the id of the application's newest event. Does nothing if the endpoint is not stopped, or if
- * there are no such events.
- */
+/** Does nothing if the endpoint is not disabled or misses nothing. `newestId` is the application's newest event. */
 export async function noteStop(tx: Statements, appId: string, newestId: number): Promise<void> {
-  // Locked, so that no worker stops the endpoint after this look.
+  // Locked, so that no worker disables the endpoint after this look.
   const [endpoint] = await tx`
     select through_event_id, stopped_at from callback_endpoint where app_id = ${appId} for update`
   if (endpoint === undefined || endpoint.stopped_at === null || newestId <= endpoint.through_event_id) return
@@ -33,10 +27,9 @@ export async function noteStop(tx: Statements, appId: string, newestId: number):
       order by through_id desc limit 1 offset ${mostStops - 1})`
 }
 
-/** SQL: whether the event `v` of the application $1 has no delivery: by a look-up for each event, not by a join. */
+/** By a look-up for each event, not by a join. */
 const hasNoDeliverySql = '(select d.id from delivery d where d.app_id = $1 and d.id = v.id) is null'
 
-/** SQL: the events of lifted stops, from one id to another, that the callback asks for and that have no delivery. */
 export function eventsOfStops(tx: Statements, appId: string, firstId: number, lastId: number) {
   return tx`
     select c.app_id, v.id, v.type, v.time
@@ -49,10 +42,7 @@ export function eventsOfStops(tx: Statements, appId: string, firstId: number, la
       and (select d.id from delivery d where d.app_id = ${appId} and d.id = v.id) is null`
 }
 
-/**
- * Moves the beginning of each lifted stop to its first event without a delivery, and forgets a stop without any. For
- * each step of a replay, so that no read looks again at what a replay has sent.
- */
+/** Moves each outage's beginning to its first missed event, so that no read looks again at what a replay has sent. */
 export async function trimStops(tx: Statements, appId: string): Promise<void> {
   const stops = await tx<{ after: number; through: number }[]>`
     select after_id as after, through_id as through from callback_stop where app_id = ${appId}`
@@ -73,7 +63,6 @@ export async function trimStops(tx: Statements, appId: string): Promise<void> {
   }
 }
 
-/** Events that were made while a callback was stopped, and have no delivery. */
 export interface Missed {
   missedEvents: number
   missedIsExact: boolean
@@ -81,10 +70,7 @@ export interface Missed {
   missedTo: string | null
 }
 
-/**
- * Counts the events of a time range that were made while the callback was stopped, also during a stop that lasts, and
- * that have no delivery. It looks at a bounded number of events of each stop.
- */
+/** Also counts an outage that lasts. Looks at a bounded number of events of each one. */
 export async function findMissed(
   sql: Sql,
   appId: string,
@@ -101,7 +87,7 @@ export async function findMissed(
     const firstId = from === null ? 0 : lowestEventId(from)
     const lastId = before === null ? endOfIds : await idAfterEventsBefore(sql, appId, before)
     for (const { after, through } of stops) {
-      // A statement for each stop, so that the planner knows where its events are.
+      // A statement for each, so that the planner knows where its events are.
       const [found] = await sql.unsafe(
         `select count(*)::int as looked, count(*) filter (where m)::int as missed, min(time) filter (where m) as first,
           max(time) filter (where m) as last
@@ -128,7 +114,6 @@ export async function findMissed(
   }
 }
 
-/** Forgets stops that were lifted more than `days` ago, as their deliveries would be. */
 export async function deleteOldStops(sql: Statements, days: number): Promise<void> {
   await sql`delete from callback_stop where lifted_at < now() - ${days} * interval '1 day'`
 }

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module'
 
 interface Common {
-  /** Leaked passwords that are long enough for a password, at least 12 characters. */
   passwords: ReadonlySet<string>
-  /** The most frequent leaked passwords of letters only: words and names that people lengthen with digits and signs. */
+  /** The most frequent leaked words and names: people lengthen them with digits and signs. */
   words: ReadonlySet<string>
 }
 

@@ -23,8 +23,6 @@ import {
 } from '../../vocabulary/values.ts'
 import { factorCode, SessionRecord, triedPassword } from '../sessions/contract.ts'
 
-// Operators are people, with a role and a password; operator keys are for their programs.
-
 const folder = '/api/platform/v1/operator'
 const keyFolder = '/api/platform/v1/operatorKey'
 const adminOnly = { callers: ['operator'], roles: ['admin'] } as const
@@ -36,10 +34,10 @@ const role = named(
     'admin: everything; operator: everything except accounts and keys; viewer: read-only; developer: own applications only.',
   ),
 )
-/** The roles that a key may have: not developer, because a key cannot be a member of an application. */
+/** Not developer: a key cannot be a member of an application. */
 export const keyRoles = ['admin', 'operator', 'viewer'] as const
 
-/** Names in the audit trail must not look alike: no invisible characters, one kind of space, and none at the ends. */
+/** Names in the audit log must not look alike: no invisible characters, and only single spaces between words. */
 const visibleName = Type.String({
   pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,${lengths.name}}$`,
   [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.name, pattern: '^[^\\s]+( [^\\s]+)*$' },
@@ -54,7 +52,6 @@ const newName = named('OperatorName', visibleName)
 
 export const passwordLengths = { min: 12, max: 256 } as const
 
-/** Long enough to resist guessing, and short enough to be hashed cheaply. */
 const password = named(
   'NewPassword',
   Type.String({
@@ -263,7 +260,6 @@ export const OperatorKeyRecord = named(
 )
 export type OperatorKeyRecord = Static<typeof OperatorKeyRecord>
 
-/** How many days a key lasts: by default, and at most. */
 export const keyDays = 180
 export const mostKeyDays = 366
 

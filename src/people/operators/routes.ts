@@ -24,13 +24,11 @@ import * as contract from './contract.ts'
 import { changedAccount, nameFaults, passwordFaults } from './rules.ts'
 import * as store from './store.ts'
 
-/** The caller as events name it, and its address. */
 type ActorAndAddress = Pick<OperationRequest, 'actor' | 'sourceAddress'>
 
 interface Parts extends SessionParts {
   callers: CallerCache
   readMoment: ReadMoment
-  /** Who signs in by password. */
   passwords: Config['passwords']
 }
 
@@ -47,7 +45,6 @@ export function operatorRoutes(parts: Parts): Handler[] {
     return insertPlatformEvent(tx, { type, actor, subject, address, data })
   }
 
-  /** Changes an account under the lock of all accounts; the change applies to its sessions and keys at once. */
   async function change(pending: Pending, id: number, run: (tx: Statements) => Promise<void>) {
     const operator = await pending.transaction(sql, async (tx) => {
       await store.lockOperators(tx)
@@ -58,7 +55,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     return operator
   }
 
-  /** Gives the keys and views of an account that ends to another account, if one is named. Throws 10001. */
+  /** Reassigns the keys and views of an account that ends, if a new owner is named. Throws 10001. */
   async function handOver(tx: Statements, by: ActorAndAddress, ending: OperatorRecord, to: number | null) {
     if (to === null) return
     if (ending.status === 1) throw invalidRequest([activeGivesNothing])
@@ -75,7 +72,6 @@ export function operatorRoutes(parts: Parts): Handler[] {
     await logEvent(tx, 'view.handedOver', by, { id, name, newOwner, newOwnerId: to, views })
   }
 
-  /** Writes the event of a change of an account, with the former values of the members that the change has changed. */
   async function logChange(tx: Statements, type: PlatformEventType, by: ActorAndAddress, before: OperatorRecord) {
     await logEvent(tx, type, by, changedAccount(before, await store.requireOperator(tx, before.id, showMoment)))
   }
@@ -166,7 +162,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           if (before.source === 2) throw new Refusal('managedBySignOn')
           if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
           await store.updateOperator(tx, body.id, { passwordHash: null })
-          // Whoever linked an identity, perhaps from a stolen session, must not come in by it any more.
+          // Whoever linked an identity, perhaps from a stolen session, must not sign in with it again.
           await unlink(tx, body.id)
           await deleteSessionsOf(tx, body.id, null)
           await forgetBrowsers(tx, body.id)
@@ -292,17 +288,13 @@ export function operatorRoutes(parts: Parts): Handler[] {
 
     read(contract.pageOwnOperatorKeys, async ({ sql, caller, query }) => {
       const { operatorId } = caller as OperatorCaller
-      // A key has no account.
       if (operatorId === null) throw new Refusal('notPermitted')
       return store.pageOfOperatorKeys(sql, contract.pageOwnOperatorKeys.id, { ...query, operatorId }, showMoment)
     }),
   ]
 }
 
-/**
- * Whether the account is an admin that single sign-on did not make: one must stay, so that somebody can sign in without
- * the provider.
- */
+/** A local admin: one must remain, so that somebody can sign in without the identity provider. */
 function isOwnAdmin({ role, source }: Pick<OperatorRecord, 'role' | 'source'>): boolean {
   return role === 'admin' && source === 1
 }
@@ -311,7 +303,6 @@ function isActiveAdmin({ role, status }: Pick<OperatorRecord, 'role' | 'status'>
   return role === 'admin' && status === 1
 }
 
-/** The requested memberships; by default the present ones, or none when the account is no longer a developer. */
 function requestedMemberships(
   before: OperatorRecord,
   after: { role: string },
@@ -336,12 +327,12 @@ const developersOwnNone: FieldFault = {
 
 const noSetUp = { setUpPath: null, setUpExpireTime: null }
 
-/** The path of a set-up link. The token follows #, so that neither logs nor referrers hold it. */
+/** The token follows #, so that neither logs nor referrers contain it. */
 function setUpPath(token: string): string {
   return `/console/set-up#${token}`
 }
 
-/** Makes a set-up link for the first admin; undefined when some account is set up already. */
+/** Creates a setup link for the first admin; undefined if an account is set up. */
 export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
   return transaction(sql, async (tx) => {
     await store.lockOperators(tx)
@@ -352,7 +343,6 @@ export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
   })
 }
 
-/** Throws 10001 for memberships of an account that is not a developer's. */
 function membershipsOf(role: string, appIds: string[] | null): string[] {
   if (role === 'developer' || appIds === null || appIds.length === 0) return appIds ?? []
   const reason = { en: 'is only for developers', zh: '仅适用于 developer 角色' }

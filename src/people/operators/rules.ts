@@ -4,17 +4,13 @@ import { type OperatorRecord, passwordLengths } from './contract.ts'
 
 const changeable = ['name', 'role', 'status', 'appIds', 'isSetUp', 'isLinked', 'hasSecondFactor'] as const
 
-/**
- * An account as the event of a change holds it: its record, with the members that the change changed as they were
- * (`before`). Both records are read in the transaction of the change. The previous event of the account would not do: an
- * account also changes without an event, and that would look like a part of this change.
- */
+/** An account for its event. `before` is read, not taken from the previous event: some changes write no event. */
 export function changedAccount(before: OperatorRecord, after: OperatorRecord) {
   const changed = changeable.filter((member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]))
   return { ...after, before: Object.fromEntries(changed.map((member) => [member, before[member]])) }
 }
 
-/** Names under which the event log knows actors that are neither accounts nor keys. */
+/** Names of actors in the event log that are neither accounts nor keys. */
 const reservedNames = new Set(
   [
     'operator',
@@ -40,7 +36,7 @@ const tooCommon: Reason = {
   en: 'is too easy to guess: a common password, one common word, a sequence or a repetition',
   zh: '过于容易猜到：属于常见密码、单个常见单词、连续字符或重复内容',
 }
-/** Counted as the password is compared: a letter and its accent are one character, however they were typed. */
+/** After NFKC: a letter and its accent are one character, however they were typed. */
 const shortestPassword = passwordLengths.min
 const tooShort: Reason = {
   en: `must be ${passwordLengths.min} to ${passwordLengths.max} characters`,
@@ -49,12 +45,11 @@ const tooShort: Reason = {
 const isName: Reason = { en: 'must not be based on the account’s name', zh: '不能只是账号名称' }
 const isOld: Reason = { en: 'must differ from the current password', zh: '不能与当前密码相同' }
 
-/** Folds a text for comparison: lower case, and compatibility variants of a character as one (NFKC). */
 function folded(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-/** Faults of an account's or a key's name: it must not look like another, nor hold the sign before an actor's id. */
+/** A name must not look like another one, nor contain the signs of an actor (`operator:NAME#ID`). */
 export function nameFaults(name: string | null | undefined): FieldFault[] {
   if (!name) return []
   if (/[#:]/u.test(name)) return [{ field: 'name', reason: hasMark }]
@@ -62,14 +57,13 @@ export function nameFaults(name: string | null | undefined): FieldFault[] {
   return reservedNames.has(folded(name)) ? [{ field: 'name', reason: reserved }] : []
 }
 
-/** Scripts whose letters look alike: a name may have letters of only one of them. */
 const lookalikeScripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u]
 
 function isOfSeveralScripts(name: string): boolean {
   return lookalikeScripts.filter((script) => script.test(name.normalize('NFKC'))).length > 1
 }
 
-/** Faults of a password: too short once it is normalized, too easy to guess, the name, or equal to `old`, which it replaces. */
+/** At most one fault; `old` is the password that this one replaces. */
 export function passwordFaults(
   field: string,
   password: string | null | undefined,
@@ -86,12 +80,11 @@ export function passwordFaults(
   return reasons.slice(0, 1).map((reason) => ({ field, reason }))
 }
 
-/** Words of this service and its field: with a year or a few digits they are the first guesses of an attacker. */
+/** With a year or a few digits, these are the first guesses of an attacker. */
 const contextWords = ['forecourt', 'charging', 'charger', 'operator', 'admin', 'administrator', 'platform', 'station']
   .concat(['password', 'barrier', 'device', 'parking', 'entrance', 'console'])
   .sort((a, b) => b.length - a.length)
 
-/** Whether fewer than five letters are left without the context words, digits and signs. */
 function isMostlyContextWords(password: string): boolean {
   const letters = password.replace(/[^a-z]/g, (sign) => lookalikes[sign] ?? '')
   const plain = password.replace(/[^a-z]/g, '')
@@ -101,7 +94,7 @@ function isMostlyContextWords(password: string): boolean {
   })
 }
 
-/** Whether the characters alternate between two sequences: a1b2c3d4. */
+/** Such as a1b2c3d4. */
 function isTwoSequences(password: string): boolean {
   const characters = [...password]
   const every = (from: number) => characters.filter((_, index) => index % 2 === from).join('')
@@ -116,7 +109,6 @@ function isTooCommon(password: string): boolean {
   return commonPasswords().words.has(word) || isSequence(password)
 }
 
-/** Digits and signs that stand for letters. */
 const lookalikes: Record<string, string> = {
   '0': 'o',
   '1': 'i',
@@ -128,7 +120,6 @@ const lookalikes: Record<string, string> = {
   $: 's',
 }
 
-/** Whether three quarters of the characters equal the previous one or are its neighbour. */
 function isSequence(password: string): boolean {
   const codes = [...password].map((character) => character.codePointAt(0) ?? 0)
   const steps = codes.slice(1).map((code, index) => Math.abs(code - (codes[index] ?? 0)))
@@ -136,7 +127,6 @@ function isSequence(password: string): boolean {
   return steps.filter((step) => step <= 1 || step === 9).length >= steps.length * 0.75
 }
 
-/** Whether fewer than six characters are left without the name. */
 function isMostlyName(password: string, name: string): boolean {
   const beside = name.length < 3 ? password : password.replaceAll(name, '')
   return [...beside].length < 6

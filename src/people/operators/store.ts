@@ -33,19 +33,17 @@ function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
   }
 }
 
-/** Serialises changes of accounts, so that two changes cannot each rely on the admin that the other one removes. */
+/** Serializes changes of accounts: two of them must not each rely on the admin that the other one removes. */
 export async function lockOperators(tx: Statements): Promise<void> {
   await takeLock(tx, 'operators')
 }
 
-/** Throws 10050. */
 export async function requireOperator(sql: Statements, id: number, showMoment: ShowMoment): Promise<OperatorRecord> {
   const [row] = await sql`select ${sql.unsafe(operatorColumnsSql)} from operator where id = ${id}`
   if (row === undefined) throw new Refusal('operatorNotFound')
   return toOperator(row, showMoment)
 }
 
-/** Throws 10054 unless another admin can sign in. */
 export async function requireOtherAdmin(tx: Statements, id: number): Promise<void> {
   const [row] = await tx`
     select 1 from operator
@@ -59,7 +57,6 @@ export interface NewOperator {
   passwordHash: string | null
 }
 
-/** Throws 10051 for a name that is taken. */
 export async function insertOperator(tx: Statements, operator: NewOperator): Promise<number> {
   const [row] = await tx`
     insert into operator (name, role, password_hash, created_at)
@@ -73,11 +70,9 @@ export interface OperatorChange {
   name?: string | undefined
   role?: Role | undefined
   status?: number | undefined
-  /** Null removes the password. */
   passwordHash?: string | null
 }
 
-/** Throws 10051 for a name that is taken. */
 export async function updateOperator(tx: Statements, id: number, change: OperatorChange): Promise<void> {
   const { name, role, status, passwordHash } = change
   if (name !== undefined) {
@@ -92,7 +87,6 @@ export async function updateOperator(tx: Statements, id: number, change: Operato
     where id = ${id}`
 }
 
-/** Makes an operator a member of exactly these applications. Throws 10004 for one that does not exist. */
 export async function replaceMemberships(tx: Statements, id: number, appIds: readonly string[]): Promise<void> {
   await tx`delete from operator_application where operator_id = ${id}`
   if (appIds.length === 0) return
@@ -132,19 +126,19 @@ export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: Sh
   )
 }
 
-/** Whether any account has a password. */
+/** Whether any account has a password, so that somebody can sign in. */
 export async function hasOperators(sql: Statements): Promise<boolean> {
   const [row] = await sql`select 1 from operator where password_hash is not null limit 1`
   return row !== undefined
 }
 
-/** The account of the first set-up link, created at the first start; the person who uses the link may rename it. */
+/** The account of the first setup link; the person who uses the link may rename it. */
 export async function ensureFirstOperator(tx: Statements): Promise<number> {
   const [known] = await tx`select id from operator where role = 'admin' order by id limit 1`
   return known?.id ?? (await insertOperator(tx, { name: 'admin', role: 'admin', passwordHash: null }))
 }
 
-/** Stores a set-up link for 24 hours, in place of any earlier one; returns when it expires. */
+/** Replaces the account's earlier setup link; returns when the new one expires. */
 export async function insertSetUp(tx: Statements, operatorId: number, tokenHash: string): Promise<Date> {
   await deleteSetUps(tx, operatorId)
   const [row] = await tx`
@@ -157,7 +151,7 @@ export async function deleteSetUps(tx: Statements, operatorId: number): Promise<
   await tx`delete from operator_setup where operator_id = ${operatorId}`
 }
 
-/** The account of a set-up link. Throws 10052 for an expired or unknown link and for a disabled account. */
+/** Throws 10052 for an expired or unknown link and for a disabled account. */
 export async function requireSetUp(sql: Statements, tokenHash: string): Promise<Pick<Account, 'id' | 'name'>> {
   const [row] = await sql`
     select o.id, o.name from operator_setup s join operator o on o.id = s.operator_id
@@ -200,10 +194,7 @@ export interface NewOperatorKey {
   expiresAt: Date
 }
 
-/**
- * The account that owns a new key; null when the creator is the key of the settings or a key without an owner. The
- * creator's row is locked until the transaction ends. Throws 10002 when it was deleted: its key would have no owner.
- */
+/** Locks the creator's row, or its key could end up without an owner. Throws 10002 if the creator was deleted. */
 async function ownerOfNew(tx: Statements, { operatorId, operatorKeyId }: NewOperatorKey): Promise<number | null> {
   if (operatorId === null && operatorKeyId === null) return null
   const [maker] =
@@ -214,7 +205,7 @@ async function ownerOfNew(tx: Statements, { operatorId, operatorKeyId }: NewOper
   return maker.owner
 }
 
-/** Throws 10002 when the creator was deleted, and 10051 for a name that is taken. */
+/** Throws 10002 if the creator was deleted, and 10051 for a name that is taken. */
 export async function insertOperatorKey(
   tx: Statements,
   key: NewOperatorKey,
@@ -235,7 +226,6 @@ async function requireKey(tx: Statements, id: number, showMoment: ShowMoment): P
   return toKey(row, showMoment)
 }
 
-/** Throws 10055. */
 export async function deleteOperatorKey(
   tx: Statements,
   id: number,
@@ -246,7 +236,7 @@ export async function deleteOperatorKey(
   return key
 }
 
-/** Gives a key another owner. Throws 10055 and 10050. */
+/** Throws 10055 and 10050. */
 export async function replaceKeyOwner(
   tx: Statements,
   id: number,
@@ -261,10 +251,7 @@ export async function replaceKeyOwner(
   return { before, after: await requireKey(tx, id, showMoment) }
 }
 
-/**
- * Locks two accounts, and returns the second one, which takes over what the first one holds. Throws 10001 if the second
- * account does not exist, is not active, or is the first one.
- */
+/** Locks both accounts; returns the heir. Throws 10001 unless it is another, active account. */
 export async function requireHeir(tx: Statements, id: number, heirId: number): Promise<Row> {
   const rows = await tx`
     select id, name, role, status from operator where id in ${tx([id, heirId])} order by id for no key update`
@@ -274,7 +261,6 @@ export async function requireHeir(tx: Statements, id: number, heirId: number): P
   throw invalidRequest([{ field: 'handOverTo', reason }])
 }
 
-/** The keys of an account. */
 export async function keysOf(tx: Statements, operatorId: number, showMoment: ShowMoment): Promise<OperatorKeyRecord[]> {
   const rows = await tx`
     select ${tx.unsafe(keyColumnsSql)} from ${tx.unsafe(keysSql)} where k.operator_id = ${operatorId} order by k.id`

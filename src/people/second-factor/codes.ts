@@ -13,17 +13,13 @@ interface Parts {
   secrets: SecretBox
 }
 
-/** The account whose code is checked, and where the request came from. */
 export interface CodeHolder {
   operatorId: number
   name: string
   address: string
 }
 
-/**
- * Uses up a code of the account's generator, or a recovery code. Throws 10033, and 10007 after too many wrong codes of the
- * account, wherever they came from.
- */
+/** Uses up a code. Throws 10033, and 10007 after too many wrong codes of the account, from any address. */
 export async function useCode({ sql, secrets }: Parts, holder: CodeHolder, typed: string): Promise<void> {
   await counted(sql, holder, async () => {
     const read = readCode(typed)
@@ -32,9 +28,7 @@ export async function useCode({ sql, secrets }: Parts, holder: CodeHolder, typed
   })
 }
 
-/**
- * Counts an attempt before the code is checked, and takes the count back if the code was right. Throws 10033 and 10007.
- */
+/** Counts an attempt before its code is checked; a right code takes the count back. Throws 10033 and 10007. */
 export async function counted(sql: Sql, holder: CodeHolder, isRight: () => Promise<boolean>): Promise<void> {
   const { operatorId, name, address } = holder
   const attempt: attempts.Attempt = { name, operatorId, address, knownBrowser: null, tried: 'code' }

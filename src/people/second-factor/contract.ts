@@ -5,8 +5,6 @@ import { integer, moment, name, named, nullable, onceKey, reasonText } from '../
 import { OperatorRecord } from '../operators/contract.ts'
 import { begunPasskey, factorCode, passkeyMembers } from '../sessions/contract.ts'
 
-// The second factors of the account of a session: code generators, passkeys, and recovery codes that stand in for either.
-
 const folder = '/api/platform/v1/secondFactor'
 const ownFactors = { callers: ['operator'], roles: everyRole } as const
 const changesFactors = { ...ownFactors, asksProof: true, openWithoutFactor: 'toSetUp' } as const

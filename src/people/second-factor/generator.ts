@@ -2,10 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 
 const stepSeconds = 30
-/** The name under which a generator's app lists the code. */
 const issuer = 'Forecourt'
 
-/** A new secret of a code generator: 160 bits, as base32. */
+/** 160 bits, in base32. */
 export function newGeneratorSecret(): string {
   return new Secret({ size: 20 }).base32
 }
@@ -16,24 +15,20 @@ function generatorOf(secret: string, name = ''): TOTP {
   return new TOTP({ ...options, secret: Secret.fromBase32(secret) })
 }
 
-/** The address (otpauth:) with which an app takes over a code generator. */
 export function otpauthUrlOf(secret: string, name: string): string {
   return generatorOf(secret, name).toString()
 }
 
-/**
- * The time step that a code belongs to: the present one, the one before or the one after; undefined for any other code.
- */
+/** The time step of a code: the current one, the one before or after; undefined for any other code. */
 export function stepOfCode(secret: string, code: string, now: Date): number | undefined {
   const delta = generatorOf(secret).validate({ token: code, timestamp: now.getTime(), window: 1 })
   return delta === null ? undefined : Math.floor(now.getTime() / 1000 / stepSeconds) + delta
 }
 
-/** How many recovery codes are made at once. */
 const recoveryCodes = 10
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** New recovery codes: 80 random bits each, as xxxx-xxxx-xxxx-xxxx. */
+/** 80 random bits each, as xxxx-xxxx-xxxx-xxxx. */
 export function newRecoveryCodes(): string[] {
   const letters = () => [...randomBytes(16)].map((byte) => base32[byte % base32.length]).join('')
   return Array.from({ length: recoveryCodes }, () =>
@@ -45,20 +40,17 @@ export function newRecoveryCodes(): string[] {
 
 export type ReadCode = { kind: 'generator'; code: string } | { kind: 'recovery'; code: string }
 
-/** The code as it was meant: an input method may have written its digits full width, and people add spaces. */
+/** Input methods write digits full width, and people add spaces. */
 export const plainCode = (typed: string): string => typed.normalize('NFKC').replace(/\s/g, '')
 
-/** Reads what a person typed; spaces, hyphens and case do not matter. Undefined if it cannot be a code. */
+/** Hyphens and case do not matter; undefined for what cannot be a code. */
 export function readCode(typed: string): ReadCode | undefined {
   const code = plainCode(typed).replaceAll('-', '').toUpperCase()
   if (/^\d{6}$/.test(code)) return { kind: 'generator', code }
   return /^[A-Z2-7]{16}$/.test(code) ? { kind: 'recovery', code } : undefined
 }
 
-/**
- * The stored hash of a recovery code. The code is random, so one SHA-256 is enough; the account's id is hashed with it,
- * so that a stolen table must be guessed account by account.
- */
+/** Codes are random, so one SHA-256 is enough; with the ID, a stolen table must be guessed account by account. */
 export function hashRecoveryCode(operatorId: number, code: string): string {
   const plain = code.replaceAll('-', '').toUpperCase()
   return createHash('sha256').update(`recovery code ${operatorId} ${plain}`).digest('base64')

@@ -25,7 +25,7 @@ interface RelyingParty {
   origin: string
 }
 
-/** The relying party of the service's address; undefined if there can be none, because passkeys need a host name. */
+/** Undefined if the service's address has no host name, which passkeys need. */
 export function relyingPartyOf(publicUrl: string | undefined): RelyingParty | undefined {
   if (publicUrl === undefined) return undefined
   const { hostname, origin } = new URL(publicUrl)
@@ -55,7 +55,7 @@ export interface Begun {
 
 interface Challenge {
   challenge: string
-  /** The account that a new passkey is for; null for a sign-in, which anyone can begin. */
+  /** Null for a sign-in, which anyone can start. */
   operatorId: number | null
 }
 
@@ -66,7 +66,7 @@ function begun({ secrets }: PasskeyParts, options: { challenge: string }, operat
 
 const purposeOf = (operatorId: number | null) => (operatorId === null ? 'passkey' : `passkey of ${operatorId}`)
 
-/** Begins a new passkey. Throws 10001 if the service's address allows none, and if the account has too many. */
+/** Throws 10001 if the service's address allows no passkeys, or the account has too many. */
 export async function beginPasskey(
   parts: PasskeyParts,
   { operatorId, name }: { operatorId: number; name: string },
@@ -98,7 +98,7 @@ export function requireRoom(passkeys: number): void {
   throw invalidRequest([{ field: 'passkeys', reason }])
 }
 
-/** Checks the passkey that a browser has created with a ticket's options, and uses the ticket up. Throws 10001 and 10033. */
+/** Uses the ticket up. Throws 10001 and 10033. */
 export async function checkNewPasskey(
   parts: PasskeyParts,
   operatorId: number,
@@ -107,7 +107,7 @@ export async function checkNewPasskey(
   const party = requireParty(parts)
   const ticket = openTicket<Challenge>(parts.secrets, purposeOf(operatorId), text)
   if (ticket === undefined || isFramed(credential)) throw new Refusal('codeInvalid')
-  // The library throws at anything that is wrong with what was sent.
+  // The library throws for anything invalid.
   const { registrationInfo } = await verifyRegistrationResponse({
     response: credential as RegistrationResponseJSON,
     expectedChallenge: ticket.content.challenge,
@@ -126,7 +126,7 @@ export async function checkNewPasskey(
   }
 }
 
-/** Begins a sign-in by passkey, for anyone. Throws 10001 if the service's address allows no passkeys. */
+/** For anyone. Throws 10001 if the service's address allows no passkeys. */
 export async function beginPasskeySignIn(parts: PasskeyParts): Promise<Begun> {
   const party = requireParty(parts)
   const options = await generateAuthenticationOptions({
@@ -137,10 +137,7 @@ export async function beginPasskeySignIn(parts: PasskeyParts): Promise<Begun> {
   return begun(parts, options, null)
 }
 
-/**
- * The account that a passkey signs in. With `ofOperator`, only a passkey of that account. Throws 10001, and 10031 for anything
- * that is wrong with the passkey; nothing is stored then.
- */
+/** Throws 10001, and 10031 for anything that is wrong with the passkey; nothing is stored then. */
 export async function usePasskey(
   parts: PasskeyParts,
   { ticket: text, credential, ofOperator = null }: { ticket: string; credential: object; ofOperator?: number | null },
@@ -161,8 +158,7 @@ export async function usePasskey(
     expectedOrigin: party.origin,
     expectedRPID: party.id,
     requireUserVerification: true,
-    // The counter is not compared here but where it is stored, so that concurrent requests are compared one after the
-    // other.
+    // 0: the counter is compared where it is stored, so that concurrent requests are compared one by one.
     credential: { id: passkey.credentialId, publicKey: Buffer.from(passkey.publicKey, 'base64url'), counter: 0 },
   }).catch(() => undefined)
   const handle = response.response?.userHandle
@@ -170,7 +166,7 @@ export async function usePasskey(
   if (verified?.verified !== true || !isOwners) throw new Refusal('signInFailed')
   const { newCounter, credentialBackedUp } = verified.authenticationInfo
   const isCounted = await transaction(parts.sql, async (tx) => {
-    // A ticket is used up only by a passkey that is right, so strangers leave no row.
+    // Only a right passkey uses up the ticket, so strangers leave no row.
     if (!(await useOnce(tx, ticket))) return false
     if (await store.countUse(tx, passkey.id, newCounter, credentialBackedUp)) return true
     await tellSuspected(tx, passkey, newCounter, address)
@@ -180,7 +176,7 @@ export async function usePasskey(
   return { operatorId: passkey.operatorId, passkeyId: passkey.id }
 }
 
-/** Whether the passkey was shown or created in a frame of another site's page: the service's pages are never framed. */
+/** Whether a page of another site framed the request: the service's pages are never framed. */
 function isFramed(credential: object): boolean {
   const { clientDataJSON } = (credential as { response?: { clientDataJSON?: unknown } }).response ?? {}
   try {
@@ -194,7 +190,7 @@ function isFramed(credential: object): boolean {
 const isHandleOf = (handle: string, operatorId: number) =>
   Buffer.from(handle, 'base64url').toString() === String(operatorId)
 
-/** Writes an event: a counter that goes back means that there is a copy of the passkey. */
+/** A counter that goes back means that there is a copy of the passkey. */
 async function tellSuspected(tx: Statements, passkey: store.KnownPasskey, counter: number, address: string) {
   const { id: passkeyId, name: passkeyName, operatorId, operatorName } = passkey
   const data = { operatorId, name: operatorName, factor: 'passkey', passkeyId, passkeyName, counter }

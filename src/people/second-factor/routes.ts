@@ -25,7 +25,6 @@ import {
 import { beginPasskey, checkNewPasskey, requireRoom } from './passkeys.ts'
 import * as store from './store.ts'
 
-/** The caller who changes their own factors; it has an account. */
 interface Owner {
   operatorId: number
   name: string
@@ -35,14 +34,13 @@ interface Owner {
 
 type By = Pick<OperationRequest, 'caller' | 'sourceAddress' | 'pending'>
 
-/** Returns the account of a session. Throws 10003 for an operator key and for a session that was begun with one. */
+/** Throws 10003 for an operator key and for a session of one. */
 function requireOwner(caller: Caller): Owner {
   const { operatorId, name, role, sessionId } = caller as OperatorCaller
   if (operatorId === null) throw new Refusal('notPermitted')
   return { operatorId, name, role, sessionId }
 }
 
-/** What the changes of factors have in common. */
 class FactorChanges {
   private readonly parts: SessionParts
 
@@ -63,17 +61,14 @@ class FactorChanges {
     return insertPlatformEvent(tx, { type, actor, subject: operatorId, address, data })
   }
 
-  /** Locks the caller's account, and then checks that the session may still change its factors. */
+  /** Checks under the lock: the session's rights may have changed meanwhile. */
   async lock(tx: Statements, operation: Admission, caller: Caller, { operatorId }: Owner) {
     const account = await store.lockAccount(tx, operatorId)
     await requireStanding(tx, operation, caller, this.parts.rules, { holds: true })
     return account
   }
 
-  /**
-   * Adds a factor to the caller's account; recovery codes come with the first. Throws 10033 if `save` returns false,
-   * because another request was first.
-   */
+  /** Recovery codes come with the first factor. Throws 10033 if `save` returns undefined: another request was first. */
   async add(
     operation: Admission,
     by: By,
@@ -106,7 +101,7 @@ class FactorChanges {
     return codes
   }
 
-  /** Removes one factor. Throws 10056 when there is none, and 10057 for the last one of a role that asks for one. */
+  /** Throws 10056 if there is none, and 10057 for the last one of a role that requires one. */
   async remove(
     operation: Admission,
     by: By,

@@ -5,17 +5,13 @@ import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { SecondFactors } from './contract.ts'
 
-/**
- * Locks an account, so that two changes of its factors cannot each remove the last factor that the other one leaves.
- * Throws 10050.
- */
+/** Locks an account, so that two changes cannot each remove the last factor that the other one leaves. Throws 10050. */
 export async function lockAccount(tx: Statements, operatorId: number): Promise<{ role: string }> {
   const [row] = await tx<{ role: string }[]>`select role from operator where id = ${operatorId} for no key update`
   if (row === undefined) throw new Refusal('operatorNotFound')
   return row
 }
 
-/** The factors of an account, without whether its role requires one. */
 export async function readFactors(
   sql: Statements,
   operatorId: number,
@@ -39,7 +35,6 @@ export async function readFactors(
   }
 }
 
-/** Stores the sealed secret of a generator that was shown, until the person confirms it with a code. */
 export async function keepDraft(tx: Statements, operatorId: number, secret: string): Promise<void> {
   await tx`
     insert into operator_totp_draft (operator_id, secret, expires_at)
@@ -47,10 +42,7 @@ export async function keepDraft(tx: Statements, operatorId: number, secret: stri
     on conflict (operator_id) do update set secret = excluded.secret, expires_at = excluded.expires_at`
 }
 
-/**
- * A sealed secret, and the present moment by the database's clock, so that codes are compared in the same way by every
- * process.
- */
+/** `now` is the database's clock, so that every process compares codes alike. */
 export interface Generator {
   secret: string
   now: Date
@@ -69,10 +61,7 @@ export async function findGenerator(sql: Statements, operatorId: number): Promis
   return row
 }
 
-/**
- * Makes the draft the account's generator, in place of an earlier one. The code of `step` counts as used. Returns false
- * if another request was first.
- */
+/** The code of `step` counts as used. Returns false if another request was first. */
 export async function saveGenerator(
   tx: Statements,
   operatorId: number,
@@ -88,7 +77,7 @@ export async function saveGenerator(
   return true
 }
 
-/** Marks a time step and all earlier ones as used. Returns false if the step was used before, in any process. */
+/** Uses up this step and earlier ones. Returns false if it was used before, in any process. */
 export async function useStep(sql: Statements, operatorId: number, secret: string, step: number): Promise<boolean> {
   const used = await sql`
     update operator_totp set used_step = ${step}, used_at = now()
@@ -96,7 +85,7 @@ export async function useStep(sql: Statements, operatorId: number, secret: strin
   return used.count === 1
 }
 
-/** Uses up a recovery code. Returns how many are left; undefined if the account has no such code, or it was used. */
+/** Returns how many are left; undefined for an unknown or used code. */
 export async function useRecoveryCode(
   tx: Statements,
   operatorId: number,
@@ -120,13 +109,12 @@ export async function replaceRecoveryCodes(
     select ${operatorId}, code_hash from unnest(${textArray(codeHashes)}::text[]) as c (code_hash)`
 }
 
-/** Removes the generator; false when there is none. */
 export async function deleteGenerator(tx: Statements, operatorId: number): Promise<boolean> {
   return (await tx`delete from operator_totp where operator_id = ${operatorId}`).count === 1
 }
 
 export interface NewPasskey {
-  /** Both as base64url. */
+  /** Both in base64url. */
   credentialId: string
   publicKey: string
   signCount: number
@@ -140,13 +128,12 @@ export interface KnownPasskey extends Omit<NewPasskey, 'signCount' | 'isSynced'>
   operatorName: string
 }
 
-/** The credential ids of an account's passkeys. */
 export async function passkeysOf(sql: Statements, operatorId: number): Promise<string[]> {
   const rows = await sql`select credential_id from operator_passkey where operator_id = ${operatorId}`
   return rows.map((row) => row.credential_id)
 }
 
-/** Stores a passkey. Returns its id; undefined if an account already has it. */
+/** Returns its ID; undefined if an account has this passkey. */
 export async function insertPasskey(
   tx: Statements,
   operatorId: number,
@@ -160,7 +147,6 @@ export async function insertPasskey(
   return row?.id
 }
 
-/** Whether a passkey is still its account's. */
 export async function hasPasskey(sql: Statements, operatorId: number, id: number): Promise<boolean> {
   const [row] = await sql`select 1 from operator_passkey where id = ${id} and operator_id = ${operatorId}`
   return row !== undefined
@@ -182,7 +168,7 @@ export async function findPasskey(sql: Statements, credentialId: string): Promis
   )
 }
 
-/** Stores a use of a passkey. Returns false if its counter is not above the last one; synced passkeys stay at 0. */
+/** Returns false if the counter is not above the last one; synced passkeys stay at 0. */
 export async function countUse(tx: Statements, id: number, counter: number, isSynced: boolean): Promise<boolean> {
   const counted = await tx`
     update operator_passkey set sign_count = ${counter}, is_synced = ${isSynced}, used_at = now()
@@ -190,14 +176,12 @@ export async function countUse(tx: Statements, id: number, counter: number, isSy
   return counted.count === 1
 }
 
-/** Removes a passkey. Returns its name; undefined when the account has none with this id. */
 export async function deletePasskey(tx: Statements, operatorId: number, id: number): Promise<string | undefined> {
   const [row] = await tx`
     delete from operator_passkey where id = ${id} and operator_id = ${operatorId} returning name`
   return row?.name
 }
 
-/** Removes every factor of an account, and a generator that was begun. */
 export async function deleteFactors(tx: Statements, operatorId: number): Promise<void> {
   await tx`delete from operator_totp where operator_id = ${operatorId}`
   await tx`delete from operator_totp_draft where operator_id = ${operatorId}`
@@ -205,7 +189,6 @@ export async function deleteFactors(tx: Statements, operatorId: number): Promise
   await tx`delete from operator_recovery_code where operator_id = ${operatorId}`
 }
 
-/** Prunes secrets of generators of which no code came in time. */
 export async function deleteOldDrafts(sql: Statements): Promise<number> {
   return (await sql`delete from operator_totp_draft where expires_at < now()`).count
 }

@@ -19,26 +19,23 @@ import {
   textOneOf,
 } from '../../vocabulary/values.ts'
 
-// A person or a key acts in the console by a session. A key also works as a bearer token, without a session.
-
 const folder = '/api/platform/v1/session'
 const ofEveryone = { callers: ['operator'], roles: everyRole, openWithoutFactor: 'always' } as const
 
-/** A password at sign-in may be any text: the rules apply only when it is set. */
+/** Any text: the rules for passwords apply only when one is set. */
 export const triedPassword = Type.String({
   minLength: 1,
   maxLength: 256,
   [reasonKey]: { en: 'must be a string of 1 to 256 characters', zh: '必须是 1 至 256 个字符的字符串' },
 })
 
-/** A code of a code generator, or a recovery code. */
 export const factorCode = described(text(64), 'A 6-digit code from the authenticator app, or a recovery code.')
 
 const ticket = Object.assign(text(4096, 'The ticket from the options. Works once, for 5 minutes.'), {
   examples: ['MWU0YWZk'],
 })
 
-/** What the browser makes of the options of a passkey; the library that checks it looks at the members. */
+/** The WebAuthn library checks its members. */
 const credential = Type.Unsafe<object>({
   type: 'object',
   description: 'The credential as JSON (`PublicKeyCredential.toJSON()`).',
@@ -46,11 +43,9 @@ const credential = Type.Unsafe<object>({
   [reasonKey]: { en: 'must be a JSON object', zh: '必须是 JSON 对象' },
 })
 
-/** A passkey, made of the options of a ticket. */
 export const passkeyMembers = { ticket, credential }
 const byPasskey = { ticket: optional(ticket), credential: optional(credential) }
 
-/** The options of a passkey, with their ticket. */
 export const begunPasskey = (call: string) => {
   const description = `The options for \`${call}\`, as JSON.`
   return Type.Object({ options: Type.Unsafe<object>({ type: 'object', description, examples: [{}] }), ticket })
@@ -103,7 +98,7 @@ export const SessionRecord = named(
 )
 export type SessionRecord = Static<typeof SessionRecord>
 
-/** The caller's own session, with what its account can do by itself: only admins read accounts. */
+/** With what the account can do, because only admins can read accounts. */
 export const OwnSession = extended(SessionRecord, {
   source: nullable(
     Type.Integer({

@@ -3,15 +3,12 @@ import { Turns } from '../../runtime/turns.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 
-/** argon2id with the parameters that OWASP recommends for interactive sign-in: 19 MiB, two passes. */
+/** OWASP's parameters of argon2id for interactive sign-in: 19 MiB, two passes. */
 const hashing = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const hashes = new Turns({ atOnce: limits.hashesAtOnce, waiting: limits.hashesWaiting, full: unavailable })
 
-/**
- * A password in the form in which it is hashed: keyboards and systems write the same letters composed or decomposed, and an
- * input method may write them full width (NFKC).
- */
+/** Keyboards write the same letters composed or decomposed, and input methods write them full width. */
 function normalPassword(password: string): string {
   return password.normalize('NFKC')
 }
@@ -20,7 +17,7 @@ export function hashPassword(password: string): Promise<string> {
   return hashes.run('', undefined, () => hash(normalPassword(password), hashing))
 }
 
-/** Hashes of earlier versions are of a password as it was typed. */
+/** Older hashes are of a password as it was typed. */
 export async function isPasswordOf(passwordHash: string, password: string): Promise<boolean> {
   const normal = normalPassword(password)
   const fits = (typed: string) => hashes.run('', undefined, () => verify(passwordHash, typed))

@@ -8,7 +8,6 @@ import * as attempts from '../sign-in-attempts/store.ts'
 import { checkPassword, type SessionParts, type Source } from './sign-in.ts'
 import * as store from './store.ts'
 
-/** What people show to sign in, or to prove anew who they are. */
 export interface Credentials {
   name?: string | null
   password?: string | null
@@ -18,13 +17,12 @@ export interface Credentials {
   credential?: object | null | ''
 }
 
-/** A session whose person proves anew who they are. */
 interface Proving {
   caller: OperatorCaller
   sessionId: number
 }
 
-/** The code of an account that has a second factor. Throws 10032, 10033 and 10007. */
+/** Throws 10032, 10033 and 10007. */
 export async function requireCode(
   parts: SessionParts,
   { id, name }: Pick<store.Account, 'id' | 'name'>,
@@ -35,14 +33,10 @@ export async function requireCode(
   await useCode(parts, { operatorId: id, name, address: source.sourceAddress() }, code)
 }
 
-/** Whether a request shows a passkey. */
 export const isPasskeyGiven = ({ ticket, credential }: Credentials): boolean =>
   given(ticket) !== null || given(credential) !== null
 
-/**
- * The account whose passkey a request shows. With `ofOperator`, the passkey of another account is a wrong one. Throws 10001,
- * 10007 and 10031.
- */
+/** With `ofOperator`, a passkey of another account is a wrong one. Throws 10001, 10007 and 10031. */
 export async function requirePasskey(
   parts: SessionParts,
   body: Credentials,
@@ -58,16 +52,13 @@ export async function requirePasskey(
   )
 }
 
-/** What a session has shown: our second factor, and whether it is a proof of its person. */
+/** `isProof`: enough to confirm the person's identity. */
 export interface Shown {
   factor: 'code' | 'passkey' | null
   isProof: boolean
 }
 
-/**
- * Checks a new proof of a session's person (contract §12.4), or the factor that a session lacks. Throws 10001, 10007, 10031,
- * 10032 and 10033.
- */
+/** An identity confirmation (contract §12.4), or the missing factor. Throws 10001, 10007, 10031, 10032, 10033. */
 export async function requireProof(
   parts: SessionParts,
   { caller, sessionId }: Proving,
@@ -82,8 +73,7 @@ export async function requireProof(
   }
   const [password, code] = [given(body.password), given(body.code)]
   const account = await store.requireAccount(parts.sql, operatorId)
-  // A code alone shows the factor that a session lacks, and completes a proof that the provider began. One factor alone is
-  // not a proof.
+  // A code alone is the factor that the session lacks, or completes a proof that the provider began.
   if (code !== null && password === null) {
     const isProof = await store.hasProviderProof(parts.sql, sessionId)
     if (caller.lacks === 'show' || isProof) {

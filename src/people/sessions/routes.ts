@@ -22,7 +22,6 @@ import * as store from './store.ts'
 
 interface Parts extends SessionParts {
   metrics: Metrics
-  /** The provider of single sign-on, if there is one. */
   provider: { endSessionUrl(idToken: string | null): Promise<string | null> } | undefined
   config: Pick<
     Config,
@@ -67,7 +66,6 @@ export function sessionRoutes(parts: Parts): Handler[] {
     return beginSession(parts, session, source, (tx) => store.isUnchanged(tx, account))
   }
 
-  /** The address at which the person signs out at the provider; null if the session did not begin there. */
   async function signOutUrlOf(operatorId: number | null, idToken: string | null | undefined): Promise<string | null> {
     if (parts.provider === undefined || idToken === undefined || operatorId === null) return null
     const opened = idToken === null ? null : openSealed(parts.secrets, operatorId, idToken)
@@ -152,7 +150,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       if (seesAll(caller as OperatorCaller)) {
         return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, parts)
       }
-      // A caller without an account (a key) sees only its current session, if it has one.
+      // A caller without an account (a key) sees only its current session.
       const own =
         operatorId === null ? { operatorId: null, sessionId: sessionId ?? 0 } : { operatorId, sessionId: null }
       return store.pageOfSessions(sql, { ...query, ...own }, parts)
@@ -160,19 +158,16 @@ export function sessionRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/**
- * Whether a caller may see and end the sessions of everybody. An admin's session that still lacks its factor may not.
- */
+/** An admin's session that lacks its factor sees and ends only those of its account. */
 const seesAll = ({ role, lacks }: OperatorCaller) => role === 'admin' && lacks === null
 
-/** The members for a caller with a bearer key, which has no session. */
 const noSessionMembers = {
   ...{ userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null },
   ...{ method: null, isLimited: false, confirmedUntil: null },
   ...{ source: null, isLinked: false, hasPassword: false },
 }
 
-/** Opens a sealed text. Null if it cannot be opened, for example because its key is no longer held. */
+/** Null if it cannot be opened, for example because its encryption key is no longer held. */
 function openSealed(secrets: SecretBox, operatorId: number, sealed: string): string | null {
   try {
     return secrets.openOnce(sealedFor(operatorId), sealed)

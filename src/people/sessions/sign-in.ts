@@ -18,7 +18,7 @@ import type { SessionRecord } from './contract.ts'
 import { hashPassword, isPasswordOf } from './passwords.ts'
 import * as store from './store.ts'
 
-/** The hash with which a password for an unknown name is compared, so that it takes as long as for a known name. */
+/** Compared for an unknown name, so that it takes as long as a known one. */
 let decoy: Promise<string> | undefined
 
 export interface SessionParts {
@@ -27,29 +27,21 @@ export interface SessionParts {
   rules: SessionRules
   secrets: SecretBox
   cookies: Cookies
-  /** The service's address, of which passkeys are. */
   publicUrl: string | undefined
   showMoment: ShowMoment
 }
 
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
-/** What an account must show besides the right password. Throws if it does not. */
 type FurtherCheck = (account: store.Account, attempt: attempts.Attempt) => Promise<void>
 
 /** Refusals that say nothing against the password. */
 const rightPassword: readonly RefusalName[] = ['secondFactorRequired', 'passwordSignInOff']
 
-/**
- * A password costs two counting transactions and a hash. Past the bound none of this is begun, so that a crowd takes up
- * no connection of the database.
- */
+/** Past the bound, no password begins its transactions: a crowd takes up no connection of the database. */
 const checks = new Turns({ atOnce: limits.passwordsAtOnce, waiting: limits.passwordsWaiting, full: unavailable })
 
-/**
- * The account with this name and password, which also passes the further check. Throws 10031, 10007, and 50003 when too
- * many passwords wait.
- */
+/** Throws 10031, 10007, and 50003 if too many passwords wait. */
 export function checkPassword(
   parts: Pick<SessionParts, 'sql' | 'cookies'>,
   shown: { name: string; password: string },
@@ -96,10 +88,7 @@ async function check(
   })
 }
 
-/**
- * Settles the count of an attempt whose password was right and whose further check was refused. Throws the error of
- * that check.
- */
+/** For a right password whose further check was refused. Throws the error of that check. */
 async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown): Promise<never> {
   const refusal = error instanceof Refusal ? error.refusal : undefined
   if (refusal !== undefined && rightPassword.includes(refusal)) await attempts.forgetAttempts(sql, attempt)
@@ -110,10 +99,8 @@ async function settleRefused(sql: Sql, attempt: attempts.Attempt, error: unknown
 }
 
 /**
- * Begins a session and returns the response with its cookie. Ends the browser's previous session and the account's
- * oldest beyond the limit. `isStill` asks, under the account's lock, whether what was shown still counts: it may have changed
- * while the sign-in waited. Throws 10031 when it does not, or the holder has lost its access. `formerHash` is the hash of the
- * browser's previous session, for a request with which its cookie does not come.
+ * Ends the browser's previous session (`formerHash`, if its cookie does not come) and the account's oldest beyond the
+ * limit. `isStill` asks under the account's lock whether what was shown still counts. Throws 10031 if not.
  */
 export async function beginSession(
   { sql, callers, cookies, ...shown }: SessionParts,
@@ -162,10 +149,7 @@ interface By {
   address: string
 }
 
-/**
- * Ends sessions, each with its event. The locks of people's transactions come in one order everywhere: all accounts, an account,
- * its sessions, its factors, and last the log, which an event takes.
- */
+/** Order of locks everywhere: all accounts, one account, its sessions, its factors, and last the log (for an event). */
 export async function endSessions(
   tx: Statements,
   ids: readonly number[],
@@ -181,20 +165,17 @@ async function tellEnded(tx: Statements, ended: readonly SessionRecord[], by: By
 
 const daySeconds = 86_400
 
-/** A response that also deletes the session's cookie; the browser stays marked. */
+/** The browser stays marked. */
 export function withoutSession(cookies: Cookies, data: object, source: Source): JsonText {
   return withCookies(data, [cookies.clear(source, 'session'), ...markOf(cookies, source)])
 }
 
-/** A sign-in's response. It also marks the browser, unless it is marked; the mark lasts longer than the session. */
+/** Marks the browser, unless it is marked; the mark lasts longer than the session. */
 export function withMark(cookies: Cookies, data: object, source: Source): JsonText {
   return withCookies(data, markOf(cookies, source))
 }
 
-/**
- * The hashes of a browser's marks. A mark is the token of a session that an account began in this browser: in the
- * session's cookie while that lasts, and in a second cookie that lasts longer.
- */
+/** The token of a session marks its browser: in the session's cookie, and in a second one that lasts longer. */
 function browserMarks(cookies: Cookies, source: Source): string[] {
   const marks = [cookies.find(source, 'session'), cookies.find(source, 'browser')]
   return marks.filter((mark) => mark !== undefined).map(hashSecret)

@@ -17,7 +17,7 @@ import { Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
 import { type OwnSession, pageSessions, type SessionRecord, type SignInMethod } from './contract.ts'
 
-/** Compares names by the expression of the unique index, which folds case and look-alike variants of characters. */
+/** By the expression of the unique index, which folds case and look-alike variants of characters. */
 export function sameName(sql: Statements, name: string) {
   return sql`lower(normalize(name, NFKC)) = lower(normalize(${name}, NFKC))`
 }
@@ -26,7 +26,7 @@ export interface Account {
   id: number
   name: string
   role: Role
-  /** Null for an account that cannot sign in by password. */
+  /** Null if the account cannot sign in with a password. */
   passwordHash: string | null
   hasFactor: boolean
 }
@@ -45,14 +45,12 @@ export async function findAccount(sql: Statements, name: string): Promise<Accoun
   return row && toAccount(row)
 }
 
-/** Throws 10050. */
 export async function requireAccount(sql: Statements, id: number): Promise<Account> {
   const [row] = await sql`select ${sql.unsafe(accountColumnsSql)} from operator where id = ${id}`
   if (row === undefined) throw new Refusal('operatorNotFound')
   return toAccount(row)
 }
 
-/** Whether an account's password and factor are still those that were checked. */
 export async function isUnchanged(
   tx: Statements,
   { id, passwordHash, hasFactor }: Pick<Account, 'id' | 'passwordHash' | 'hasFactor'>,
@@ -61,10 +59,9 @@ export async function isUnchanged(
   return now.passwordHash === passwordHash && now.hasFactor === hasFactor
 }
 
-/** How many days a browser stays known after the last sign-in from it. */
+/** How long a browser stays known after the last sign-in from it. */
 export const browserDays = 180
 
-/** Finds which of a browser's marks the account knows; null for none. */
 export async function findBrowser(
   sql: Statements,
   operatorId: number,
@@ -78,7 +75,6 @@ export async function findBrowser(
   return row?.token_hash ?? null
 }
 
-/** Stores the new mark of a browser from which an account signs in, in place of the marks that it sent. */
 export async function keepBrowser(
   tx: Statements,
   operatorId: number,
@@ -95,12 +91,12 @@ export async function keepBrowser(
     insert into operator_browser (token_hash, operator_id, seen_at) values (${tokenHash}, ${operatorId}, now())`
 }
 
-/** Forgets an account's browsers at a reset, because any of them may be in the wrong hands. */
+/** At a reset, any of them may be in the wrong hands. */
 export async function forgetBrowsers(tx: Statements, operatorId: number): Promise<void> {
   await tx`delete from operator_browser where operator_id = ${operatorId}`
 }
 
-/** Who has a session: exactly one member is set. */
+/** Exactly one member is set. */
 export interface SessionHolder {
   operatorId: number | null
   operatorKeyId: number | null
@@ -112,11 +108,11 @@ export interface NewSession extends SessionHolder {
   tokenHash: string
   userAgent: string | null
   address: string
-  /** For a session by single sign-on: the longest that it lasts, the provider's id of it, and its ID token, sealed. */
+  /** For single sign-on. `hours`: the longest that the session lasts; `idToken` is sealed. */
   signOn?: { hours: number; providerSession: string | null; idToken: string | null }
 }
 
-/** A new session, which begins with a proof. Locks the account's row until the transaction ends. */
+/** Locks the account's row until the transaction ends. */
 export async function insertSession(tx: Statements, session: NewSession): Promise<void> {
   const { tokenHash, userAgent, address, method, signOn, ...holder } = session
   const hours = Math.min(idleSessionHours, signOn?.hours ?? idleSessionHours)
@@ -132,10 +128,7 @@ export async function insertSession(tx: Statements, session: NewSession): Promis
   }
 }
 
-/**
- * The sessions that end because this one began: the same browser's previous one, and the account's oldest beyond the
- * limit. `insertSession` has locked the account's row, so two concurrent sign-ins count each other's sessions.
- */
+/** `insertSession` has locked the account's row, so concurrent sign-ins count each other's sessions. */
 export async function sessionsReplacedBy(
   tx: Statements,
   sessionId: number,
@@ -158,18 +151,16 @@ export async function deleteSessionsOf(tx: Statements, operatorId: number, excep
       order by id for update)`
 }
 
-/** Stores that a session's person has just given a new proof. */
 export async function noteProof(tx: Statements, id: number): Promise<void> {
   await tx`
     update operator_session set confirmed_at = clock_timestamp(), provider_proven_at = null where id = ${id}`
 }
 
-/** Stores that a session's person has just signed in anew at the provider, and still owes our second factor. */
+/** A second factor must still complete this proof. */
 export async function noteProviderProof(tx: Statements, id: number): Promise<void> {
   await tx`update operator_session set provider_proven_at = clock_timestamp() where id = ${id}`
 }
 
-/** Whether a session's person has just signed in anew at the provider, and a second factor makes that a proof. */
 export async function hasProviderProof(sql: Statements, id: number): Promise<boolean> {
   const [row] = await sql`
     select 1 from operator_session
@@ -177,7 +168,6 @@ export async function hasProviderProof(sql: Statements, id: number): Promise<boo
   return row !== undefined
 }
 
-/** Stores that a session which began without our second factor has shown it or set it up. */
 export async function noteShown(tx: Statements, id: number, factor: 'code' | 'passkey'): Promise<void> {
   await tx`
     update operator_session set has_shown_factor = true,
@@ -185,7 +175,6 @@ export async function noteShown(tx: Statements, id: number, factor: 'code' | 'pa
     where id = ${id}`
 }
 
-/** Whether a session is one of the operator key with this hash. */
 export async function isSessionOfKey(sql: Statements, id: number, keyHash: string): Promise<boolean> {
   const [row] = await sql`
     select 1 from operator_session s left join operator_key k on k.id = s.operator_key_id
@@ -193,7 +182,7 @@ export async function isSessionOfKey(sql: Statements, id: number, keyHash: strin
   return row !== undefined
 }
 
-/** The ID token of a session by single sign-on, sealed; undefined for any other session. */
+/** Sealed; undefined for a session without single sign-on. */
 export async function findIdToken(sql: Statements, id: number): Promise<string | null | undefined> {
   const [row] = await sql`select id_token from operator_session where id = ${id} and method like 'signOn%'`
   return row?.id_token
@@ -204,7 +193,7 @@ export async function sessionsOfAccount(sql: Statements, operatorId: number): Pr
   return rows.map(({ id }) => id)
 }
 
-/** Ends sessions, in the order in which every transaction locks them. Returns the sessions that existed. */
+/** By ID, the order in which every transaction locks them. Returns the sessions that existed. */
 export async function deleteSessions(
   tx: Statements,
   ids: readonly number[],
@@ -218,7 +207,6 @@ export async function deleteSessions(
   return ended
 }
 
-/** Ends one session, with `ofOperator` only one of that operator. Returns it; undefined when there was none. */
 export async function deleteSession(
   tx: Statements,
   id: number,
@@ -234,7 +222,6 @@ export async function deleteSession(
   return row && toSession(row, shown)
 }
 
-/** What it takes to show a session. */
 export interface SessionView {
   showMoment: ShowMoment
   rules: SessionRules
@@ -261,7 +248,7 @@ function toSession(row: Row, { showMoment, rules }: SessionView): SessionRecord 
 
 const sessionColumnsSql = `s.id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at, ${actingColumns}`
 
-/** A caller's own session. Throws 10002: it may have ended while this process still remembers it. */
+/** Throws 10002: the session may have ended while this process still remembers it. */
 export async function requireSession(sql: Statements, id: number, shown: SessionView): Promise<SessionRecord> {
   const [row] = await sql`
     select ${sql.unsafe(sessionColumnsSql)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
@@ -269,7 +256,6 @@ export async function requireSession(sql: Statements, id: number, shown: Session
   return toSession(row, shown)
 }
 
-/** A caller's own session, with what its account can do by itself. Throws 10002. */
 export async function requireOwnSession(sql: Statements, id: number, shown: SessionView): Promise<OwnSession> {
   const [row] = await sql`
     select ${sql.unsafe(sessionColumnsSql)}, case when s.operator_id is not null then o.source end as source,
@@ -281,7 +267,6 @@ export async function requireOwnSession(sql: Statements, id: number, shown: Sess
   return { ...toSession(row, shown), source, isLinked, hasPassword }
 }
 
-/** Pages through living sessions: all, one operator's, or only `sessionId`. */
 export function pageOfSessions(
   sql: Sql,
   filter: PageQuery & { operatorId: number | null; sessionId: number | null },
@@ -297,7 +282,7 @@ export function pageOfSessions(
   )
 }
 
-/** Prunes at most `limit` expired sessions, and all browsers that are no longer known; returns how many sessions. */
+/** Also deletes browsers that are no longer known; returns how many sessions. */
 export async function deleteEndedSessions(sql: Statements, limit: number): Promise<number> {
   const sessions = await sql`
     delete from operator_session where id in (

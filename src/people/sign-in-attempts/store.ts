@@ -7,28 +7,23 @@ import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { Refusal, unavailable } from '../../vocabulary/refusals.ts'
 
-// Sign-in attempts are counted by name and by source before the password is checked; a right password takes them back.
-// Codes of a second factor are counted by their account alone, and a right one takes back only itself: somebody else
-// who knows the password must not gain guesses when its owner signs in.
+// Attempts are counted by name and by source before the password is checked; a right password takes them back. Codes of
+// a second factor are counted by account alone, and a right one takes back only itself: somebody who knows the password
+// must not gain guesses when the owner signs in.
 
-/** A sign-in attempt. No event holds a name that no account has, because people type passwords into its field. */
+/** No event holds a name that no account has, because people type passwords into its field. */
 export interface Attempt {
   name: string
-  /** The account with that name, if there is one. */
   operatorId: number | null
   address: string
   /** The SHA-256 of the mark of a browser that this account has signed in from; null for any other browser. */
   knownBrowser: string | null
-  /** What was tried, if not a password: a code of the account, or a credential that counts against its source only. */
+  /** If not a password: a code of the account, or a credential that counts against its source only. */
   tried?: 'code' | 'credential'
-  /** How long it waits for those under way, if not as long as others. */
   waitMs?: number
 }
 
-/**
- * Attempts of one source, or with one name, wait for each other's rows. They wait here, in order, so that they do not
- * each hold a database connection.
- */
+/** Attempts of one source or name wait for each other's rows: here, in order, without a database connection. */
 const counts = new Turns({ atOnce: limits.attemptsAtOnce, waiting: limits.attemptsWaiting, full: unavailable })
 const counting = <Answer>(sql: Sql, run: (tx: Statements) => Promise<Answer>) =>
   counts.run('', undefined, () => transaction(sql, run))
@@ -39,10 +34,7 @@ interface Limit {
   what: 'browser' | 'source' | 'nameAndSource' | 'name' | 'code'
 }
 
-/**
- * The limits that an attempt counts towards, in the order in which their rows are locked. A browser that the account
- * has signed in from has a limit of its own, so that strangers cannot exhaust it.
- */
+/** In the order of locking. A known browser has a limit of its own, so that strangers cannot exhaust it. */
 function limitsOf({ name, operatorId, address, knownBrowser, tried }: Attempt): [Limit, ...Limit[]] {
   if (tried === 'code') return [{ key: `code ${operatorId}`, most: limits.wrongCodes, what: 'code' }]
   if (tried === 'credential') return [{ key: `source ${sourceNetwork(address)}`, most: 100, what: 'source' }]
@@ -59,15 +51,14 @@ function limitsOf({ name, operatorId, address, knownBrowser, tried }: Attempt): 
 const isExpiredSql = `a.since < now() - interval '${limits.wrongPasswordMinutes} minutes'`
 const secondsLeftSql = `ceil(extract(epoch from since + interval '${limits.wrongPasswordMinutes} minutes' - now()))::integer`
 
-/** The requests of this process that wait for the outcome of others, by the limit that they would be past. */
+/** Requests of this process that wait for the results of others, by the limit in their way. */
 const waiting = new Map<string, (() => void)[]>()
-/** Attempts whose count has been settled by what they were: right, or not an attempt at all. */
+/** Attempts whose count is settled: right, or not an attempt at all. */
 const settled = new WeakSet<Attempt>()
 
 /**
- * Runs an attempt, which is counted from its beginning; `run` takes the count back unless it failed. Attempts under way, in
- * any process, are not failures: one that would be past a limit with them waits for them, a little. Past a limit, counts
- * nothing and throws 10007 with `Retry-After`.
+ * Counts an attempt from its beginning; `run` takes the count back unless it failed. An attempt that would be past a
+ * limit with those under way waits a little for them. Past a limit, throws 10007 with `Retry-After` and counts nothing.
  */
 export async function counted<Result>(sql: Sql, attempt: Attempt, run: () => Promise<Result>): Promise<Result> {
   await enter(sql, attempt)
@@ -77,13 +68,12 @@ export async function counted<Result>(sql: Sql, attempt: Attempt, run: () => Pro
   try {
     return await run()
   } finally {
-    // A database that is away believes it to be under way for a while.
+    // If the database is away, it counts as under way for a while.
     if (!settled.has(attempt)) await counting(sql, (tx) => settle(tx, limitsOf(attempt), 0)).catch(() => {})
     for (const key of keys) wakeOne(key)
   }
 }
 
-/** Counts an attempt once it is within its limits. Throws 10007. */
 async function enter(sql: Sql, attempt: Attempt): Promise<void> {
   const until = performance.now() + (attempt.waitMs ?? limits.attemptWaitMs)
   for (;;) {
@@ -101,10 +91,9 @@ async function enter(sql: Sql, attempt: Attempt): Promise<void> {
   }
 }
 
-/** How soon the first of those that wait looks again: the attempts that it waits for may be in other processes. */
+/** The attempts that it waits for may be in other processes, which wake nobody here. */
 const lookAgainMs = 200
 
-/** Waits until it may be this attempt's turn to look again. */
 function othersEnd(key: string, mostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const others = waiting.get(key) ?? []
@@ -121,7 +110,7 @@ function othersEnd(key: string, mostMs: number): Promise<void> {
   })
 }
 
-/** Lets the first look for all: it wakes the next one once there is room, or no hope. */
+/** The first looks for all: it wakes the next one once there is room, or no hope. */
 function wakeFirst(key: string, others: (() => void)[]): void {
   setTimeout(() => {
     if (waiting.get(key) !== others) return
@@ -136,12 +125,7 @@ function wakeOne(key: string): void {
 
 const livingSql = 'a.under_way_until > now()'
 
-/**
- * Counts an attempt; concurrent ones all count. Returns the limit that it would be past, if any, and counts nothing.
- *
- * A password waits while it holds one of few places, so it does not wait for the other attempts of its source, which may
- * take as long as the provider of single sign-on: it goes on beside them.
- */
+/** Returns the limit in the way. A password does not wait for the slow sign-ons of its source: its place is scarce. */
 function count(sql: Sql, attempt: Attempt): Promise<PastLimit | undefined> {
   return counting(sql, async (tx) => {
     for (const limit of limitsOf(attempt)) {
@@ -179,7 +163,7 @@ class PastLimit extends Error {
   }
 }
 
-/** A right password shows that the person's earlier attempts were not guesses: they are taken back from every limit. */
+/** A right password shows that the person's earlier attempts were not guesses: all of them are taken back. */
 export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> {
   await counting(sql, async (tx) => {
     const limits = limitsOf(attempt)
@@ -190,16 +174,12 @@ export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> 
   settled.add(attempt)
 }
 
-/**
- * Takes an attempt back from its limits: its code, passkey or single sign-on was right, or it failed for another reason
- * than a wrong credential.
- */
+/** Takes only this attempt back: it was right, or failed for another reason than a wrong credential. */
 export async function uncountAttempt(sql: Sql, attempt: Attempt): Promise<void> {
   await counting(sql, (tx) => settle(tx, limitsOf(attempt), 1))
   settled.add(attempt)
 }
 
-/** Ends an attempt that was under way, and takes failures back. */
 async function settle(tx: Statements, limits: Limit[], failures: number): Promise<void> {
   for (const { key } of limits) {
     await tx`
@@ -209,10 +189,7 @@ async function settle(tx: Statements, limits: Limit[], failures: number): Promis
   }
 }
 
-/**
- * Runs an attempt with a credential that is either right or refused with 10031: one that fails is logged, and every other
- * outcome takes its count back. Throws 10007 and what `run` throws.
- */
+/** Logs a credential refused with 10031; any other result takes the count back. Throws 10007 and what `run` throws. */
 export function judged<Result>(
   sql: Sql,
   attempt: Attempt,
@@ -232,12 +209,12 @@ export function judged<Result>(
 
 const isSignInFailed = (error: unknown) => error instanceof Refusal && error.refusal === 'signInFailed'
 
-/** An attempt whose credential names nobody: it counts against its source alone. */
+/** The credential names nobody: it counts against its source alone. */
 export const attemptFrom = (address: string, waitMs: number = limits.attemptWaitMs): Attempt => ({
   ...{ name: '', operatorId: null, address, knownBrowser: null, tried: 'credential', waitMs },
 })
 
-/** Logs a refused sign-in at once; of one name and source at most one event a minute, which holds a count. */
+/** At most one event a minute for a name and source, with a count. */
 export async function logRefused(sql: Sql, attempt: Attempt): Promise<void> {
   const limits = limitsOf(attempt)
   // Attempts with unknown names are grouped by source, or each made-up name would be an event.
@@ -268,7 +245,6 @@ async function logUnlogged(tx: Statements, { key, unlogged_count, operator_id, a
   await tx`update sign_in_attempt set unlogged_count = 0, logged_at = now() where key = ${key}`
 }
 
-/** Logs a reached limit once for as long as it holds. */
 async function logLocked(sql: Sql, { operatorId, address }: Attempt, { limit, seconds }: PastLimit): Promise<void> {
   await counting(sql, async (tx) => {
     const locked = await tx`
@@ -278,7 +254,7 @@ async function logLocked(sql: Sql, { operatorId, address }: Attempt, { limit, se
   })
 }
 
-/** Logs an event unless the sign-in events of this period have reached their limit; returns whether it did. */
+/** Returns false once the sign-in events of this period have reached their limit. */
 async function logEvent(
   tx: Statements,
   type: PlatformEventType,
@@ -300,7 +276,7 @@ async function logEvent(
   return true
 }
 
-/** Prunes at most `limit` attempts that no longer count, and logs refusals that were not logged yet. */
+/** Deletes at most `limit` attempts, and logs refusals that were not logged yet. */
 export async function clearAttempts(tx: Statements, limit: number): Promise<number> {
   // Refusals that could not be logged for an hour are dropped. Locked rows are skipped: waiting would risk a deadlock.
   const cleared = await tx`

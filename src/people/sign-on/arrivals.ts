@@ -25,14 +25,13 @@ interface Parts extends SessionParts {
   config: Pick<Config, 'oidcRoles' | 'oidcRoleClaim' | 'oidcSessionHours'>
 }
 
-/** How a sign-on ended: the cookies for the browser, and what is still missing, if anything is. */
 export interface Ended {
   cookies: string[]
-  /** A proof by the provider alone, where our second factor has to be shown too. */
+  /** The provider confirmed the identity, and our second factor is still required. */
   lacks?: 'secondFactor'
 }
 
-/** A link or a confirmation, with the person who came back for it: what the session that began it still has to complete. */
+/** A link or a confirmation that came back from the provider, for the session that began it. */
 export interface Arrival {
   purpose: 'link' | 'confirm'
   sessionId: number
@@ -41,14 +40,13 @@ export interface Arrival {
   who: Pick<Identity, 'issuer' | 'subject' | 'authTime'>
 }
 
-/** Whether an arrival is carried out, or only checked, because its browser has not shown the session that began it. */
+/** `checked`: not carried out, because the browser has not shown the session that began it. */
 type Extent = 'whole' | 'checked'
 
-/** How far the clocks of provider and service may differ when a person must sign in again at the provider. */
+/** Tolerated difference between the clocks of provider and service. */
 const anewSeconds = 10
 const actor = 'platform:signOn'
 
-/** Handles a person who comes back from the provider, by the purpose of the flow. */
 export class Arrivals {
   private readonly parts: Parts
 
@@ -56,7 +54,7 @@ export class Arrivals {
     this.parts = parts
   }
 
-  /** Signs a person in, or sets an account up by them. Throws 10052, 10032, 10062 and 10064. */
+  /** Throws 10052, 10032, 10062 and 10064. */
   async enter({ purpose, setUpHash, formerHash }: SealedFlow, identity: Identity, source: Source): Promise<Ended> {
     const known = await this.takeClaims(identity, source, purpose === 'signIn')
     const operatorId = purpose === 'setUp' ? await this.setUp(setUpHash ?? '', identity, source) : known
@@ -64,10 +62,7 @@ export class Arrivals {
     return this.begin(operatorId, identity, source, formerHash)
   }
 
-  /**
-   * Completes a link or a confirmation, or checks only whether it could be; in the transaction of a request, where it is a
-   * session's. Throws 10002, 10034, 10062, 10064, 10065.
-   */
+  /** Carries a link or a confirmation out, or only checks it. Throws 10002, 10034, 10062, 10064 and 10065. */
   async complete(arrival: Arrival, source: Source, extent: Extent, pending?: Pending): Promise<Ended> {
     const { callers, sql } = this.parts
     const run = (tx: Statements) =>
@@ -97,9 +92,8 @@ export class Arrivals {
   }
 
   /**
-   * Takes what the provider says of a person now, whatever they came for: the role of an account that the provider made, or
-   * its end. Returns the id of their account; undefined if they have none, or with `makes` one that is made now if their
-   * claims give a role. Throws 10062 for a disabled account, and for one of the provider without a role.
+   * Updates an account from the provider's claims, whatever the person came for; with `makes`, creates one if they give
+   * a role. Throws 10062 for a disabled account, and for one created by sign-on whose claims give no role.
    */
   async takeClaims(identity: Identity, source: Source, makes: boolean): Promise<number | undefined> {
     const { sql, callers } = this.parts
@@ -137,7 +131,6 @@ export class Arrivals {
     return id
   }
 
-  /** Gives an account the role that its claims make now, and lets its keys work again if they were suspended. */
   private async giveRole(tx: Statements, account: store.LinkedAccount, role: Role, source: Source): Promise<void> {
     const { id, hasLeft } = account
     if (role === account.role && !hasLeft) return
@@ -146,7 +139,7 @@ export class Arrivals {
     await this.logChange(tx, 'operator.updated', before, source, hasLeft ? false : undefined)
   }
 
-  /** Ends the account's sessions and suspends its keys, until its claims make a role again. */
+  /** Suspends the account's keys until its claims give a role again. */
   private async leave(tx: Statements, account: store.LinkedAccount, source: Source): Promise<void> {
     await lockAccount(tx, account.id)
     const ids = await sessionsOfAccount(tx, account.id)
@@ -157,10 +150,7 @@ export class Arrivals {
     await this.logChange(tx, 'operator.updated', before, source, true)
   }
 
-  /**
-   * Links the account of a set-up link, in place of a password. Throws 10052, 10064, and 10032 for an account with a
-   * second factor: otherwise the provider would be a way around that factor.
-   */
+  /** Throws 10052, 10064, and 10032 for an account with a second factor, which the provider would bypass. */
   private setUp(setUpHash: string, identity: Identity, source: Source): Promise<number> {
     return transaction(this.parts.sql, async (tx) => {
       await lockOperators(tx)
@@ -174,7 +164,7 @@ export class Arrivals {
     })
   }
 
-  /** Links the account of a session. Throws 10002, 10034, 10064 and 10065. */
+  /** Throws 10002, 10034, 10064 and 10065. */
   private async link(tx: Statements, { sessionId, who }: Arrival, source: Source, extent: Extent): Promise<Ended> {
     await lockOperators(tx)
     const { operatorId, isLimited } = await requireSession(tx, sessionId, this.parts)
@@ -189,10 +179,7 @@ export class Arrivals {
     return { cookies: [] }
   }
 
-  /**
-   * Gives a session a new proof, because its person has signed in again. Where sessions by sign-on show our second factor
-   * too, that completes the proof. Throws 10002 and `SignOnFault`.
-   */
+  /** If our second factor is required too, it must complete the proof. Throws 10002 and `SignOnFault`. */
   private async confirm(tx: Statements, { sessionId, startedAt, who }: Arrival, extent: Extent): Promise<Ended> {
     const { rules } = this.parts
     const { operatorId } = await requireSession(tx, sessionId, this.parts)
@@ -215,10 +202,7 @@ export class Arrivals {
     return requireOperator(tx, id, this.parts.showMoment)
   }
 
-  /**
-   * Writes the event of a change. `hasLeft`, where that changed: whether the claims make no role any more, which the
-   * record does not tell.
-   */
+  /** `hasLeft`: the claims give no role any more, or one again; the record does not show it. */
   private async logChange(
     tx: Statements,
     type: PlatformEventType,

@@ -5,8 +5,6 @@ import { everyRole } from '../../vocabulary/roles.ts'
 import { integer, optional, reasonKey, shownKey, text, textOneOf } from '../../vocabulary/values.ts'
 import { OperatorRecord } from '../operators/contract.ts'
 
-// Single sign-on by OpenID Connect: the provider says who somebody is.
-
 const folder = '/api/platform/v1/signOn'
 
 export const getSignOn = operation({
@@ -32,9 +30,7 @@ export const getSignOn = operation({
 const purposes = ['signIn', 'setUp', 'link', 'confirm'] as const
 export type Purpose = (typeof purposes)[number]
 
-/**
- * A page of the console. The pattern admits no spelling that leads anywhere else: browsers read %2e in a path as a dot.
- */
+/** No spelling may lead out of the console: browsers read %2e in a path as a dot. */
 export const pathOfConsole = String.raw`^(?!.*(?://|\.\.|\\))(?![^?#]*%2[eE])/console(?=[/?#]|$)[\x21-\x7e]{0,2000}$`
 
 const returnTo = Type.String({
@@ -48,7 +44,7 @@ const returnTo = Type.String({
   },
 })
 
-/** A request may wait for several answers of the provider, and is still to be told of it in its own form. */
+/** The request may wait for several responses of the provider, and must still respond itself. */
 const answerTimeoutMs = limits.signOnAnswerMs
 
 export const startSignOn = operation({

@@ -6,22 +6,19 @@ import { isPrivateAddress } from '../../deliveries/callback-url.ts'
 import { Turns } from '../../runtime/turns.ts'
 import { limits } from '../../vocabulary/limits.ts'
 
-// Requests to the provider of single sign-on (contract §12.2). An admin has chosen its host, which may have any
-// address. Other hosts that its discovery names must have public addresses, and a connection goes to the very address
-// that was checked.
+// Requests to the identity provider (contract §12.2). An admin chose its host, which may have any address. Other hosts
+// that its discovery names must have public addresses, and connections go to the address that was checked.
 
-/** A request that was refused before it was sent, or a response that was refused. The message is for the log. */
+/** The message is for the log. */
 class OutgoingFault extends Error {}
 
 const isLoopback = ({ hostname }: URL) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
-/** As `fetch`, as far as an OpenID client needs it. */
 export type OutgoingFetch = (
   url: string,
   init?: { method?: string; body?: unknown; headers?: unknown },
 ) => Promise<Response>
 
-/** Makes the `fetch` for requests to a provider. */
 export function outgoingTo(issuer: URL): OutgoingFetch {
   const turns = new Turns({
     atOnce: limits.providerRequests,
@@ -110,7 +107,7 @@ async function readWhole(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** Redirects are not followed; the response has their status. */
+/** Redirects are not followed. */
 function responseOf({ statusCode = 0, headers }: IncomingMessage, bytes: Buffer): Response {
   const kept = new Headers()
   for (const name of ['content-type', 'www-authenticate'] as const) {

@@ -3,15 +3,11 @@ import * as oauth from 'oauth4webapi'
 /** The provider does not respond, or not as a provider must. The message is for the log. */
 export class ProviderAway extends Error {}
 
-/**
- * The browser or the provider brought back something that does not belong to the request. The message is for the log.
- */
+/** The browser or the provider returned what does not belong to the request. The message is for the log. */
 export class SignOnFault extends Error {}
 
-/** The libraries' errors for a response that no provider may send. */
 const notConform: unknown[] = [oauth.PARSE_ERROR, oauth.RESPONSE_IS_NOT_JSON, oauth.RESPONSE_IS_NOT_CONFORM]
 
-/** What an error of the libraries means: `ProviderAway` or `SignOnFault`. */
 export function faultOf(error: unknown): Error {
   const { name, message, code } = error as Error & { code?: unknown }
   const words =
@@ -19,13 +15,12 @@ export function faultOf(error: unknown): Error {
   return notConform.includes(code) ? new ProviderAway(message) : new SignOnFault(`${name}: ${message}${words}`)
 }
 
-/** What a provider calls itself whose discovery names another issuer. */
+/** The issuer that discovery names, if it is another one. */
 export function otherIssuerOf(error: unknown): string | undefined {
   const { code, cause } = error as { code?: unknown; cause?: { body?: { issuer?: unknown } } }
   return code === oauth.JSON_ATTRIBUTE_COMPARISON ? String(cause?.body?.issuer) : undefined
 }
 
-/** Runs a request to the provider; turns every failure into the provider's fault. */
 export async function away<Answer>(run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run()
@@ -35,7 +30,7 @@ export async function away<Answer>(run: () => Promise<Answer>): Promise<Answer> 
   }
 }
 
-/** Waits so long for what the provider is asked, all its answers together. Throws `ProviderAway` after that. */
+/** The time is for all responses of the provider together. Throws `ProviderAway`. */
 export async function within<Answer>(milliseconds: number, asked: Promise<Answer>): Promise<Answer> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {

@@ -13,9 +13,8 @@ import { limits } from '../../vocabulary/limits.ts'
 import { type OutgoingFetch, outgoingTo } from './outgoing.ts'
 import { away, faultOf, otherIssuerOf, ProviderAway, SignOnFault, within } from './provider-faults.ts'
 
-// The requests to the provider, and the checks of its tokens (contract §12.2). The libraries check what the standards
-// require. The rest is checked here: every signature, also of tokens that came over TLS, and tokens with a time in the
-// future.
+// The libraries check what the standards require. The rest is checked here (contract §12.2): every signature, also of
+// tokens that came over TLS, and tokens with a time in the future.
 
 export interface ProviderSettings {
   issuer: string
@@ -25,23 +24,20 @@ export interface ProviderSettings {
   publicUrl: string
 }
 
-/** What a browser's flow must not forget. */
 export interface Flow {
   state: string
   nonce: string
   verifier: string
 }
 
-/** A logout by the provider: whose sessions end, and the id by which a repeated token is recognized. */
 export interface Logout {
   subject: string | null
   sessionId: string | null
-  /** The token's id, and until when the token is valid. */
+  /** A repeated token is recognized by its ID. */
   id: string
   until: Date
 }
 
-/** Who somebody is, as the provider says. */
 export interface Identity {
   issuer: string
   subject: string
@@ -82,7 +78,7 @@ export class Provider {
   private askedKeys: Promise<JSONWebKeySet> | undefined
   private fetchedAgainAt = Number.NEGATIVE_INFINITY
   private secretWays: [oauth.ClientAuth, oauth.ClientAuth] | undefined
-  /** The client authentication that the token endpoint accepted after it had refused another one. */
+  /** Accepted by the token endpoint after it had refused another one. */
   private workingWay: oauth.ClientAuth | undefined
 
   constructor(settings: ProviderSettings) {
@@ -105,7 +101,6 @@ export class Provider {
     return { client_id: this.settings.clientId, [oauth.clockTolerance]: aheadSeconds }
   }
 
-  /** The provider's metadata. Throws `ProviderAway`. */
   discover(): Promise<oauth.AuthorizationServer> {
     const { server } = this
     if (server !== undefined && performance.now() - server.at < discoveryMs) return Promise.resolve(server.value)
@@ -127,7 +122,7 @@ export class Provider {
         throw name === undefined ? error : callsItself(name)
       })
     })
-    // The library compares them as addresses, to which a slash at the end is nothing.
+    // The library compares them as URLs, and ignores a slash at the end.
     if (server.issuer !== issuer) throw callsItself(server.issuer)
     for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
       if (server[name] === undefined) throw new ProviderAway(`the provider’s discovery has no ${name}`)
@@ -136,7 +131,7 @@ export class Provider {
     return server
   }
 
-  /** The provider's keys, at most 5 minutes old. Throws `ProviderAway`. */
+  /** At most 5 minutes old. Throws `ProviderAway`. */
   async findKeys(): Promise<JSONWebKeySet> {
     const { keys } = this
     return keys !== undefined && performance.now() - keys.at < keysMs ? keys.value : this.fetchKeys()
@@ -161,7 +156,6 @@ export class Provider {
     return value
   }
 
-  /** Where the browser goes. Throws `ProviderAway`. */
   async authorizationUrl({ state, nonce, verifier }: Flow, asksAnew: boolean): Promise<string> {
     const { authorization_endpoint = '' } = await this.discover()
     const url = new URL(authorization_endpoint)
@@ -180,7 +174,7 @@ export class Provider {
     return url.href
   }
 
-  /** Checks what the browser brought back, before the provider is asked. Throws `SignOnFault` and `ProviderAway`. */
+  /** Before the provider is asked. Throws `SignOnFault` and `ProviderAway`. */
   async readCallback(query: URLSearchParams, state: string): Promise<URLSearchParams> {
     const server = await this.discover()
     let parameters: URLSearchParams
@@ -194,7 +188,7 @@ export class Provider {
     return parameters
   }
 
-  /** Asks the provider who the person is. Throws `SignOnFault` and `ProviderAway`. */
+  /** Throws `SignOnFault` and `ProviderAway`. */
   async identify(parameters: URLSearchParams, flow: Flow, roleClaim: (claims: object) => unknown): Promise<Identity> {
     const server = await this.discover()
     const tokens = await this.exchange(server, parameters, flow)
@@ -202,8 +196,7 @@ export class Provider {
     const claims = await this.verify(idToken, { issuer: server.issuer, audience: this.settings.clientId })
     requireSound(claims, this.settings.clientId)
     const { sub: subject = '', sid, auth_time } = claims as JWTPayload & { sid?: unknown; auth_time?: unknown }
-    // By the standard, the claims of a scope are in the response of the userinfo endpoint, and need not be in the ID
-    // token.
+    // By the standard, a scope's claims need only be in the userinfo response, not in the ID token.
     const isMissing = roleClaim(claims) === undefined && server.userinfo_endpoint !== undefined
     const more = isMissing ? await this.askUserInfo(server, tokens.access_token, subject) : {}
     return {
@@ -244,11 +237,7 @@ export class Provider {
     }
   }
 
-  /**
-   * The ways in which the client can authenticate, the likeliest first. Discovery lists what the provider supports, not
-   * what this client is registered for: many accept both ways, some only Basic, and some do not decode the secret in
-   * Basic.
-   */
+  /** The likeliest first: discovery lists what the provider supports, not what this client is registered for. */
   private waysOfClient({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
     const { clientSecret } = this.settings
     if (clientSecret === undefined) return []
@@ -279,7 +268,7 @@ export class Provider {
     }
   }
 
-  /** Whom a logout token names. Throws `SignOnFault` and `ProviderAway`. */
+  /** Throws `SignOnFault` and `ProviderAway`. */
   async readLogout(token: string): Promise<Logout> {
     const { issuer, clientId } = this.settings
     const claims = await this.verify(token, { issuer, audience: clientId, requiredClaims: ['iat', 'jti', 'events'] })
@@ -306,7 +295,6 @@ export class Provider {
     return { subject, sessionId, id: jti, until: new Date(until * 1000) }
   }
 
-  /** The claims of a token that the provider has signed. Throws `SignOnFault` and `ProviderAway`. */
   private async verify(token: string, expected: JWTVerifyOptions): Promise<JWTPayload> {
     const verified = async (keys: JSONWebKeySet) => {
       const options = { ...expected, algorithms, clockTolerance: aheadSeconds }
@@ -333,10 +321,7 @@ export class Provider {
     return true
   }
 
-  /**
-   * The address at which a person signs out at the provider; null if it has no such address, or does not respond soon. A
-   * large ID token is left out: the address would be longer than servers take.
-   */
+  /** Null if there is none, or no response soon. Leaves out a large ID token: servers refuse very long URLs. */
   async endSessionUrl(idToken: string | null): Promise<string | null> {
     const server = await within(limits.signOutMs, this.discover()).catch(() => undefined)
     if (server?.end_session_endpoint === undefined) return null
@@ -350,7 +335,6 @@ export class Provider {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The provider of the settings; undefined where they name none. */
 export function openProvider(
   config: Pick<Config, `oidc${'Issuer' | 'ClientId' | 'ClientSecret' | 'Scopes'}` | 'publicUrl'>,
 ) {
@@ -359,10 +343,7 @@ export function openProvider(
   return new Provider({ issuer, clientId, clientSecret, scopes: config.oidcScopes, publicUrl })
 }
 
-/**
- * RFC 6749, 2.3.1, by the form encoding of browsers, which leaves letters, digits and `*-._` alone: the library encodes those
- * signs too, and providers that do not decode then refuse nearly every secret.
- */
+/** RFC 6749, 2.3.1. The library also encodes `*-._`; providers that do not decode then refuse nearly every secret. */
 function clientSecretBasic(clientSecret: string): oauth.ClientAuth {
   const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
   return (_, { client_id }, __, headers) => {
@@ -370,7 +351,6 @@ function clientSecretBasic(clientSecret: string): oauth.ClientAuth {
   }
 }
 
-/** The error with which a token endpoint refuses the client's authentication; undefined for any other response. */
 async function refusalOfClient(response: Response): Promise<string | undefined> {
   if (response.status < 400 || response.status > 403) return undefined
   const body = (await response
@@ -382,10 +362,7 @@ async function refusalOfClient(response: Response): Promise<string | undefined> 
   return typeof body?.error === 'string' ? body.error : `status ${response.status}`
 }
 
-/**
- * Throws for tokens that the libraries accept: one issued in the future, one that has just expired, and one for another
- * client.
- */
+/** The libraries accept tokens from the future, tokens that have just expired, and tokens for another client. */
 function requireSound(claims: JWTPayload, clientId: string): void {
   requireRecent(claims)
   const { sub, azp, exp } = claims as JWTPayload & { azp?: unknown }

@@ -31,7 +31,6 @@ import { claimAt } from './rules.ts'
 import * as store from './store.ts'
 
 interface Parts extends SessionParts {
-  /** Undefined where there is no single sign-on. */
   provider: Provider | undefined
   config: Pick<Config, 'oidcName' | 'oidcRoles' | 'oidcRoleClaim' | 'oidcSessionHours' | 'passwords' | 'publicUrl'>
   authenticate(request: RequestHead): Caller | Promise<Caller>
@@ -40,17 +39,16 @@ interface Parts extends SessionParts {
   lines: BoundedLines
 }
 
-/** A flow and its purpose, as the cookie carries them. */
 export interface SealedFlow extends Flow {
   purpose: contract.Purpose
   returnTo: string | null
   /** When the flow began, in seconds since 1970. */
   startedAt: number
-  /** The hash of the set-up link's token, if `setUp` is the purpose; else null. */
+  /** For `setUp`: the hash of the setup link's token. */
   setUpHash: string | null
-  /** The session that began the flow, if `link` or `confirm` is the purpose; else null. */
+  /** For `link` and `confirm`. */
   sessionId: number | null
-  /** The hash of the browser's session, which ends when the sign-on begins another one; null if it has none. */
+  /** The browser's session, which ends when the sign-on begins another one. */
   formerHash: string | null
 }
 
@@ -60,7 +58,6 @@ interface SealedArrival extends Arrival {
 
 const ticketPurpose = 'sign-on'
 const arrivalPurpose = 'sign-on arrival'
-/** The page on which the console completes an arrival. */
 const completingPage = '/console/account?signOn=complete'
 
 const refusedLine: LineKind = {
@@ -81,7 +78,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return provider
   }
 
-  /** The session that a link or a confirmation is for. Throws 10002, 10003, 10034, 10035 and 10065. */
+  /** Throws 10002, 10003, 10034, 10035 and 10065. */
   async function requireSession(purpose: 'link' | 'confirm', header: RequestHead['header']) {
     const caller = (await parts.authenticate({ method: 'POST', header })) as OperatorCaller
     const { sessionId = null, operatorId = null } = caller.kind === 'operator' ? caller : {}
@@ -94,7 +91,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return { sessionId }
   }
 
-  /** The session whose cookie comes with a request; null if none does. Throws 10002. */
+  /** Null without the session's cookie. Throws 10002. */
   async function findSession({ header }: Callback): Promise<number | null> {
     if (cookies.find({ header }, 'session') === undefined) return null
     const own = (name: string) => (name === 'authorization' ? null : header(name))
@@ -108,10 +105,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     if ((await requireAccount(sql, id)).hasFactor) throw new Refusal('secondFactorRequired')
   }
 
-  /**
-   * Opens the ticket of the sign-on in progress, from the browser's cookie; it stays usable. Throws `SignOnFault` without a
-   * valid ticket, or with another `state` than the ticket's.
-   */
+  /** The ticket stays usable. Throws `SignOnFault` without a valid one, or for another `state` than its own. */
   function openFlow(source: Callback, query: URLSearchParams) {
     const text = cookies.find(source, 'signOn')
     const ticket = text === undefined ? undefined : openTicket<SealedFlow>(secrets, ticketPurpose, text)
@@ -121,18 +115,12 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return ticket
   }
 
-  /**
-   * Runs what a callback asks of the provider and of the accounts, counted for its source: a callback that is refused counts
-   * like a wrong password, whether the provider or an account here refuses it. Throws 10007 and what `run` throws.
-   */
+  /** A refused callback counts like a wrong password, whoever refused it. Throws 10007 and what `run` throws. */
   function counted<Result>(address: string, run: () => Promise<Result>): Promise<Result> {
     return attempts.judged(sql, attempts.attemptFrom(address, limits.signOnMs), run, isOfCaller)
   }
 
-  /**
-   * Shows a flow's code to the provider, once. The use is stored only for a person whom the provider knows: strangers leave
-   * no row.
-   */
+  /** Shows a flow's code to the provider once. Only a known person uses the ticket up: strangers leave no row. */
   async function identify(from: Provider, ticket: Ticket<SealedFlow>, parameters: URLSearchParams): Promise<Identity> {
     if (!shown.add(ticket.id) || (await isUsed(sql, ticket))) throw new SignOnFault(secondTime)
     const identity = await within(
@@ -144,9 +132,8 @@ export function signOnRoutes(parts: Parts): Handler[] {
   }
 
   /**
-   * Takes a person who has come back. A link or a confirmation is carried out only for the browser with the session that
-   * began it; browsers do not send that session's cookie with a navigation from another site, so it is then checked, and
-   * sealed for the page that completes it.
+   * Only for the session that began it. Browsers omit its cookie when they come from another site: the arrival is then
+   * checked, and sealed for the page that completes it.
    */
   async function take(flow: SealedFlow, identity: Identity, request: Callback): Promise<Ended & { page?: string }> {
     const { purpose, startedAt, returnTo } = flow
@@ -168,7 +155,6 @@ export function signOnRoutes(parts: Parts): Handler[] {
     if (purpose === 'signIn') metrics.countSignIn(outcome)
   }
 
-  /** Finishes a callback: returns the cookies, and the address to which the browser goes. */
   async function finish(request: Callback): Promise<Reply> {
     const query = new URLSearchParams(String(request.query ?? ''))
     let purpose: contract.Purpose = 'signIn'
@@ -195,7 +181,6 @@ export function signOnRoutes(parts: Parts): Handler[] {
     }
   }
 
-  /** Completes the arrival in a browser's cookie, for the session that began it. Returns the page that was asked for. */
   async function complete(sessionId: number, source: Source & Pick<OperationRequest, 'pending'>): Promise<string> {
     const text = cookies.find(source, 'arrival')
     const ticket = text === undefined ? undefined : openTicket<SealedArrival>(secrets, arrivalPurpose, text)
@@ -208,7 +193,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     return returnTo ?? '/console/account'
   }
 
-  /** The refusal for the browser. A provider's own words go to the log alone. */
+  /** The provider's own words go to the log alone. */
   function refusalOf(error: unknown, requestId: string): Refusal['refusal'] {
     if (error instanceof Refusal) return error.refusal
     if (error instanceof SignOnFault || error instanceof ProviderAway) {
@@ -277,7 +262,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
           throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
         })
         const { id, until } = named
-        // One transaction with the logout itself: if it fails, the token is not used up, and may come again.
+        // One transaction with the logout: if it fails, the token is not used up, and may come again.
         await transaction(sql, async (tx) => {
           const isFirst = await useOnce(tx, { id: `logout ${from.issuer} ${id}`, until })
           if (!isFirst) throw invalidRequest([{ field: 'logout_token', reason: wrongToken }])
@@ -323,7 +308,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** Whether a callback failed by who came with it, and not because the provider or the service is away. */
+/** Refused because of the caller, and not because the provider or the service is away. */
 const isOfCaller = (error: unknown) =>
   error instanceof SignOnFault || (error instanceof Refusal && refusals[error.refusal].status < 500)
 
@@ -342,11 +327,10 @@ function refusedPage(purpose: contract.Purpose, refusal: Refusal['refusal'], req
   return `${page}?${new URLSearchParams({ refusal: String(refusals[refusal].code), request: requestId })}`
 }
 
-/** The flows whose code this process has shown to the provider: none is shown twice, even if the provider refused it. */
+/** No code is shown twice, even if the provider refused it. */
 class ShownFlows {
   private readonly ids = new Set<string>()
 
-  /** Returns false for a flow that was added before. */
   add(id: string): boolean {
     if (this.ids.has(id)) return false
     this.ids.add(id)

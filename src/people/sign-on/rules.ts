@@ -1,9 +1,9 @@
 import type { Role } from '../../vocabulary/roles.ts'
 
-/** Which values of a claim make a role, in the order in which roles are tried; `*` matches everyone. */
+/** Roles are tried in this order; `*` matches everyone. */
 export type RoleRules = readonly { role: Role; values: readonly string[] }[]
 
-/** The claim with this name; if there is none, the name is read as a path with dots. */
+/** If there is no claim with this name, the name is read as a path with dots. */
 export function claimAt(claims: object, name: string): unknown {
   const members = claims as Record<string, unknown>
   if (Object.hasOwn(members, name)) return members[name]
@@ -13,13 +13,12 @@ export function claimAt(claims: object, name: string): unknown {
   }, claims)
 }
 
-/** The role that a claim makes: a text, or a list of texts. Undefined for none. */
 export function roleOf(claim: unknown, rules: RoleRules): Role | undefined {
   const values = (Array.isArray(claim) ? claim : [claim]).filter((value) => typeof value === 'string')
   return rules.find(({ values: wanted }) => wanted.some((value) => value === '*' || values.includes(value)))?.role
 }
 
-/** Account names for a person of the provider, best first; `isFaulty` says which names are not allowed. */
+/** Account names for a person of the provider, best first. */
 export function namesOf(
   { name, preferred_username }: Record<string, unknown>,
   subject: string,

@@ -6,7 +6,6 @@ import type { Identity } from './provider.ts'
 
 type Who = Pick<Identity, 'issuer' | 'subject'>
 
-/** An account that is linked to an identity at the provider. */
 export interface LinkedAccount {
   id: number
   name: string
@@ -24,7 +23,7 @@ export async function findLinked(sql: Statements, { issuer, subject }: Who): Pro
   return row && { ...(row as unknown as LinkedAccount), hasLeft: row.has_left }
 }
 
-/** Whether an account and an identity are linked. Throws 10064 when either is linked with another. */
+/** Throws 10064 if either is linked with another. */
 export async function requireLinkable(
   sql: Statements,
   operatorId: number,
@@ -39,7 +38,7 @@ export async function requireLinkable(
   return { isLinked: true }
 }
 
-/** Links an account and an identity. Throws 10064 when either is linked with another. */
+/** Throws 10064 if either is linked with another. */
 export async function link(tx: Statements, operatorId: number, who: Who): Promise<void> {
   const { issuer, subject } = who
   if ((await requireLinkable(tx, operatorId, who)).isLinked) return
@@ -52,7 +51,7 @@ export async function unlink(tx: Statements, operatorId: number): Promise<boolea
   return (await tx`delete from operator_identity where operator_id = ${operatorId}`).count === 1
 }
 
-/** Creates an account for a person of the provider, under the first of these names that is free, else with a number. */
+/** Uses the first of these names that is free, else the last one with a number. */
 export async function insertAccount(tx: Statements, names: readonly string[], role: Role): Promise<number> {
   const last = names.at(-1) ?? 'Person'
   for (let number = 0; ; number++) {
@@ -66,18 +65,15 @@ export async function insertAccount(tx: Statements, names: readonly string[], ro
   }
 }
 
-/** Updates an account that single sign-on made with what the provider says now. */
 export async function updateAccount(tx: Statements, id: number, role: Role): Promise<void> {
   await tx`update operator set role = ${role}, has_left = false where id = ${id}`
   if (role !== 'developer') await tx`delete from operator_application where operator_id = ${id}`
 }
 
-/** Stores that the provider gives the person no role any more. */
 export async function noteLeft(tx: Statements, id: number): Promise<void> {
   await tx`update operator set has_left = true where id = ${id}`
 }
 
-/** The living sessions that a logout of the provider ends. */
 export async function sessionsOf(
   sql: Statements,
   { issuer, subject, sessionId }: { issuer: string; subject: string | null; sessionId: string | null },
@@ -90,7 +86,6 @@ export async function sessionsOf(
   return rows.map(({ id }) => id)
 }
 
-/** The sessions by single sign-on of an account, but for one. */
 export async function signOnSessionsOf(sql: Statements, operatorId: number, except: number | null): Promise<number[]> {
   const rows = await sql`
     select id from operator_session

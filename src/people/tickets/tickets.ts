@@ -1,10 +1,10 @@
 import { newSecret } from '../../callers/credentials.ts'
 import { keyIdOf, type SecretBox } from '../../secrets/box.ts'
 
-// A ticket is the state of a flow of two requests, sealed and handed to the client, which sends it back with the second
-// request. Nothing is stored until the ticket is used, so strangers cannot fill a table, and every process can open it.
-// `useOnce` makes sure that a ticket works only once. Anybody can have tickets sealed, as many as they like, and a key of
-// AES-GCM takes only some billions of random nonces: so tickets have keys of their own, new ones each day.
+// A ticket is the state of a flow of two requests, sealed and handed to the client, which sends it back. Nothing is
+// stored until it is used, so strangers cannot fill a table, and every process can open it; `useOnce` makes it work
+// only once. Anybody can have any number sealed, and an AES-GCM key takes only some billions of random nonces: so each
+// day's tickets have a key of their own.
 
 interface Sealed {
   content: unknown
@@ -15,7 +15,7 @@ interface Sealed {
 
 export interface Ticket<Content> {
   content: Content
-  /** The use of a ticket is stored under this id, and not under its text, which could be written in several ways. */
+  /** A use is stored under this ID, not under the ticket's text, which could be written in several ways. */
   id: string
   until: Date
 }
@@ -23,7 +23,6 @@ export interface Ticket<Content> {
 const dayMs = 86_400_000
 const boxes = new WeakMap<SecretBox, Map<number, SecretBox>>()
 
-/** The box of a day's tickets. Those of three days are kept. */
 function boxOf(secrets: SecretBox, day: number): SecretBox {
   const days = boxes.get(secrets) ?? new Map<number, SecretBox>()
   boxes.set(secrets, days)
@@ -39,17 +38,17 @@ const today = () => Math.floor(Date.now() / dayMs)
 
 const owner = (purpose: string) => `ticket ${purpose}`
 
-/** Seals a ticket for one purpose. Its text has only characters that URLs and cookies take. */
+/** The text has only characters that URLs and cookies take. */
 export function sealTicket(secrets: SecretBox, purpose: string, content: object, seconds: number): string {
   const sealed: Sealed = { content, id: newSecret(), until: Date.now() + seconds * 1000 }
   return Buffer.from(boxOf(secrets, today()).seal(owner(purpose), JSON.stringify(sealed))).toString('base64url')
 }
 
-/** The content of a ticket; undefined if it was altered, is too old, or is for another purpose. */
+/** Undefined if it was altered, is too old, or is for another purpose. */
 export function openTicket<Content>(secrets: SecretBox, purpose: string, text: string): Ticket<Content> | undefined {
   try {
     const sealed = Buffer.from(text, 'base64url').toString()
-    // A ticket of yesterday lives on past midnight, and the clock of another process may be in tomorrow already.
+    // A ticket of yesterday lives on past midnight, and the clock of another process may be in tomorrow.
     const box = [today(), today() - 1, today() + 1]
       .map((day) => boxOf(secrets, day))
       .find(({ keyIds }) => keyIds.includes(keyIdOf(sealed)))

@@ -15,9 +15,6 @@ import {
   textOneOf,
 } from '../../vocabulary/values.ts'
 
-// Views of the console's lists, saved by name in the account of a session: filters, order and columns.
-
-/** The lists of the console of which views are saved. */
 const viewedPages = [
   'applications',
   'sites',

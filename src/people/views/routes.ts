@@ -7,14 +7,14 @@ import { given } from '../../vocabulary/values.ts'
 import { deleteView, pageViews, saveView } from './contract.ts'
 import * as store from './store.ts'
 
-/** The account of the caller. Throws 10003 for a key, which has none. */
+/** Throws 10003 for a key, which has no account. */
 function accountOf(caller: Caller): number {
   const { operatorId } = caller as OperatorCaller
   if (operatorId === null) throw new Refusal('notPermitted')
   return operatorId
 }
 
-/** The account whose views a caller reads: its own, and for admins any. Throws 10003. */
+/** Admins read those of any account. Throws 10003. */
 function readableAccount(caller: Caller, asked: number | null): number {
   if (asked !== null && (caller as OperatorCaller).role === 'admin') return asked
   const own = accountOf(caller)

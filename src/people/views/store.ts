@@ -16,7 +16,7 @@ function toView({ id, page, name, query, columns, created_at }: Row, showMoment:
   return { id, page, name, query, columns, createTime: showMoment(created_at) }
 }
 
-/** Saves a view of an account, by its id or by its name. Throws 10070, 10071, and 10001 for one too many. */
+/** By ID or by name. Throws 10070, 10071, and 10001 for one too many. */
 export async function saveView(
   tx: Statements,
   operatorId: number,
@@ -54,11 +54,7 @@ async function insertView(tx: Statements, operatorId: number, { page, name, quer
     values (${operatorId}, ${page}, ${name}, ${query}, ${columns}, now()) returning ${tx.unsafe(columnsSql)}`
 }
 
-/**
- * Gives the views of an account to another one. The transaction must have locked both accounts. A view gets a number
- * behind its name if the other account already has a view of that name on the same list. Throws 10001 if the other
- * account would have too many views.
- */
+/** Both accounts must be locked. A name taken on its list gets a number. Throws 10001 for too many views. */
 export async function handOverViews(
   tx: Statements,
   from: number,
@@ -91,7 +87,6 @@ export async function handOverViews(
   return views
 }
 
-/** The name, or with the lowest free number behind it, cut to the length that a name may have. */
 function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name
   for (let number = 2; isTaken(free); number++) {
@@ -101,7 +96,6 @@ function freeName(name: string, isTaken: (name: string) => boolean): string {
   return free
 }
 
-/** Throws 10070. */
 export async function deleteView(
   sql: Statements,
   operatorId: number,

@@ -30,7 +30,6 @@ const freshMs = 5_000
 const dayMs = 86_400_000
 const levels = ['fail', 'warn', 'ok']
 
-/** After how many days the rows of a table are removed, and by which setting. */
 function keepingOf({ eventDays, stateEventDays, deliveryDays, refusalDays }: Config) {
   const kept = (keptDays: number | null, setting: string | null = null) => ({ keptDays, setting })
   const ofJobs = kept(7)
@@ -50,9 +49,6 @@ function keepingOf({ eventDays, stateEventDays, deliveryDays, refusalDays }: Con
   return (table: string) => rules[table] ?? kept(null)
 }
 
-/**
- * The operation behind the page “Service”: the service's database, disk and processes, for the people who operate it.
- */
 export function serviceDetailRoutes(parts: Parts): Handler[] {
   const { sql, config, readiness, peers, surroundings, isDistributed, showMoment } = parts
   const startTime = showMoment(new Date(Date.now() - process.uptime() * 1000))

@@ -7,10 +7,7 @@ export interface TableHeld {
   bytes: number
 }
 
-/**
- * SQL: name, estimated rows and bytes of each table, its partitions together, of one node. A shard has the name of its
- * table and a number. Where nothing was ever analysed, the rows of a table that holds some are not known.
- */
+/** Of one node, partitions together. A shard has its table's name and a number. `rows` is null before an analyse. */
 const heldSql = `
   select regexp_replace(coalesce(p.relname, c.relname), '_\\d{5,7}$', '') as name,
     case when bool_and(c.reltuples >= 0 or pg_relation_size(c.oid) = 0) then sum(greatest(c.reltuples, 0))::bigint end as rows,
@@ -19,7 +16,7 @@ const heldSql = `
   where c.relkind = 'r' and c.relnamespace = quote_ident(current_schema())::regnamespace
   group by 1`
 
-/** What each table holds, the largest first. It reads the catalogue alone. */
+/** Reads the catalogue alone. */
 export async function readTables(sql: Statements, isDistributed: boolean): Promise<TableHeld[]> {
   return isDistributed ? readOfAllNodes(sql) : sql.unsafe<TableHeld[]>(`${heldSql} order by bytes desc, name`)
 }
@@ -42,7 +39,7 @@ function rowsOf(name: string, before: number | null, more: number | null): numbe
   return referenceTables.includes(name) ? Math.max(before, more) : before + more
 }
 
-/** For how many days the oldest application has existed; null if there is none. */
+/** Of the oldest application; null if there is none. */
 export async function readAge(sql: Statements): Promise<number | null> {
   const [row] = await sql<[{ days: number | null }]>`
     select extract(epoch from now() - min(created_at))::float8 / 86400 as days from application`

@@ -9,7 +9,7 @@ import { countFleet, readFleet } from './store.ts'
 /** How soon a process learns of a count that another one made. */
 const lookEveryMs = 2_000
 
-/** Keeps what this process knows of the fleet fresh, and counts the fleet when no process has lately. */
+/** Counts the fleet if no process has lately. */
 export function startFleetCounter(sql: Sql, log: Logger, fleet: KnownFleet): Rounds {
   const outage = new OutageLog(log, {
     failing: 'the fleet could not be counted: its metrics stay as they are until it can',

@@ -4,7 +4,6 @@ import { shared } from '../../runtime/event-loop.ts'
 import { goneSeconds, listedOfAll, namedApplications, roundMs } from './rules.ts'
 import { type Counted, type KnownApplication, type News, unreachableOf } from './store.ts'
 
-/** What a process knows of the last count. */
 export class KnownFleet {
   private applications = new Map<string, KnownApplication>()
   private last: (News & { readAt: number }) | undefined
@@ -31,7 +30,7 @@ export class KnownFleet {
     this.last = { ...news, readAt: performance.now() }
   }
 
-  /** Undefined before the first count. Time goes on by the database's clock, however wrong this machine's is. */
+  /** Undefined before the first count. Uses the database's clock, however wrong this machine's is. */
   show(): Shown | undefined {
     if (this.last === undefined) return undefined
     const applications = [...this.applications.values()]
@@ -47,7 +46,6 @@ type Shown = Record<keyof typeof gauges, Sample[]>
 const ofApplication = ['app_id', 'app_name']
 const ofSite = ['site_id', 'site_name', 'city']
 
-/** Each gauge with its labels and its help. */
 const gauges = {
   forecourt_devices: {
     labels: [...ofApplication, 'state'],
@@ -79,7 +77,7 @@ const gauges = {
   },
 }
 
-/** Metrics of the fleet, answered from memory: a registry of their own, because all processes show the same. */
+/** A registry of its own, because all processes show the same. */
 export function fleetRegistry(fleet: KnownFleet): Registry {
   const registry = new Registry()
   // Once for all gauges of a scrape.
@@ -147,7 +145,6 @@ function shownOf(applications: KnownApplication[], failing: News['failing'], now
 
 const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0)
 
-/** The sites or devices with series of their own, of all applications: those at a site first, the longest first. */
 function listed<List extends 'unreachableSites' | 'faultyDevices'>(applications: KnownApplication[], list: List) {
   const found = applications.flatMap(({ app_id, app_name, counts }) =>
     (counts[list] as Counted[List][number][]).map((one) => {

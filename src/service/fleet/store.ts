@@ -4,11 +4,11 @@ import { textArray } from '../../database/routine.ts'
 import { failuresUntilHeld } from '../../deliveries/rules.ts'
 import { listedOfOne, roundMs } from './rules.ts'
 
-// Counts the fleet, application by application, and only those whose log has grown since their last count: everything
-// that changes a device, a placement or a site draws an id of its application's log, also a report that only begins to
-// be known. So a round without changes looks at one row of each application and at nothing of its devices.
+// Counts only applications whose log has grown since their last count: everything that changes a device, a placement or
+// a site draws an ID of that log, also a device's first report. A round without changes looks at one row of each
+// application.
 
-/** An entrance device out of order, or a site that nobody can enter or leave: since when, in Unix seconds. */
+/** `since` is in Unix seconds. */
 interface Listed {
   since: number
   siteId: number | null
@@ -17,33 +17,32 @@ interface Listed {
 }
 
 interface UnreachableSite extends Listed {
-  /** How many sites of its application are. */
+  /** Of the application's unreachable sites. */
   total: number
 }
 
 interface FaultyDevice extends Listed {
   deviceNo: string
   deviceName: string
-  /** The device's own city, for one without a site. */
+  /** The device's own city, if it has no site. */
   cityCode: string
 }
 
-/** What was counted of one application. */
 export interface Counted {
   devices: number
   online: number
   offline: number
   faulty: number
-  /** How many devices went offline in each minute of the last half hour and still are, by the minute’s Unix time. */
+  /** How many devices went offline in each minute of the last half hour and still are, by Unix time. */
   gone: { minute: number; count: number }[]
   sites: number
   withoutDevices: number
-  /** The longest unreachable sites and the faulty devices, `listedOfOne` of each at most. */
+  /** The longest, `listedOfOne` of each at most. */
   unreachableSites: UnreachableSite[]
   faultyDevices: FaultyDevice[]
 }
 
-/** An application whose callbacks fail: since when, in Unix seconds. */
+/** `since` is in Unix seconds. */
 interface Failing {
   appId: string
   state: 'failing' | 'held' | 'stopped'
@@ -60,7 +59,7 @@ interface Due {
   counts: Counted | null
 }
 
-/** Counting a large application takes one part of this many of the time of one connection. */
+/** Counting a large application takes one part of this many of one connection's time. */
 const countShare = 50
 /** With fewer devices a count is cheap: one that took long waited for a busy machine. */
 const largeDevices = 50_000
@@ -70,10 +69,9 @@ const ofChunk = 200
 /** The first count of ten million devices takes a minute. */
 const countTimeoutMs = 300_000
 
-/** Counts what has changed, unless another process does or some process did within the last `roundMs`. */
 export async function countFleet(tx: Statements): Promise<void> {
   if (!(await tryLock(tx, 'fleet'))) return
-  // An age below zero is one of a clock that was set back.
+  // A negative age is that of a clock that was set back.
   const [young] = await tx`
     select 1 from fleet_count where app_id = '' and now() - counted_at between interval '0' and ${roundMs} * interval '1 millisecond'`
   if (young !== undefined) return
@@ -144,13 +142,9 @@ const nothing = (): Counted => ({
   faultyDevices: [],
 })
 
-/** How many sites of an application are unreachable. */
 export const unreachableOf = ({ unreachableSites: [longest] }: Counted) => longest?.total ?? 0
 
-/**
- * A site that the last count knew as unreachable keeps its time. One that it knew as reachable is unreachable at most
- * since then, however long its last devices have been offline: another device was taken away.
- */
+/** A known unreachable site keeps its time. One that was reachable is unreachable since the last count at most. */
 function keepSince(counted: Counted, { counts: before, counted_at }: Due): Counted {
   if (before === null || counted_at === null) return counted
   const known = new Map(before.unreachableSites.map(({ siteId, since }) => [siteId, since]))
@@ -163,7 +157,6 @@ function keepSince(counted: Counted, { counts: before, counted_at }: Due): Count
 const ofApplications = 'app_id = any($1::text[])'
 const epochOf = (time: string) => `extract(epoch from ${time})::float8`
 
-/** SQL: the number of devices that are bound, of those that have reported, and of sites. */
 const totals = [
   `select app_id, count(*)::int as devices from device where ${ofApplications} group by app_id`,
   `select app_id, count(seen_at)::int as online, (count(*) - count(seen_at))::int as offline, count(faulty_since)::int as faulty
@@ -176,10 +169,7 @@ const totals = [
 const goneSql = `select app_id, (floor(extract(epoch from offline_since) / 60) * 60)::int as minute, count(*)::int as count
   from device_presence where ${ofApplications} and offline_since > now() - interval '30 minutes' group by 1, 2`
 
-/**
- * SQL: the sites that have entrances (way 1) that have reported and none of them online, or exits (2) likewise; how many
- * an application has, and the longest of them. It begins with the devices that are offline, because they are few.
- */
+/** Whose entrances (way 1) or exits (2) have reported, none online. Begins with the few offline devices. */
 const unreachableSql = `with offline as (
     select l.app_id, l.site_id, w.way, greatest(p.offline_since, l.placed_at) as since
     from device_presence p join placement l on l.app_id = p.app_id and l.device_no = p.device_no and l.removed_at is null
@@ -198,7 +188,6 @@ const unreachableSql = `with offline as (
   from ranked r join site s on s.app_id = r.app_id and s.id = r.site_id
   where n <= ${listedOfOne} order by r.app_id, n`
 
-/** SQL: the faulty devices that have reported, those at a site first, the longest of them. */
 const faultySql = `with ranked as (
     select p.app_id, p.device_no, p.faulty_since, l.site_id,
       row_number() over (partition by p.app_id order by l.site_id is null, p.faulty_since, p.device_no) as n
@@ -225,7 +214,6 @@ async function countApplications(tx: Statements, appIds: readonly string[]): Pro
   return all
 }
 
-/** An application as a reader knows it. */
 export interface KnownApplication {
   app_id: string
   app_name: string
@@ -233,7 +221,6 @@ export interface KnownApplication {
   counts: Counted
 }
 
-/** The last round, and the applications that were counted after a round that the reader knows. */
 export interface News {
   round: number
   countedAt: Date
@@ -243,7 +230,7 @@ export interface News {
   applications: KnownApplication[]
 }
 
-/** Reads what is newer than the round that the caller knows; all of it if the rounds began anew, as after a restore. */
+/** Returns all of it if the rounds began again, as after a restore. */
 export async function readFleet(sql: Statements, knownRound: number): Promise<News | undefined> {
   const [last] = await sql<Omit<News, 'applications'>[]>`
     select round, counted_at as "countedAt", extract(epoch from now())::float8 as now, counts as failing

@@ -13,14 +13,13 @@ interface Row {
   values: Values
 }
 
-/** Why a job failed, as values of its finding. */
 function whyOf(failure: JobFailure | null): Values {
   if (failure === null) return {}
   const { kind: why, ...rest } = failure
   return { why, ...rest }
 }
 
-/** What needs attention, faults first: in the records, as of the last count, and in the service's surroundings. */
+/** Failures first. */
 export function attentionOf(
   last: Pick<LastCount, 'troubles' | 'unreachable' | 'failedJobs'>,
   around: readonly Finding[],

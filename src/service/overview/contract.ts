@@ -6,7 +6,7 @@ import { FindingRecord } from '../contract.ts'
 
 const count = Type.Integer()
 
-/** Counts that are made once in a while, because they are too expensive for each request. */
+/** Counted once in a while, because counting for each request would cost too much. */
 const Counts = named(
   'PlatformCounts',
   Type.Object({
@@ -33,7 +33,6 @@ const Counts = named(
 )
 export type Counts = Static<typeof Counts>
 
-/** An application where something asks for attention. */
 const Trouble = named(
   'Trouble',
   Type.Object({

@@ -6,13 +6,9 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import { addToMinute } from './store.ts'
 
 const everyMs = 5_000
-/**
- * The end of the service must not wait longer for the last seconds' figures than this, if the database does not
- * respond.
- */
+/** If the database is away, the stop waits no longer for the last seconds' figures. */
 const lastWriteMs = 500
 
-/** Stores, every few seconds, how many records were created. */
 export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
   let written = { creates: 0, siteCreates: 0 }
   async function write(): Promise<void> {

@@ -13,15 +13,11 @@ import { attentionOf } from './attention.ts'
 import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
 
-/**
- * A request makes a new count if the last one is older than this many times the duration of a count: at least 5 s, at
- * most a minute.
- */
+/** In durations of a count: an older count is made again, after 5 s at least and a minute at most. */
 const countShare = 100
 const [youngestMs, oldestMs] = [5_000, 60_000]
-/** How long a request waits for a new count, before it gets the last one. */
+/** After this, a request gets the last count. */
 const countWaitMs = 3_000
-/** How often a request checks whether another process has finished its count. */
 const lookAgainMs = 200
 const shownEvents = 12
 
@@ -34,14 +30,13 @@ interface Parts {
   showMoment: ShowMoment
 }
 
-/** The platform at a glance. */
 export function overviewRoutes({ sql: counter, log, config, surroundings, showMoment }: Parts): Handler[] {
   let counting: Promise<void> | undefined
   let tookMs = 0
   // Less than the time in which a request is answered.
   const waitMs = Math.min(countWaitMs, config.statementTimeoutMs / 2)
 
-  /** Counts once for all who look meanwhile. */
+  /** Once for all who ask meanwhile. */
   function count(youngerMs: number): Promise<void> {
     const beganAt = performance.now()
     const run = async () => {
@@ -61,7 +56,6 @@ export function overviewRoutes({ sql: counter, log, config, surroundings, showMo
     return counting
   }
 
-  /** Makes a new count, unless the last one is recent. */
   async function refresh(): Promise<void> {
     const youngerMs = Math.min(oldestMs, Math.max(youngestMs, tookMs * countShare))
     const last = await findCount(counter)

@@ -13,13 +13,11 @@ export const countTimeoutMs = 60_000
 const mostCounted = 100_000
 const mostShown = 10
 
-/** SQL: an endpoint that is held after failures in a row. */
 const isFailing = `(e.stopped_at is null and e.failures >= ${failuresUntilHeld})`
 
-/** An application with troubles, with instants as JSON holds them. */
 type StoredTrouble = Trouble & { callbackStoppedSince: string | null; callbackStoppedReason: string | null }
 
-/** A site with faulty gates of which none is left online. */
+/** It has faulty gates, and none is online. */
 interface UnreachableSite {
   appId: string
   appName: string
@@ -28,7 +26,6 @@ interface UnreachableSite {
   gatesFaulty: number
 }
 
-/** An import or an act that failed within the last day. */
 interface FailedJob {
   id: number
   appId: string | null
@@ -41,7 +38,7 @@ interface FailedJob {
   failure: JobFailure | null
 }
 
-/** How many devices were online, in Unix seconds. */
+/** In Unix seconds. */
 type OnlineSample = [time: number, devicesOnline: number]
 
 interface Counted {
@@ -49,7 +46,7 @@ interface Counted {
   troubles: StoredTrouble[]
   unreachable: UnreachableSite[]
   failedJobs: FailedJob[]
-  /** The samples of the last day, one for each five minutes. */
+  /** Of the last day, one for each five minutes. */
   online: OnlineSample[]
 }
 
@@ -60,13 +57,12 @@ export interface LastCount extends Counted {
 const sampleSeconds = 300
 const daySeconds = 86_400
 
-/** The last count of any process; undefined before the first. */
+/** Of any process; undefined before the first. */
 export async function findCount(sql: Statements): Promise<LastCount | undefined> {
   const [row] = await sql`select counts, counted_at from platform_count`
   if (row === undefined) return undefined
   const { counts, ...rest }: Counted = row.counts
-  // During a rolling upgrade the last count can be that of a process of the previous version, which lacks these
-  // members.
+  // During a rolling upgrade, a count of the previous version lacks these members.
   const none = { unreachable: [], failedJobs: [], online: [] }
   return {
     ...none,
@@ -76,10 +72,7 @@ export async function findCount(sql: Statements): Promise<LastCount | undefined>
   }
 }
 
-/**
- * Counts everything in the caller's transaction, unless the last count is younger than `youngerMs`. Returns false while
- * another process counts.
- */
+/** Does nothing if the last count is younger than `youngerMs`. Returns false while another process counts. */
 export async function refreshCount(tx: Statements, youngerMs: number): Promise<boolean> {
   if (!(await tryLock(tx, 'overview'))) return false
   const [young] = await tx`
@@ -101,7 +94,7 @@ export async function refreshCount(tx: Statements, youngerMs: number): Promise<b
   return true
 }
 
-/** Adds a sample; of the counts within five minutes, the newest is kept. */
+/** Of the counts within five minutes, the newest is kept. */
 function addSample(before: readonly OnlineSample[], devicesOnline: number): OnlineSample[] {
   const now = Date.now() / 1000
   const time = Math.floor(now / sampleSeconds) * sampleSeconds
@@ -132,7 +125,6 @@ async function countAll(tx: Statements): Promise<Counts> {
   return { ...counts, eventsWaiting: on + held }
 }
 
-/** The applications with the most troubles, those whose callbacks fail first. */
 async function findTroubles(tx: Statements): Promise<StoredTrouble[]> {
   return tx.unsafe<StoredTrouble[]>(`
     with faulty as (select app_id, count(*)::int as count from device where status <> 1 group by app_id),
@@ -151,10 +143,7 @@ async function findTroubles(tx: Statements): Promise<StoredTrouble[]> {
     limit ${mostShown}`)
 }
 
-/**
- * The sites with the most faulty gates and none online: nobody gets in or out. The query begins with the faulty
- * devices, because they are few.
- */
+/** With the most faulty gates: nobody gets in or out. Begins with the faulty devices, because they are few. */
 async function findUnreachable(tx: Statements): Promise<UnreachableSite[]> {
   const found = await tx.unsafe<Omit<UnreachableSite, 'appName' | 'siteName'>[]>(`
     select p.app_id as "appId", p.site_id as "siteId", count(*)::int as "gatesFaulty"
@@ -178,7 +167,6 @@ async function findUnreachable(tx: Statements): Promise<UnreachableSite[]> {
   }))
 }
 
-/** The names of these applications by their ids. */
 async function nameApplications(
   tx: Statements,
   of: readonly { appId: string | null }[],
@@ -200,10 +188,7 @@ async function findFailedJobs(tx: Statements): Promise<FailedJob[]> {
   }))
 }
 
-/**
- * Adds the creates of one process since its last call, and how many of them were of sites. The refusal log counts what
- * it keeps by itself.
- */
+/** Of one process since its last call. The refusal log counts its refusals itself. */
 export async function addToMinute(sql: Statements, creates: number, siteCreates: number): Promise<void> {
   await sql`
     insert into minute_figures (minute, creates, site_creates, refusals)
@@ -224,7 +209,6 @@ export async function lastDay(sql: Sql, showMoment: ShowMoment) {
   }))
 }
 
-/** Removes, at most `limit`, minutes that no chart shows any more. */
 export async function deleteOldMinutes(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from minute_figures where minute in (

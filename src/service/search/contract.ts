@@ -3,7 +3,7 @@ import { operation } from '../../vocabulary/operation.ts'
 import { everyRole } from '../../vocabulary/roles.ts'
 import { named, nullable, text, textOneOf } from '../../vocabulary/values.ts'
 
-/** What a search finds, in the order in which it is answered. */
+/** In the order of the response. */
 export const foundKinds = ['device', 'site', 'application', 'billingRule', 'operator', 'request'] as const
 export type FoundKind = (typeof foundKinds)[number]
 

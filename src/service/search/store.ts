@@ -5,18 +5,14 @@ import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type Found, type FoundKind, foundKinds } from './contract.ts'
 
-// One search over all kinds of records. A record is found by its key along an index; by a part of its name, among the
-// first rows of an index or, for a caller who sees everything, of the table. Each read is bounded, for tables of any
-// size and with or without statistics in PostgreSQL.
+// A record is found by its key along an index; by a part of its name, among the first rows of an index, or of the table
+// for a caller who sees everything. Each read is bounded, for tables of any size and without statistics in PostgreSQL.
 
-/** What a caller may find. */
 interface Sight {
-  /** The applications whose records are found; null for all of them. */
   appIds: readonly string[] | null
   seesPeople: boolean
 }
 
-/** Finds records of every kind, at most `limits.searchFound` of each. */
 export async function findAnything(sql: Sql, text: string, sight: Sight): Promise<Found[]> {
   const [bound, byId, requests] = await readByIndexOrder(sql, (tx) =>
     Promise.all([findBound(tx, text, sight), findApplications(tx, text, sight), findRequest(tx, text, sight)]),
@@ -41,13 +37,11 @@ export async function findAnything(sql: Sql, text: string, sight: Sight): Promis
   )
 }
 
-/** Joins two lists of rows, without the rows of the second that are in the first. */
 function together(rows: readonly Row[], others: readonly Row[]): Row[] {
   const known = new Set(rows.map(({ id }) => id))
   return [...rows, ...others.filter(({ id }) => !known.has(id))]
 }
 
-/** Exact matches come first, then names and ids that begin with the text. */
 function rankOf({ id, name }: Found, text: string): number {
   const sought = text.toLowerCase()
   const [one, other] = [id.toLowerCase(), name.toLowerCase()]
@@ -55,13 +49,10 @@ function rankOf({ id, name }: Found, text: string): number {
   return one.startsWith(sought) || other.startsWith(sought) ? 1 : 2
 }
 
-/** The greatest character: all texts with a prefix are from the prefix to the prefix followed by this character. */
+/** All texts with a prefix lie between the prefix and the prefix followed by the greatest character. */
 const greatest = '\u{10FFFF}'
 
-/**
- * Finds devices whose serial numbers begin with the text, or equal it for a caller who sees only some applications. The
- * text is tried as given, in upper case and in lower case.
- */
+/** Tries the text as given, in upper case and in lower case. */
 async function findBound(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
   const spellings = [...new Set([text, text.toUpperCase(), text.toLowerCase()])]
   const bound = await Promise.all(spellings.map((spelling) => readBindings(tx, spelling, appIds)))
@@ -70,10 +61,7 @@ async function findBound(tx: Statements, text: string, { appIds }: Sight): Promi
   return readDevices(tx, shortest.slice(0, limits.searchFound))
 }
 
-/**
- * Finds the bindings whose serial numbers begin with a text. For a caller who sees only some applications, finds those
- * that equal the text: before theirs, the index may hold very many of others.
- */
+/** For a caller of some applications only equal numbers: the index may hold very many of others before theirs. */
 function readBindings(tx: Statements, text: string, appIds: Sight['appIds']): Promise<Row[]> {
   const isSought =
     appIds === null
@@ -83,7 +71,7 @@ function readBindings(tx: Statements, text: string, appIds: Sight['appIds']): Pr
     select app_id, bound_at, device_no from device_binding where ${isSought} order by device_no limit ${limits.searchFound}`
 }
 
-/** Reads the names of bound devices. On a cluster, a binding and its device may be stored on different nodes. */
+/** On a cluster, a binding and its device may be stored on different nodes. */
 async function readDevices(tx: Statements, bindings: readonly Row[]): Promise<Row[]> {
   if (bindings.length === 0) return []
   const list = (value: (binding: Row) => string) => textArray(bindings.map(value))
@@ -100,7 +88,7 @@ function findDevices(sql: Statements, text: string, { appIds }: Sight): Promise<
   return walk(sql, inOrder(sql, rows, appIds, 'app_id desc, bound_at desc, device_no desc'), 'id', text)
 }
 
-/** Tables whose rows have names: the columns of id and name, and the order of an index of each. */
+/** The order is that of an index. */
 const named = {
   site: { table: 'site', id: 'id', name: 'site_name', order: 'app_id desc, id desc' },
   application: { table: 'application', id: 'app_id', name: 'app_name', order: 'app_id' },
@@ -117,7 +105,6 @@ function findPeople(sql: Statements, text: string): Promise<Row[]> {
   return walk(sql, sql`select null as app_id, id, name from operator`, 'name', text)
 }
 
-/** Finds applications by how their ids begin. */
 function findApplications(tx: Statements, text: string, { appIds }: Sight): Promise<Row[]> {
   const id = text.toLowerCase()
   return tx`
@@ -131,15 +118,12 @@ function findRequest(tx: Statements, text: string, { appIds }: Sight): Promise<R
     where request_id = ${text} and ${ofApplications(tx, appIds)} limit 1`
 }
 
-/** SQL: the rows of the given applications along an index; the rows of all applications in the order of the table. */
+/** All applications: in the order of the table; else along an index. */
 function inOrder(sql: Statements, rows: PendingQuery<Row[]>, appIds: Sight['appIds'], order: string) {
   return appIds === null ? rows : sql`${rows} where ${ofApplications(sql, appIds)} order by ${sql.unsafe(order)}`
 }
 
-/**
- * Searches the first rows for a text in a column, regardless of upper and lower case. Rows that begin with the text come first, the
- * shortest of them before the others.
- */
+/** Among the first rows only, in any case. What begins with the text comes first, the shortest before others. */
 function walk(sql: Statements, rows: PendingQuery<Row[]>, column: 'id' | 'name', text: string): Promise<Row[]> {
   const place = sql`strpos(${sql.unsafe(folded(column, text))}, ${text.toLowerCase()})`
   return sql`

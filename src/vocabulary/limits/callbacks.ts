@@ -1,4 +1,3 @@
-/** Callbacks: the form of each comment is that of `../limits.ts`. */
 export const callbackLimits = {
   /**
    * Endpoints. The callback endpoints that a process sends to at once. Beyond it: the endpoint waits. Tested by:

@@ -1,4 +1,3 @@
-/** Fairness: the form of each comment is that of `../limits.ts`. */
 export const fairnessLimits = {
   /**
    * Requests. The requests that begin in one turn of the event loop while several callers use the service; what others wait

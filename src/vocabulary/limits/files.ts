@@ -1,4 +1,3 @@
-/** Files: the form of each comment is that of `../limits.ts`. */
 export const fileLimits = {
   /**
    * Bytes. The size of one file; protects the database’s disk. Beyond it: 413 10001. Tested by:

@@ -1,4 +1,3 @@
-/** What is kept: the form of each comment is that of `../limits.ts`. */
 export const keptLimits = {
   /**
    * Rows. What an application or account has left behind in 24 hours: idempotency keys, events in the platform’s log,

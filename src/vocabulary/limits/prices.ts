@@ -1,4 +1,3 @@
-/** Prices: the form of each comment is that of `../limits.ts`. */
 export const priceLimits = {
   /**
    * Price changes. The waiting price changes of one billing rule; protects the database. Beyond it: 409 40007. Tested

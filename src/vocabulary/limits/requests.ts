@@ -1,4 +1,3 @@
-/** Bodies and answers: the form of each comment is that of `../limits.ts`. */
 export const requestLimits = {
   /**
    * Streams. The open streams of events of a process; protects memory. Beyond it: 429 10007. Tested by:

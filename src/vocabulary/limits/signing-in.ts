@@ -1,4 +1,3 @@
-/** Signing in: the form of each comment is that of `../limits.ts`. */
 export const signInLimits = {
   /**
    * Hashes. The passwords that are hashed at once: a hash takes about 20 ms of a processor, and any client can cause

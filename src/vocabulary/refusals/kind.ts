@@ -1,4 +1,3 @@
-/** Why a field is refused, in both languages. */
 export interface Reason {
   en: string
   zh: string
@@ -7,9 +6,8 @@ export interface Reason {
 export interface RefusalKind extends Reason {
   code: number
   status: number
-  /** When it is given. */
   when: string
   whenZh: string
-  /** What the caller does about it; the guide of errors is made of this. */
+  /** The guide of errors is made of this. */
   todo: Reason
 }

@@ -1,6 +1,5 @@
 import type { RefusalKind } from './kind.ts'
 
-/** Refusals of signing in, and of accounts, operator keys, sessions and saved views. */
 export const peopleRefusals = {
   signInFailed: {
     code: 10031,

@@ -1,6 +1,5 @@
 import type { RefusalKind } from './kind.ts'
 
-/** Refusals of sites, prices, devices, events, callbacks and jobs. */
 export const recordRefusals = {
   regionNotFound: {
     code: 10040,

@@ -1,6 +1,5 @@
 import type { RefusalKind } from './kind.ts'
 
-/** Refusals that any request can get: for its form, its caller, how often it comes, or its key for retries. */
 export const requestRefusals = {
   invalidRequest: {
     code: 10001,

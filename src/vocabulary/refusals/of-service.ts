@@ -1,6 +1,5 @@
 import type { RefusalKind } from './kind.ts'
 
-/** Refusals for which the request is not the reason. */
 export const serviceRefusals = {
   internalFault: {
     code: 49999,
