@@ -96,7 +96,6 @@ import { priceChangeRoutes } from './sites/price-changes/routes.ts'
 import { sitePriceRoutes } from './sites/prices/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
 import { limits } from './vocabulary/limits.ts'
-import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moments.ts'
 import { refusals, tooManyRequests } from './vocabulary/refusals.ts'
 
 /**
@@ -205,8 +204,6 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
   const regions = new SavedRegions(pools.control, peers)
-  const showMoment = momentFormat(config.timeZone)
-  const readMoment = momentReader(config.timeZone)
   const { isDistributed } = database
   const openLane = laneOpener(
     metrics,
@@ -227,41 +224,40 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     isDistributed,
     arePricesWritten: () => applier.isCaughtUp,
   })
-  const surroundings = surroundingsOf({ sql: background, config, isDistributed, showMoment })
-  const prices = priceKeeper({ sql: writes, showMoment })
-  const applier = new PriceApplier({ sql: writes, log, showMoment })
-  const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
-  const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config, showMoment })
-  const acting = actSteps({ sql: pools.bulk, ...moments })
+  const surroundings = surroundingsOf({ sql: background, config, isDistributed })
+  const prices = priceKeeper({ sql: writes })
+  const applier = new PriceApplier({ sql: writes, log })
+  const importing = importSteps({ sql: pools.bulk, catalogue, metrics, config })
+  const acting = actSteps({ sql: pools.bulk })
   const jobs = new JobWorker({ sql: pools.bulk, log, stepsOf: ({ act }) => (act === null ? importing : acting) })
   const provider = openProvider(config)
-  const signingIn = { sql: control, callers, rules, secrets, cookies, publicUrl: config.publicUrl, showMoment }
-  const reader = new LogReader({ sql: pools.callbacks, log, showMoment })
+  const signingIn = { sql: control, callers, rules, secrets, cookies, publicUrl: config.publicUrl }
+  const reader = new LogReader({ sql: pools.callbacks, log })
   const streams = new Streams(reader, peers)
   const rowsInLane = isDistributed ? limits.batchRowsInLaneOnCluster : limits.batchRowsInLane
   const inLane = { openLane, callers, metrics, config, rowsInLane }
   const handlers = [
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),
-    ...siteRoutes({ sql: writes, writer: creates, log, ...inLane, ...moments }),
-    ...billingRuleRoutes({ sql: writes, prices, ...moments }),
-    ...sitePriceRoutes({ showMoment, readMoment }),
-    ...priceChangeRoutes({ prices, readMoment, onScheduled: () => applier.wake(), ...moments }),
-    ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
-    ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane, ...moments }),
-    ...deviceOwnershipRoutes({ sql: writes, writer: creates, log, ...inLane, showMoment }),
-    ...placementRoutes({ sql: writes, log, ...inLane, showMoment }),
-    ...deviceStateRoutes({ sql: writes, writer: states, log, readMoment, ...inLane, showMoment }),
-    ...eventRoutes(moments),
-    ...streamRoutes({ streams, showMoment }),
-    ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
-    ...refusalRoutes(moments),
-    ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
-    ...actRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake(), ...moments }),
-    ...regionRoutes({ sql: control, regions, showMoment }),
-    ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
-    ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
-    ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
-    ...operatorRoutes({ ...signingIn, readMoment, passwords: config.passwords }),
+    ...siteRoutes({ sql: writes, writer: creates, log, ...inLane }),
+    ...billingRuleRoutes({ sql: writes, prices }),
+    ...sitePriceRoutes(),
+    ...priceChangeRoutes({ prices, onScheduled: () => applier.wake() }),
+    ...thirdPartyConfigRoutes({ sql: writes, secrets, config }),
+    ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane }),
+    ...deviceOwnershipRoutes({ sql: writes, writer: creates, log, ...inLane }),
+    ...placementRoutes({ sql: writes, log, ...inLane }),
+    ...deviceStateRoutes({ sql: writes, writer: states, log, ...inLane }),
+    ...eventRoutes(),
+    ...streamRoutes({ streams }),
+    ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config }),
+    ...refusalRoutes(),
+    ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake() }),
+    ...actRoutes({ sql: pools.bulk, config, onSubmitted: () => jobs.wake() }),
+    ...regionRoutes({ sql: control, regions }),
+    ...applicationRoutes({ sql: control, callers, secrets, config }),
+    ...deviceModelRoutes({ sql: control, catalogue }),
+    ...deviceInventoryRoutes({ sql: control, catalogue }),
+    ...operatorRoutes({ ...signingIn, passwords: config.passwords }),
     ...sessionRoutes({ ...signingIn, provider, metrics, config }),
     ...signOnRoutes({
       ...signingIn,
@@ -273,10 +269,10 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
       authenticate: (head) => access.authenticate(head),
     }),
     ...secondFactorRoutes(signingIn),
-    ...viewRoutes({ sql: control, showMoment }),
+    ...viewRoutes({ sql: control }),
     ...searchRoutes(),
-    ...overviewRoutes({ sql: background, log, config, surroundings, showMoment }),
-    ...serviceDetailRoutes({ sql: background, config, readiness, peers, surroundings, isDistributed, showMoment }),
+    ...overviewRoutes({ sql: background, log, config, surroundings }),
+    ...serviceDetailRoutes({ sql: background, config, readiness, peers, surroundings, isDistributed }),
     ...serviceRoutes({
       sql: control,
       metrics,
@@ -344,7 +340,6 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     config,
     metrics,
     log,
-    showMoment: momentFormat(config.timeZone),
   })
   worker.start()
   const upkeep = startUpkeep(pools.background, log, { ...config, isDistributed }, routines)

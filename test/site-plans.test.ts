@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { pageOfSites, type SiteFilter } from '../src/sites/store.ts'
+import { setTimeZone } from '../src/vocabulary/moments.ts'
 import { embeddedConnection } from './faults/support.ts'
 import { startService } from './harness.ts'
 
+setTimeZone('Asia/Shanghai')
 const service = await startService()
 const statements: { text: string; parameters: unknown[] }[] = []
 const sql = postgres({
@@ -82,8 +84,8 @@ describe('a page of sites reads an index', () => {
     statements.length = 0
     // More rows exist than one page holds, so the first request also counts rows; then the next page is read.
     const asking = { ...anything, ...filter, pageSize: 1 }
-    const { nextCursor } = await pageOfSites(sql, asking, String)
-    if (nextCursor !== null) await pageOfSites(sql, { ...asking, cursor: nextCursor }, String)
+    const { nextCursor } = await pageOfSites(sql, asking)
+    if (nextCursor !== null) await pageOfSites(sql, { ...asking, cursor: nextCursor })
     // Over all applications, the first 10,001 rows are counted in table order, so that statement may scan the table.
     const isTold = ({ text }: { text: string }) => filter.appIds !== null || text.includes('order by')
     const asked = statements.splice(0).filter(isTold)

@@ -25,11 +25,11 @@ interface Parts extends ConfigParts {
 }
 
 export function applicationRoutes(parts: Parts): Handler[] {
-  const { sql, callers, config, showMoment } = parts
+  const { sql, callers, config } = parts
   const { timeZone, presenceSeconds, inventoryPolicy, coordinates: coordinateSystem } = config
   const service = { timeZone, presenceSeconds, inventoryPolicy, coordinateSystem }
-  const show = (application: store.Application) => store.showApplication(application, showMoment)
-  const tagOf = (application: store.Application) => store.tagOf(application, showMoment)
+  const show = (application: store.Application) => store.showApplication(application)
+  const tagOf = (application: store.Application) => store.tagOf(application)
 
   const logEvent = (
     tx: Statements,
@@ -168,7 +168,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
     }),
 
     read(contract.pageApplications, ({ sql, caller, query }) =>
-      store.pageOfApplications(sql, { ...query, appIds: visibleApplications(caller) }, showMoment),
+      store.pageOfApplications(sql, { ...query, appIds: visibleApplications(caller) }),
     ),
   ]
 }

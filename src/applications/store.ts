@@ -3,7 +3,7 @@ import { insertApplicationLock, lockApplication } from '../database/application-
 import type { Sql, Statements } from '../database/open.ts'
 import { ofApplications, type PageKey, type PageQuery, readPage, readSort, type SortQuery } from '../database/page.ts'
 import { etagOf } from '../http/etag.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
+import { showMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { type ApplicationRecord, type applicationSorts, pageApplications } from './contract.ts'
@@ -47,7 +47,7 @@ function toApplication(row: Row): Application {
   return Object.fromEntries(members.map(([member, column]) => [member, row[column]])) as Application
 }
 
-export function showApplication(application: Application, showMoment: ShowMoment): ApplicationRecord {
+export function showApplication(application: Application): ApplicationRecord {
   const { createdAt, previousSecretEnd, hasPreviousSecret, ...members } = application
   return {
     ...members,
@@ -57,8 +57,8 @@ export function showApplication(application: Application, showMoment: ShowMoment
 }
 
 /** The entity tag of an application. Each rotation with an overlap changes it; the end of an overlap by time does not. */
-export function tagOf(application: Application, showMoment: ShowMoment): string {
-  return etagOf({ ...showApplication(application, showMoment), overlapUntil: application.previousSecretEnd })
+export function tagOf(application: Application): string {
+  return etagOf({ ...showApplication(application), overlapUntil: application.previousSecretEnd })
 }
 
 /** Locks the application and returns it as its last writer left it. Throws 10004. */
@@ -161,7 +161,7 @@ const sortKeys: Record<(typeof applicationSorts)[number], PageKey> = {
   status: [{ column: 'status', type: 'bigint' }, ...byAge],
 }
 
-export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMoment: ShowMoment) {
+export function pageOfApplications(sql: Sql, filter: ApplicationFilter) {
   const appName = given(filter.appName)
   const onlineStatus = given(filter.onlineStatus)
   const status = given(filter.status)
@@ -179,5 +179,5 @@ export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMome
     key: sort === null ? byAge : sortKeys[sort.by],
     newestFirst: sort === null || sort.isDescending,
   }
-  return readPage(sql, source, filter, (row) => showApplication(toApplication(row), showMoment))
+  return readPage(sql, source, filter, (row) => showApplication(toApplication(row)))
 }

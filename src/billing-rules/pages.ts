@@ -3,18 +3,16 @@ import type { Caller } from '../callers/caller.ts'
 import { requireApplicationsOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
 import type { PageQuery } from '../database/page.ts'
-import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
+import { readTimeRange } from '../vocabulary/moments.ts'
 import type { pageBillingRules } from './contract.ts'
 import { pageOfBillingRules } from './store.ts'
 
-/** Returns the function that reads a page of billing rules for a caller. */
-export function billingRulePages(parts: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
-  return async (
-    sql: Sql,
-    caller: Caller,
-    { appId, ...query }: Static<NonNullable<typeof pageBillingRules.query>> & PageQuery,
-  ) => {
-    const appIds = await requireApplicationsOf(sql, caller, appId)
-    return pageOfBillingRules(sql, { ...query, appIds, created: parts.readTimeRange(query) }, parts.showMoment)
-  }
+/** Reads a page of billing rules for a caller. */
+export async function readBillingRulePage(
+  sql: Sql,
+  caller: Caller,
+  { appId, ...query }: Static<NonNullable<typeof pageBillingRules.query>> & PageQuery,
+) {
+  const appIds = await requireApplicationsOf(sql, caller, appId)
+  return pageOfBillingRules(sql, { ...query, appIds, created: readTimeRange(query) })
 }

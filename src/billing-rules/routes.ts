@@ -3,11 +3,10 @@ import type { Sql, Statements } from '../database/open.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
-import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { type AloneRequest, writeAlone } from '../writes/alone.ts'
 import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
-import { billingRulePages } from './pages.ts'
+import { readBillingRulePage } from './pages.ts'
 import { areSameTerms, changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
 import {
   insertBillingRule,
@@ -37,13 +36,10 @@ interface RulePrices {
 interface Parts {
   sql: Sql
   prices: RulePrices
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
 }
 
 export function billingRuleRoutes(parts: Parts): Handler[] {
-  const { sql, prices, showMoment } = parts
-  const readPage = billingRulePages(parts)
+  const { sql, prices } = parts
 
   return [
     handle(
@@ -53,7 +49,7 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
         const { ruleName, ruleType } = body
         const appId = applicationOf(caller, body.appId)
         const saved = await writeAlone(sql, request, appId, async (tx) => {
-          const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
+          const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) })
           await insertEvent(tx, { appId, type: 'billingRule.created', actor, subject: rule.id, data: rule })
           return rule
         })
@@ -68,7 +64,7 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
         const { caller, actor, body, header } = request
         const appId = applicationOf(caller, body.appId)
         const rule = await prices.write(request, appId, async (tx, now) => {
-          const before = await requireBillingRule(tx, appId, body.id, showMoment)
+          const before = await requireBillingRule(tx, appId, body.id)
           requireMatch(header('if-match'), etagOf(before))
           const { changed, faults } = changeRule(before, body)
           if (faults.length > 0) throw invalidRequest(faults)
@@ -89,7 +85,7 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
       const appId = applicationOf(caller, body.appId)
       return prices.write(request, appId, async (tx) => {
         const now = await prices.cancelOfRule(tx, appId, body.id, actor)
-        const rule = await requireBillingRule(tx, appId, body.id, showMoment)
+        const rule = await requireBillingRule(tx, appId, body.id)
         requireMatch(header('if-match'), etagOf(rule))
         // A site that names the rule is written under the same lock, so none can appear between this and the commit.
         const { id } = rule
@@ -103,9 +99,9 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
 
     read(getBillingRule, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return tagged(await requireBillingRule(sql, appId, query.id, showMoment, await settledNow(sql, [appId])))
+      return tagged(await requireBillingRule(sql, appId, query.id, await settledNow(sql, [appId])))
     }),
 
-    read(pageBillingRules, ({ sql, caller, query }) => readPage(sql, caller, query)),
+    read(pageBillingRules, ({ sql, caller, query }) => readBillingRulePage(sql, caller, query)),
   ]
 }

@@ -11,7 +11,7 @@ import {
   type SortQuery,
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
-import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
+import { showMoment, type TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { type BillingRuleRecord, pageBillingRules, type ruleSorts } from './contract.ts'
@@ -29,7 +29,7 @@ export const toTerms = (row: Row): RuleTerms => ({
   dailyCap: row.daily_cap,
 })
 
-function toRecord(row: Row, showMoment: ShowMoment): BillingRuleRecord {
+function toRecord(row: Row): BillingRuleRecord {
   return {
     id: row.id,
     appId: row.app_id,
@@ -46,17 +46,13 @@ export interface NewBillingRule extends RuleTerms {
   ruleType: number
 }
 
-export async function insertBillingRule(
-  tx: Statements,
-  rule: NewBillingRule,
-  showMoment: ShowMoment,
-): Promise<BillingRuleRecord> {
+export async function insertBillingRule(tx: Statements, rule: NewBillingRule): Promise<BillingRuleRecord> {
   const [row] = await tx<[Row]>`
     insert into billing_rule (app_id, rule_name, rule_type, created_at)
     values (${rule.appId}, ${rule.ruleName}, ${rule.ruleType}, now())
     returning ${tx.unsafe(columnsSql)}`
   await insertTermsRow(tx, { appId: rule.appId, id: row.id }, rule, { from: '-infinity', changeId: 0, isWritten: true })
-  return { ...toRecord(row, showMoment), ...termsOf(rule) }
+  return { ...toRecord(row), ...termsOf(rule) }
 }
 
 /** SQL: the newest row of a rule's terms that holds at a moment, or for no moment the newest that is written down. */
@@ -72,7 +68,6 @@ export async function requireBillingRule(
   sql: Statements,
   appId: string,
   id: number,
-  showMoment: ShowMoment,
   now: Date | null = null,
 ): Promise<BillingRuleRecord> {
   const [row] = await sql`
@@ -82,7 +77,7 @@ export async function requireBillingRule(
       select ${sql.unsafe(termsSql)} from rule_terms where app_id = ${appId} and rule_id = ${id} ${newestTerms(sql, now)}
     ) as terms`
   if (row === undefined) throw new Refusal('billingRuleNotFound', { status: 404 })
-  return toRecord(row, showMoment)
+  return toRecord(row)
 }
 
 /** SQL: a price change whose moment has come, that was not cancelled and is not written down. */
@@ -235,7 +230,7 @@ const sortKeys: Record<(typeof ruleSorts)[number], PageKey> = {
   ruleType: [{ column: 'rule_type', type: 'bigint' }],
 }
 
-export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMoment: ShowMoment) {
+export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter) {
   const { appIds } = filter
   const { from, before } = filter.created
   const ruleName = given(filter.ruleName)
@@ -261,7 +256,7 @@ export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, sh
   const now = await settledNow(sql, appIds)
   const page = await read(sql, source, filter, (row) => row)
   const terms = await findTerms(sql, page.list, now)
-  return { ...page, list: page.list.map((row) => toRecord({ ...row, ...terms.get(row.id) }, showMoment)) }
+  return { ...page, list: page.list.map((row) => toRecord({ ...row, ...terms.get(row.id) })) }
 }
 
 /** The terms of rules, of any applications, that are in effect at a moment of `settledNow`, by rule. */

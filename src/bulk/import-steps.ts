@@ -57,14 +57,14 @@ function rowDeciders(parts: Parts): Record<Exclude<ImportKind, 'inventory'>, Rec
   const createSites = siteWriter(parts)
   return {
     devices: { create: deviceWriter(parts), upsert: deviceUpserter(parts) },
-    placements: placementDeciders(parts),
-    sites: { create: createSites, upsert: siteUpserter(parts, createSites) },
+    placements: placementDeciders(),
+    sites: { create: createSites, upsert: siteUpserter(createSites) },
   }
 }
 
 /** How an import decides its rows: in the order of the file, piece by piece. */
 export function importSteps(parts: Parts): Steps {
-  const { sql, showMoment } = parts
+  const { sql } = parts
   const deciders = rowDeciders(parts)
   const memories = new WeakMap<Job, Memory>()
 
@@ -141,7 +141,7 @@ export function importSteps(parts: Parts): Steps {
     },
 
     async finish(job) {
-      const { rows, created, updated, existing, refused } = await requireJob(sql, imports, null, job.id, showMoment)
+      const { rows, created, updated, existing, refused } = await requireJob(sql, imports, null, job.id)
       const missing = rows - created - updated - existing - refused
       if (missing > 0) return rowsLost(missing)
       await transaction(sql, async (tx) => {

@@ -1,14 +1,14 @@
-import { billingRulePages } from '../billing-rules/pages.ts'
+import { readBillingRulePage } from '../billing-rules/pages.ts'
 import { actorOf, type Caller, keyOwnerOf } from '../callers/caller.ts'
 import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { findReplay, hasAnswer, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { deliveryPages } from '../deliveries/pages.ts'
-import { deviceExportPages } from '../devices/pages.ts'
-import { placementPages } from '../devices/placement/pages.ts'
-import { auditPages, eventPages } from '../events/pages.ts'
-import { refusalPages } from '../events/refusal-log/pages.ts'
+import { readExportedDevicePage } from '../devices/pages.ts'
+import { readPlacementPage } from '../devices/placement/pages.ts'
+import { readAuditPage, readEventPage } from '../events/pages.ts'
+import { readRefusalPage } from '../events/refusal-log/pages.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { fileReply } from '../http/answer.ts'
 import { type Handler, handle, read, stream, takeFile } from '../http/handler.ts'
@@ -16,10 +16,10 @@ import { preferredLanguage } from '../http/language.ts'
 import { validator } from '../http/validate.ts'
 import { startRounds } from '../runtime/actor.ts'
 import { yielder } from '../runtime/event-loop.ts'
-import { sitePages } from '../sites/pages.ts'
-import { priceChangePages } from '../sites/price-changes/pages.ts'
+import { readSitePage } from '../sites/pages.ts'
+import { readPriceChangePage } from '../sites/price-changes/pages.ts'
 import { limits } from '../vocabulary/limits.ts'
-import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
+import { readTimeRange, showMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import {
@@ -51,8 +51,6 @@ import * as store from './store.ts'
 interface Parts {
   sql: Sql
   config: Pick<Config, 'callbacks' | 'coordinates' | 'databaseUrl' | 'dataDir' | 'fileBytes'>
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
   /** Wakes the worker: a new job waits. */
   onSubmitted(): void
 }
@@ -65,7 +63,7 @@ const piecesOfRoom = 16
 const writtenAtOnce = 50
 
 export function bulkRoutes(parts: Parts): Handler[] {
-  const { sql, config, showMoment, readTimeRange, onSubmitted } = parts
+  const { sql, config, onSubmitted } = parts
   const readPage = exportReader(parts)
   const requireRoom = roomFor(sql, config)
 
@@ -96,7 +94,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         const taken = { columns, ignoredColumns, rows: rows.rows, bytes: file.size }
         const submitted = await pending.transaction(sql, (tx) =>
           once(tx, idempotency, owner, async () => {
-            const data = await store.submitDraft(tx, draft, taken, showMoment)
+            const data = await store.submitDraft(tx, draft, taken)
             // A dry run changes nothing that the log would have to tell, and its job goes before long.
             if (data.dryRun) {
               await store.removeDryRuns(tx, appId)
@@ -117,7 +115,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
     }),
 
     read(getImport, async ({ sql, caller, query }) =>
-      jobs.requireJob(sql, store.imports, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
+      jobs.requireJob(sql, store.imports, await requireApplicationsOf(sql, caller, query.appId), query.id),
     ),
 
     read(pageImports, async ({ sql, caller, query: { appId, ...query } }) => {
@@ -128,31 +126,25 @@ export function bulkRoutes(parts: Parts): Handler[] {
         status: given(query.status),
         created: readTimeRange(query),
       }
-      return jobs.pageOfJobs(sql, store.imports, filter, showMoment)
+      return jobs.pageOfJobs(sql, store.imports, filter)
     }),
 
     handle(cancelImport, async ({ caller, body, sourceAddress, pending }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
       return pending.transaction(sql, async (tx) => {
-        const data = await jobs.requireJob(tx, store.imports, appIds, body.id, showMoment)
+        const data = await jobs.requireJob(tx, store.imports, appIds, body.id)
         if (data.kind === 'inventory') requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }
         // The event is inserted before the import's row is changed: a worker that finishes an import of the inventory
         // takes its locks in the same order.
         if (!data.dryRun) await insertPlatformEvent(tx, { type: 'import.cancelled', ...event })
-        return jobs.cancelJob(tx, store.imports, body.id, showMoment)
+        return jobs.cancelJob(tx, store.imports, body.id)
       })
     }),
 
     stream(getImportResult, async ({ caller, query, header, readNext }) => {
       const { id, kind } = await readNext(async (sql) =>
-        jobs.requireJob(
-          sql,
-          store.imports,
-          await requireApplicationsOf(sql, caller, query.appId),
-          query.id,
-          showMoment,
-        ),
+        jobs.requireJob(sql, store.imports, await requireApplicationsOf(sql, caller, query.appId), query.id),
       )
       const outcome = given(query.outcome)
       const languages = header('accept-language')
@@ -264,15 +256,15 @@ type ExportReader<Query> = (sql: Sql, caller: Caller, query: Query, language: ke
 function exportReader(parts: Parts) {
   const deliveries = deliveryPages(parts)
   const readers: Record<ExportKind, ExportReader<never>> = {
-    sites: sitePages(parts),
-    devices: deviceExportPages(parts),
-    placements: placementPages(parts),
-    billingRules: billingRulePages(parts),
-    priceChanges: priceChangePages(parts),
-    events: eventPages(parts),
-    audit: auditPages(parts),
+    sites: readSitePage,
+    devices: readExportedDevicePage,
+    placements: readPlacementPage,
+    billingRules: readBillingRulePage,
+    priceChanges: readPriceChangePage,
+    events: readEventPage,
+    audit: readAuditPage,
     deliveries: async (sql, caller, query) => (await deliveries(sql, caller, query)).page,
-    refusals: refusalPages(parts),
+    refusals: readRefusalPage,
   }
   return readers as Record<ExportKind, ExportReader<object>>
 }

@@ -49,7 +49,6 @@ const readNewSite = reader(validator(SiteBatchRow, 'row', undefined))
  */
 export function deviceUpserter(parts: RowParts & { sql: Sql }) {
   const compose = deviceBatches(parts)
-  const kind = deviceUpdates(parts.showMoment)
   return async (rows: readonly DeviceUpdate[], writer: Writer): Promise<DecideRows> => {
     const { appId, actor, isDryRun } = writer
     const serials = new Set(rows.map(({ deviceNo }) => deviceNo))
@@ -75,7 +74,7 @@ export function deviceUpserter(parts: RowParts & { sql: Sql }) {
       })
       const due = [...rows.keys()].filter((place) => outcomes[place] === undefined)
       const writes = due.map((place) => asWrite(rows[place] as DeviceUpdate, writer))
-      const decisions = await carryOut(tx, kind, writes, [appId], isDryRun, (known) => {
+      const decisions = await carryOut(tx, deviceUpdates, writes, [appId], isDryRun, (known) => {
         if (isDryRun) for (const device of made) known.get(appId)?.set(device.deviceNo, device)
       })
       for (const [index, place] of due.entries()) {
@@ -110,15 +109,14 @@ function newDevices(rows: readonly DeviceUpdate[], isThere: (serial: string) => 
  * Makes the functions that decide rows of placements. Both modes move a device that is placed elsewhere, as the single
  * operation does; only `upsert` reports whether a device was moved or placed for the first time.
  */
-export function placementDeciders({ showMoment }: RowParts) {
-  const kind = placementChanges(showMoment)
+export function placementDeciders() {
   const decider =
     (isUpsert: boolean) =>
     async (rows: readonly PlacementUpsertRow[], writer: Writer): Promise<DecideRows> => {
       const changeOf = (row: PlacementUpsertRow) => (isUpsert ? replacing(row) : placing(row as PlacementBatchRow))
       const writes = rows.map((row) => asWrite(changeOf(row), writer))
       return async (tx) => {
-        const decisions = await carryOut(tx, kind, writes, [writer.appId], writer.isDryRun)
+        const decisions = await carryOut(tx, placementChanges, writes, [writer.appId], writer.isDryRun)
         return decisions.map((decision, index) => {
           const outcome = rowOutcome(decision, writes[index]?.body.deviceNo ?? '')
           const isMove = 'outcome' in outcome && outcome.outcome === 'updated'
@@ -132,8 +130,7 @@ export function placementDeciders({ showMoment }: RowParts) {
 type SiteUpsert = Omit<SiteUpdate, 'id'> & { id?: number | null | '' }
 
 /** Makes the function that decides rows of sites: a row with an id updates its site; `create` decides the others. */
-export function siteUpserter({ showMoment }: RowParts, create: ReturnType<typeof siteWriter>) {
-  const kind = siteUpdates(showMoment)
+export function siteUpserter(create: ReturnType<typeof siteWriter>) {
   return async (rows: readonly SiteUpsert[], writer: Writer): Promise<DecideRows> => {
     const read = rows.map((row) => (given(row.id) === null ? readNewSite(row) : (row as SiteUpdate)))
     const isUpdate = (place: number) => given(rows[place]?.id) !== null
@@ -146,7 +143,7 @@ export function siteUpserter({ showMoment }: RowParts, create: ReturnType<typeof
     )
     return async (tx) => {
       const writes = due.map((place) => asWrite(read[place] as SiteUpdate, writer))
-      const changed = await carryOut(tx, kind, writes, [writer.appId], writer.isDryRun)
+      const changed = await carryOut(tx, siteUpdates, writes, [writer.appId], writer.isDryRun)
       const made = news.length === 0 ? [] : await decideNews(tx)
       const outcomes = new Map<number, RowOutcome>()
       for (const [index, decision] of changed.entries()) {

@@ -13,7 +13,6 @@ import type { SiteRegistration } from '../sites/contract.ts'
 import { readSite, type Site } from '../sites/rules.ts'
 import { findEqualSites } from '../sites/store.ts'
 import { siteCreation } from '../sites/writes.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { carryOut, type Decided, TryAgain } from '../writes/kind.ts'
@@ -40,7 +39,6 @@ export interface RowParts {
   catalogue: Catalogue
   metrics: Metrics
   config: Pick<Config, 'inventoryPolicy'>
-  showMoment: ShowMoment
 }
 
 /** A portion checks once, for all its rows, that who began the import still has access. */
@@ -109,8 +107,7 @@ function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
 export type SiteRow = Omit<SiteRegistration, 'appId'>
 
 /** Makes the function that decides rows of sites. Rows with the same content become one site. */
-export function siteWriter({ metrics, showMoment }: RowParts) {
-  const kind = siteCreation(showMoment)
+export function siteWriter({ metrics }: RowParts) {
   return async (rows: readonly SiteRow[], { appId, actor, isDryRun }: Writer): Promise<DecideRows> => {
     const bodies = rows.map((row) => ({ ...row, appId }))
     const sites = bodies.map(readSite)
@@ -121,7 +118,7 @@ export function siteWriter({ metrics, showMoment }: RowParts) {
       const there = await findEqualSites(tx, appId, sites)
       const fresh = firstOfPlace.filter((first, place) => first === place && !there.has(place))
       const writes = fresh.map((place) => ({ appId, body: bodies[place] as SiteRegistration, actor, ifMatch: null }))
-      const decisions = await carryOut(tx, kind, writes, [appId], isDryRun)
+      const decisions = await carryOut(tx, siteCreation, writes, [appId], isDryRun)
       const decided = new Map(fresh.map((place, index) => [place, decisions[index] as Decided<Site>]))
       if (!isDryRun) metrics.countCreates(decisions.filter((decision) => 'shown' in decision).length, 'sites')
       return firstOfPlace.map((first, place): RowOutcome => {

@@ -3,7 +3,6 @@ import type { Row } from 'postgres'
 import type { Caller } from '../callers/caller.ts'
 import type { Statements } from '../database/open.ts'
 import { limits } from '../vocabulary/limits.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
 import { type ImportFormat, type ImportKind, type ImportMode, type ImportRecord, pageImports } from './contract.ts'
 import { jobStatus } from './jobs/contract.ts'
@@ -16,7 +15,7 @@ export const imports: JobFamily<ImportRecord> = {
   columnsSql: 'format, is_upsert, bytes, created, updated, existing, bytes_read, ignored_columns',
   page: pageImports.id,
   notFound: 'importNotFound',
-  toRecord: (row, showMoment) => ({
+  toRecord: (row) => ({
     id: row.id,
     appId: row.app_id,
     kind: row.kind,
@@ -32,7 +31,7 @@ export const imports: JobFamily<ImportRecord> = {
     bytes: row.bytes,
     bytesRead: row.bytes_read,
     ignoredColumns: ignoredOf(row),
-    ...endOfRecord(row, showMoment),
+    ...endOfRecord(row),
   }),
 }
 
@@ -112,11 +111,9 @@ export async function submitDraft(
   tx: Statements,
   { id, owner }: Draft,
   { columns, ignoredColumns, rows, bytes }: TakenFile,
-  showMoment: ShowMoment,
 ): Promise<ImportRecord> {
   const begun = await beginJob(
     imports,
-    showMoment,
     (columnsSql) => tx`
       update import set status = ${jobStatus.waiting}, columns = ${columns && JSON.stringify(columns)},
         ignored_columns = ${JSON.stringify(ignoredColumns)}, rows = ${rows}, bytes = ${bytes}, created_at = now(), lease_owner = null, lease_until = '-infinity'

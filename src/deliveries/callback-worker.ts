@@ -11,7 +11,6 @@ import type { Metrics } from '../runtime/metrics.ts'
 import { Rests } from '../runtime/rests.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { CallbackClient } from './client.ts'
 import * as leases from './leases/routine.ts'
 import { ReplayWorker } from './replay/replay.ts'
@@ -28,7 +27,6 @@ export interface WorkerOptions {
   config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'privateCallbacks'>
   metrics: Metrics
   log: Logger
-  showMoment: ShowMoment
 }
 
 /** At most one look for new events in this time. */
@@ -75,7 +73,7 @@ export class CallbackWorker {
     const { pool, client, secrets, throttle, metrics, log, config } = options
     this.replays = new ReplayWorker(pool, log)
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
-      queue.readWork(sql, this.owner, items, options.showMoment),
+      queue.readWork(sql, this.owner, items),
     )
     const writes = this.lane<queue.Progress, queue.WriteResult>((sql, items) =>
       queue.writeProgress(sql, this.owner, items),

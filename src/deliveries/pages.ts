@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import type { PageQuery } from '../database/page.ts'
 import { readTypes } from '../events/rules.ts'
-import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
+import { readTimeRange } from '../vocabulary/moments.ts'
 import { given } from '../vocabulary/values.ts'
 import { deliveryTypes, type pageDeliveries } from './contract.ts'
 import { askedStatuses } from './rules.ts'
@@ -13,12 +13,10 @@ import { pageOfDeliveries } from './store.ts'
 
 interface Parts {
   config: Pick<Config, 'callbacks'>
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
 }
 
 /** The function returns a page, and the applications that it covers. */
-export function deliveryPages({ config, showMoment, readTimeRange }: Parts) {
+export function deliveryPages({ config }: Parts) {
   return async (
     sql: Sql,
     caller: Caller,
@@ -33,6 +31,6 @@ export function deliveryPages({ config, showMoment, readTimeRange }: Parts) {
       eventId: given(query.eventId),
       time: readTimeRange(query),
     }
-    return { appIds, page: await pageOfDeliveries(sql, filter, config.callbacks === 'paused', showMoment) }
+    return { appIds, page: await pageOfDeliveries(sql, filter, config.callbacks === 'paused') }
   }
 }

@@ -10,7 +10,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
-import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
+import { readTimeRange } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { callbackUrlFault, hiddenQuery } from './callback-url.ts'
@@ -45,12 +45,10 @@ interface Parts {
   secrets: SecretBox
   metrics: Metrics
   config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'deliveryDays' | 'privateCallbacks'>
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
 }
 
 export function deliveryRoutes(parts: Parts): Handler[] {
-  const { sql, peers, client, secrets, metrics, config, showMoment, readTimeRange } = parts
+  const { sql, peers, client, secrets, metrics, config } = parts
   const isPaused = config.callbacks === 'paused'
   const readPage = deliveryPages(parts)
 
@@ -108,7 +106,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
         const url = configured.url + (query === '' ? '' : hiddenQuery)
         const data = { appId, id, url, status, responseStatus, error }
         await insertPlatformEvent(tx, { type: 'delivery.tested', time: createdAt, subject: appId, ...by, data })
-        return store.showDelivery(delivery, showMoment)
+        return store.showDelivery(delivery)
       }),
     )
   }
@@ -126,23 +124,23 @@ export function deliveryRoutes(parts: Parts): Handler[] {
   return [
     read(pageDeliveries, async ({ sql, caller, query }) => {
       const { appIds, page } = await readPage(sql, caller, query)
-      const waiting = await store.findWaiting(sql, appIds, showMoment)
+      const waiting = await store.findWaiting(sql, appIds)
       const [appId, ...others] = appIds ?? []
       const missed =
         appId === undefined || others.length > 0
           ? { missedEvents: null, missedIsExact: true, missedFrom: null, missedTo: null }
-          : await findMissed(sql, appId, readTimeRange(query), showMoment)
+          : await findMissed(sql, appId, readTimeRange(query))
       return { ...page, ...waiting, ...missed, callbacks: await store.callbacksNow(sql, config.callbacks) }
     }),
 
     read(getDelivery, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return store.showDelivery(await store.requireDelivery(sql, appId, query.id, isPaused), showMoment)
+      return store.showDelivery(await store.requireDelivery(sql, appId, query.id, isPaused))
     }),
 
     read(getCallbackHealth, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return readCallbackHealth(sql, appId, config, showMoment)
+      return readCallbackHealth(sql, appId, config)
     }),
 
     handle(
@@ -156,7 +154,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
           // A request with an idempotency key may be a retry, which gets the stored response.
           if (idempotency === undefined) await requireNoReplay(sql, appId)
           const selection = await selectionOf(appId, body)
-          return pending.transaction(sql, (tx) => replay(tx, appId, selection, by, idempotency, showMoment))
+          return pending.transaction(sql, (tx) => replay(tx, appId, selection, by, idempotency))
         })
       },
       { check: (body) => replayConflicts(body, readTimeRange(body)) },

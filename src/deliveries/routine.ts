@@ -1,7 +1,6 @@
 import type { Sql } from '../database/open.ts'
 import { callRoutine, routine } from '../database/routine.ts'
 import { dataText, eventsAfterSql, historySql } from '../events/history/store.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
 import { type Claim, firstDueSql, hasNewEventsSql, leaseEndSql } from './leases/routine.ts'
 import { statuses } from './rules.ts'
 
@@ -85,12 +84,7 @@ interface WorkRow {
 }
 
 /** Undefined for an endpoint that this process has not leased. */
-export async function readWork(
-  sql: Sql,
-  owner: string,
-  requests: WorkRequest[],
-  showMoment: ShowMoment,
-): Promise<(Work | undefined)[]> {
+export async function readWork(sql: Sql, owner: string, requests: WorkRequest[]): Promise<(Work | undefined)[]> {
   const batch = requests.map(({ appId, through, limit }) => ({ app_id: appId, through, size: limit }))
   const rows = await callRoutine<WorkRow>(sql, readWorkRoutine, [owner, JSON.stringify(batch)])
   const byApplication = new Map<string, Work>()
@@ -103,7 +97,7 @@ export async function readWork(
   for (const { app_id, id, type, time, subject, data: stored, due_at, attempts, attempt_log } of rows) {
     if (id === null) continue
     const work = byApplication.get(app_id)
-    const data = stored === null ? null : dataText({ type, app_id, subject, data: stored }, showMoment)
+    const data = stored === null ? null : dataText({ type, app_id, subject, data: stored })
     const item = { id, type, time, data, dueAt: due_at, attempts, attemptLog: attempt_log }
     if (due_at === null) work?.events.push(item)
     else work?.retries.push(item)

@@ -3,7 +3,7 @@ import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import { eventsAfterSql, stateType } from '../events/history/store.ts'
 import { eventTimeConditions } from '../events/store.ts'
-import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
+import { showMoment, type TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type DeliveryRecord, pageDeliveries, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
@@ -57,7 +57,7 @@ function toDelivery(row: Row): Delivery {
   }
 }
 
-export function showDelivery(delivery: Delivery, showMoment: ShowMoment): DeliveryRecord {
+export function showDelivery(delivery: Delivery): DeliveryRecord {
   const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
   const { appId, id, type, status, attempts, responseStatus, error, response, durationMs } = delivery
   return {
@@ -113,7 +113,7 @@ export async function requireDelivery(
   return toDelivery(row)
 }
 
-export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPaused: boolean, showMoment: ShowMoment) {
+export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPaused: boolean) {
   const { appIds, types, eventId, time } = filter
   const conditions = [
     types === null ? sql`` : sql`and type in ${sql(types)}`,
@@ -130,11 +130,11 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
   const isAcross = appIds?.length !== 1
   const rows = isAcross ? listed(`(${asked.join(' or ') || first})`) : rowsOfOne
   const source = { operation: pageDeliveries.id, rows, rowsOfOne, key: byId, newestFirst: true, isAcross }
-  return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
+  return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row)))
 }
 
 /** Counts up to 10,000; all null for several applications. */
-export async function findWaiting(sql: Sql, appIds: readonly string[] | null, showMoment: ShowMoment) {
+export async function findWaiting(sql: Sql, appIds: readonly string[] | null) {
   const [appId, ...others] = appIds ?? []
   if (appId === undefined || others.length > 0) return { waitingEvents: null, waitingSince: null, heldUntil: null }
   const [endpoint] = await sql`

@@ -7,7 +7,6 @@ import type { OpenLane } from '../database/lanes.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import type { Pending } from '../database/pending.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { DeviceRegistration } from './contract.ts'
 import type { Catalogue, SerialLookup } from './models/catalogue.ts'
 import { type DeviceInsert, type RegistrationOutcome, registerDevices, type WrittenDevice } from './routine.ts'
@@ -30,7 +29,6 @@ export interface BatchParts {
   catalogue: Catalogue
   metrics: Metrics
   config: Pick<Config, 'inventoryPolicy'>
-  showMoment: ShowMoment
 }
 
 export interface RegistrationParts extends BatchParts {
@@ -53,12 +51,12 @@ export interface DeviceBatch {
 
 /** Returns a function that composes a batch of devices with distinct serials. */
 export function deviceBatches(parts: BatchParts): (registrations: readonly NewDevice[]) => Promise<DeviceBatch> {
-  const { config, catalogue, metrics, showMoment } = parts
+  const { config, catalogue, metrics } = parts
   const isInventoryRequired = config.inventoryPolicy === 'required'
   return async (registrations) => {
     const lookup = await catalogue.lookUp(registrations.map(({ body }) => body.deviceNo))
     const now = new Date()
-    const devices = registrations.map((one) => composeDevice(one, lookup, now, isInventoryRequired, showMoment))
+    const devices = registrations.map((one) => composeDevice(one, lookup, now, isInventoryRequired))
     return {
       devices,
       async write(sql, callers, isDryRun = false) {
@@ -100,7 +98,6 @@ function composeDevice(
   lookup: SerialLookup,
   now: Date,
   isInventoryRequired: boolean,
-  showMoment: ShowMoment,
 ): DeviceInsert {
   const model = lookup.modelOf(body.deviceNo)
   const members = membersOf(body, now)
@@ -132,6 +129,6 @@ function composeDevice(
     idempotency,
     record: '',
   }
-  device.record = deviceText(showDevice(device, showMoment))
+  device.record = deviceText(showDevice(device))
   return device
 }

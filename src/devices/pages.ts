@@ -4,7 +4,7 @@ import { requireApplicationsOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
 import { type PageQuery, readSort } from '../database/page.ts'
 import { readBbox } from '../vocabulary/coordinates.ts'
-import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
+import { readTimeRange } from '../vocabulary/moments.ts'
 import { given } from '../vocabulary/values.ts'
 import type { pageDevices } from './contract.ts'
 import type { DeviceFilter } from './filter/store.ts'
@@ -12,42 +12,25 @@ import { pageOfDevices, pageOfExportedDevices } from './paging/store.ts'
 
 type Query = Static<NonNullable<typeof pageDevices.query>> & PageQuery
 
-interface Parts {
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
+/** Reads a page of devices for a caller. */
+export async function readDevicePage(sql: Sql, caller: Caller, query: Query) {
+  return pageOfDevices(sql, await filterOf(sql, caller, query), readSort(query), withoutOwner(query))
 }
 
-/** Returns the function that reads a page of devices for a caller. */
-export function devicePages({ showMoment, readTimeRange }: Parts) {
-  return async (sql: Sql, caller: Caller, query: Query) =>
-    pageOfDevices(
-      sql,
-      await filterOf(sql, caller, query, readTimeRange),
-      readSort(query),
-      withoutOwner(query),
-      showMoment,
-    )
-}
-
-/** Returns the function that reads a page of an export: its records also say when the device reported last. */
-export function deviceExportPages({ showMoment, readTimeRange }: Parts) {
-  return async (sql: Sql, caller: Caller, query: Query) =>
-    pageOfExportedDevices(sql, await filterOf(sql, caller, query, readTimeRange), withoutOwner(query), showMoment)
+/** Reads a page of an export: its records also say when the device reported last. */
+export async function readExportedDevicePage(sql: Sql, caller: Caller, query: Query) {
+  return pageOfExportedDevices(sql, await filterOf(sql, caller, query), withoutOwner(query))
 }
 
 /** The query without `appId`: the filter holds the applications. */
 const withoutOwner = ({ appId, ...query }: Query): PageQuery => query
 
-async function filterOf(sql: Sql, caller: Caller, query: Query, readTimeRange: ReadTimeRange): Promise<DeviceFilter> {
-  return readDeviceFilter(query, await requireApplicationsOf(sql, caller, query.appId), readTimeRange)
+async function filterOf(sql: Sql, caller: Caller, query: Query): Promise<DeviceFilter> {
+  return readDeviceFilter(query, await requireApplicationsOf(sql, caller, query.appId))
 }
 
 /** Reads the filters of a query, of devices of these applications; null for all applications. */
-export function readDeviceFilter(
-  query: Query,
-  appIds: readonly string[] | null,
-  readTimeRange: ReadTimeRange,
-): DeviceFilter {
+export function readDeviceFilter(query: Query, appIds: readonly string[] | null): DeviceFilter {
   const bbox = given(query.bbox)
   const isPlaced = given(query.isPlaced)
   const hasReported = given(query.hasReported)

@@ -5,7 +5,6 @@ import { type BatchParts, runBatch } from '../http/batch.ts'
 import { tagged } from '../http/etag.ts'
 import { type Handler, handleOutOfTurn, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
-import type { ReadTimeRange } from '../vocabulary/moments.ts'
 import { shownText, writeLane } from '../writes/lane.ts'
 import {
   createDevice,
@@ -18,24 +17,22 @@ import {
   updateDevices,
 } from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
-import { devicePages } from './pages.ts'
+import { readDevicePage } from './pages.ts'
 import { deviceTag, membersOf, showDevice } from './rules.ts'
 import { requireDeviceOf } from './store.ts'
 import { deviceUpdates } from './writes.ts'
 
 interface Parts extends RegistrationParts, BatchParts {
   sql: Sql
-  readTimeRange: ReadTimeRange
 }
 
 const readRow = validator(DeviceBatchRow, 'device', undefined)
 const readUpdate = validator(DeviceUpdateRow, 'device', undefined)
 
 export function deviceRoutes(parts: Parts): Handler[] {
-  const { sql, showMoment } = parts
+  const { sql } = parts
   const register = registrationLane(parts)
-  const update = writeLane(parts, { name: 'deviceChanges' }, deviceUpdates(showMoment))
-  const readPage = devicePages(parts)
+  const update = writeLane(parts, { name: 'deviceChanges' }, deviceUpdates)
 
   return [
     handleOutOfTurn(createDevice, async ({ caller, body, idempotency, pending }) => {
@@ -78,9 +75,9 @@ export function deviceRoutes(parts: Parts): Handler[] {
     read(getDevice, async ({ sql, caller, query }) => {
       const appIds = await requireApplicationsOf(sql, caller, query.appId)
       const device = await requireDeviceOf(sql, appIds, query.deviceNo)
-      return tagged(showDevice(device, showMoment), deviceTag(device))
+      return tagged(showDevice(device), deviceTag(device))
     }),
 
-    read(pageDevices, ({ sql, caller, query }) => readPage(sql, caller, query)),
+    read(pageDevices, ({ sql, caller, query }) => readDevicePage(sql, caller, query)),
   ]
 }

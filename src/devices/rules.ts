@@ -1,6 +1,6 @@
 import { etagOfText } from '../http/etag.ts'
 import { divisionName } from '../regions/names.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
+import { showMoment } from '../vocabulary/moments.ts'
 import { given, quoted } from '../vocabulary/values.ts'
 import {
   type DeviceRecord,
@@ -89,7 +89,7 @@ export function changeDevice(device: Device, change: DeviceUpdate): Device {
 }
 
 /** The public record of a device (document §2.3). The names of divisions are looked up by their codes. */
-export function showDevice(device: Device, showMoment: ShowMoment): DeviceRecord {
+export function showDevice(device: Device): DeviceRecord {
   const { provinceCode, cityCode, districtCode } = device
   return {
     appId: device.appId,

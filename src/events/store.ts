@@ -6,7 +6,7 @@ import { byId, type PageKey, type PageQuery, readPage } from '../database/page.t
 import { recordsOf, textArray } from '../database/routine.ts'
 import { ownerOf, spendEvent } from '../database/usage.ts'
 import { type EventType, eventTypes, type PlatformEventType, platformTypesNaming } from '../vocabulary/event-types.ts'
-import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
+import { showMoment, type TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type AuditRecord, auditTypes, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
 import { eventsAfterSql, historyOfSql, historySql, readData, stateType } from './history/store.ts'
@@ -133,7 +133,7 @@ export interface EventFilter extends PageQuery {
 }
 
 /** Pages through an application's events by id. Writers hold the application's lock, so ids become visible in order. */
-export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: ShowMoment) {
+export async function pageOfEvents(sql: Sql, filter: EventFilter) {
   const { appId, types, afterId, beforeId, time } = filter
   const hasSubject = [filter.deviceNo, filter.siteId, filter.billingRuleId].some((subject) => subject !== null)
   const conditions = [
@@ -148,13 +148,13 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: Sh
   const history = sql.unsafe(historyOfSql(askedTypes(filter)))
   const rows = sql`select ${sql.unsafe(eventColumnsSql)} from ${history} where app_id = ${appId} ${conditions}`
   return readPage(sql, { operation: pageEvents.id, rows, key: byId, newestFirst: filter.newestFirst }, filter, (row) =>
-    toEvent(row, showMoment),
+    toEvent(row),
   )
 }
 
 const eventColumnsSql = 'id, type, app_id, time, actor, subject, data'
 
-function toEvent(row: Row, showMoment: ShowMoment): EventRecord {
+function toEvent(row: Row): EventRecord {
   return {
     id: row.id,
     type: row.type,
@@ -162,18 +162,18 @@ function toEvent(row: Row, showMoment: ShowMoment): EventRecord {
     time: showMoment(row.time),
     occurredAt: row.time.toISOString(),
     actor: readActor(row.actor).actor,
-    data: readData(row, showMoment),
+    data: readData(row),
   }
 }
 
 /** The first events of an application after an id, in order, each with what it is about: a serial number or an id. */
-export async function eventsAfter(sql: Sql, appId: string, afterId: number, limit: number, showMoment: ShowMoment) {
+export async function eventsAfter(sql: Sql, appId: string, afterId: number, limit: number) {
   const rows = await sql.unsafe(
     `select ${eventColumnsSql}, subject from ${eventsAfterSql('$1', '$2', '$3')} order by id`,
     [appId, afterId, limit],
     { prepare: true },
   )
-  return rows.map((row) => ({ event: toEvent(row, showMoment), subject: row.subject as string | null }))
+  return rows.map((row) => ({ event: toEvent(row), subject: row.subject as string | null }))
 }
 
 /**
@@ -190,11 +190,11 @@ export async function lastEventIds(sql: Sql, appIds: readonly string[]): Promise
 }
 
 /** The application's event with this id. Throws 60002. */
-export async function requireEvent(sql: Sql, appId: string, id: number, showMoment: ShowMoment): Promise<EventRecord> {
+export async function requireEvent(sql: Sql, appId: string, id: number): Promise<EventRecord> {
   const [row] = await sql`
     select ${sql.unsafe(eventColumnsSql)} from ${sql.unsafe(historySql)} where app_id = ${appId} and id = ${id}`
   if (row === undefined) throw new Refusal('eventNotFound')
-  return toEvent(row, showMoment)
+  return toEvent(row)
 }
 
 /** A filter of the audit trail; a null member does not narrow it. */
@@ -212,7 +212,7 @@ export interface AuditFilter extends PageQuery {
 const byIdInAnyLog: PageKey = [...byId, { column: 'app_id', type: 'text' }]
 
 /** Pages through the audit trail, by the index `event_of_audit` of just these events. */
-export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMoment) {
+export function pageOfAudit(sql: Sql, filter: AuditFilter) {
   const { appId, actor, actorId, types, subject, beforeId, time } = filter
   const conditions = [
     // The platform's log holds what operators did to the application itself.
@@ -232,7 +232,7 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
     select id, type, app_id, time, actor, subject, address, data from ${sql.unsafe(historyOfSql(types))}
     where (app_id = '' or starts_with(actor, 'operator') or type = 'priceChange.applied') ${conditions}`
   const source = { operation: pageAudit.id, rows, key: byIdInAnyLog, newestFirst: true }
-  return readPage(sql, source, filter, (row): AuditRecord => toAudit(row, showMoment))
+  return readPage(sql, source, filter, (row): AuditRecord => toAudit(row))
 }
 
 /** A pattern of the stored JSON of an event that names the application. In a text of the JSON, quotes are escaped. */
@@ -242,8 +242,8 @@ const namedInData = (appId: string) => `%"appId":"${appId.replace(/[\\%_]/g, '\\
 const namedBySubject = platformTypesNaming('subject')
 const namedByData = platformTypesNaming('data')
 
-function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
-  const event = toEvent(row, showMoment)
+function toAudit(row: Row): AuditRecord {
+  const event = toEvent(row)
   const applicationOf = (): string | null => {
     if (row.app_id !== platformLog) return row.app_id
     if (namedBySubject.includes(row.type)) return row.subject
@@ -259,7 +259,7 @@ function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
 }
 
 /** The newest entries of the audit trail. Changes of device state are left out: nothing else would be seen among them. */
-export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMoment): Promise<AuditRecord[]> {
+export async function newestEvents(sql: Sql, limit: number): Promise<AuditRecord[]> {
   const types = auditTypes.filter((type) => type !== stateType)
   const all = {
     appId: null,
@@ -269,7 +269,7 @@ export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMome
     beforeId: null,
     time: { from: null, before: null },
   }
-  const page = await pageOfAudit(sql, { ...all, types, pageSize: limit, isUncounted: true }, showMoment)
+  const page = await pageOfAudit(sql, { ...all, types, pageSize: limit, isUncounted: true })
   return page.list
 }
 

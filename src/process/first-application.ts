@@ -50,7 +50,7 @@ export async function createDemoOnce(sql: Sql, parts: ConfigParts): Promise<Demo
     await saveConfig(parts, tx, { appId, operatorName: 'Demo operator' }, actor)
     const ids: number[] = []
     for (const rule of demoRules) {
-      const data = await insertBillingRule(tx, { appId, ...rule }, parts.showMoment)
+      const data = await insertBillingRule(tx, { appId, ...rule })
       await insertEvent(tx, { appId, type: 'billingRule.created', actor, subject: data.id, data })
       ids.push(data.id)
     }

@@ -25,7 +25,7 @@ import { NoPeers } from '../runtime/peer-processes.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { runtime, version } from '../runtime/version.ts'
 import { openSecrets } from '../secrets/open.ts'
-import { momentFormat } from '../vocabulary/moments.ts'
+import { setTimeZone } from '../vocabulary/moments.ts'
 import { createDemoOnce } from './first-application.ts'
 import type { ServeOrder } from './messages.ts'
 import { Workers } from './workers.ts'
@@ -47,6 +47,7 @@ export function runService(environment: Record<string, string | undefined>): Pro
 }
 
 async function start(config: Config, unknown: readonly UnknownSetting[], life: Lifetime): Promise<void> {
+  setTimeZone(config.timeZone)
   const log = openLog(config.logLevel)
   life.onStop(() => log.flush())
   life.endAtUncaught(log)
@@ -84,9 +85,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
         peers: new NoPeers(),
       })
   const setUpPath = config.operatorKey === undefined ? await makeFirstSetUp(sql) : undefined
-  const demo = isEmbedded
-    ? await createDemoOnce(sql, { secrets, showMoment: momentFormat(config.timeZone) })
-    : undefined
+  const demo = isEmbedded ? await createDemoOnce(sql, { secrets }) : undefined
   // The workers have their own connections.
   if (isParent) await database.close()
   const setUp =

@@ -4,6 +4,7 @@ import { poolSizes } from '../database/pools.ts'
 import { Lifetime } from '../runtime/lifetime.ts'
 import { openLog } from '../runtime/log.ts'
 import { SecretBox } from '../secrets/box.ts'
+import { setTimeZone } from '../vocabulary/moments.ts'
 import { ParentChannel } from './channel.ts'
 
 // Ends when its parent does.
@@ -16,6 +17,7 @@ process.on('SIGINT', () => {})
 
 async function serve(): Promise<void> {
   const { config, target, isDistributed, secretKeys, schemaVersion } = await peers.untilOrdered()
+  setTimeZone(config.timeZone)
   const log = openLog(config.logLevel)
   life.onStop(() => log.flush())
   life.endAtUncaught(log)

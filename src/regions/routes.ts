@@ -5,7 +5,6 @@ import { insertPlatformEvent } from '../events/store.ts'
 import { Reply } from '../http/answer.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { deleteRegion, getRegion, getRegionTree, pageRegions, saveRegion } from './contract.ts'
@@ -20,10 +19,9 @@ const headers = { 'content-type': 'application/json', 'cache-control': 'private,
 interface Parts {
   sql: Sql
   regions: SavedRegions
-  showMoment: ShowMoment
 }
 
-export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
+export function regionRoutes({ sql, regions }: Parts): Handler[] {
   /** By code and depth, of one table; there are as many as it has regions. */
   let trees = new Map<string, StaticAnswer>()
   let treesOf = regionTable()
@@ -63,7 +61,7 @@ export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
           await store.beginChange(tx)
           const reason = parentReason(region, new RegionTable(await store.savedRegions(tx)))
           if (reason !== undefined) throw invalidRequest([{ field: 'parentCode', reason }])
-          const data = await store.upsertRegion(tx, region, showMoment)
+          const data = await store.upsertRegion(tx, region)
           await insertPlatformEvent(tx, { type: 'region.saved', actor, subject: code, data })
           return data
         }),
@@ -76,7 +74,7 @@ export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
       const deleted = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.beginChange(tx)
-          const data = await store.deleteSavedRegion(tx, body.code, showMoment)
+          const data = await store.deleteSavedRegion(tx, body.code)
           await insertPlatformEvent(tx, { type: 'region.deleted', actor, subject: data.code, data })
           return data
         }),
@@ -85,6 +83,6 @@ export function regionRoutes({ sql, regions, showMoment }: Parts): Handler[] {
       return deleted
     }),
 
-    read(pageRegions, ({ sql, query }) => store.pageOfRegions(sql, query, showMoment)),
+    read(pageRegions, ({ sql, query }) => store.pageOfRegions(sql, query)),
   ]
 }

@@ -3,7 +3,7 @@ import { takeLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
+import { showMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { builtInRegions } from './built-in.ts'
@@ -16,7 +16,7 @@ function toRegion(row: Row): SavedRegion {
   return { code: row.code, name: row.name, parentCode: row.parent_code, isEnded: row.is_ended }
 }
 
-function toRecord(row: Row, showMoment: ShowMoment): SavedRegionRecord {
+function toRecord(row: Row): SavedRegionRecord {
   return {
     ...toRegion(row),
     builtInName: builtInRegions.get(row.code)?.name ?? null,
@@ -51,7 +51,6 @@ export async function beginChange(tx: Statements): Promise<void> {
 export async function upsertRegion(
   tx: Statements,
   { code, name, parentCode, isEnded }: SavedRegion,
-  showMoment: ShowMoment,
 ): Promise<SavedRegionRecord> {
   const [row] = await tx`
     insert into region (code, name, parent_code, is_ended, created_at)
@@ -59,20 +58,16 @@ export async function upsertRegion(
     on conflict (code) do update set name = excluded.name, parent_code = excluded.parent_code,
       is_ended = excluded.is_ended
     returning ${tx.unsafe(columnsSql)}`
-  return toRecord(row as Row, showMoment)
+  return toRecord(row as Row)
 }
 
 /** Throws 10040 for a code that no operator has saved, 10041 while a saved region needs this one above it. */
-export async function deleteSavedRegion(
-  tx: Statements,
-  code: string,
-  showMoment: ShowMoment,
-): Promise<SavedRegionRecord> {
+export async function deleteSavedRegion(tx: Statements, code: string): Promise<SavedRegionRecord> {
   const [row] = await tx`delete from region where code = ${code} returning ${tx.unsafe(columnsSql)}`
   if (row === undefined) throw new Refusal('regionNotFound')
   const [below] = await tx`select from region where parent_code = ${code} limit 1`
   if (below !== undefined && !builtInRegions.has(code)) throw new Refusal('regionInUse')
-  return toRecord(row, showMoment)
+  return toRecord(row)
 }
 
 export interface RegionFilter extends PageQuery {
@@ -80,7 +75,7 @@ export interface RegionFilter extends PageQuery {
   name?: string | null
 }
 
-export function pageOfRegions(sql: Sql, filter: RegionFilter, showMoment: ShowMoment) {
+export function pageOfRegions(sql: Sql, filter: RegionFilter) {
   const code = given(filter.code)
   const name = given(filter.name)
   const rows = sql`
@@ -88,7 +83,5 @@ export function pageOfRegions(sql: Sql, filter: RegionFilter, showMoment: ShowMo
     where (${code}::text is null or starts_with(code, ${code}))
       and (${name}::text is null or strpos(lower(name), lower(${name})) > 0)`
   const key = [{ column: 'code', type: 'text' as const }]
-  return readPage(sql, { operation: pageRegions.id, rows, key, newestFirst: false }, filter, (row) =>
-    toRecord(row, showMoment),
-  )
+  return readPage(sql, { operation: pageRegions.id, rows, key, newestFirst: false }, filter, (row) => toRecord(row))
 }

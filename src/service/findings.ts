@@ -5,7 +5,7 @@ import type { DatabaseHealth } from '../database/health.ts'
 import { addressesOf } from '../database/open.ts'
 import { connectionsOfProcess } from '../database/pools.ts'
 import type { FindingCode } from '../vocabulary/findings.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
+import { showMoment } from '../vocabulary/moments.ts'
 import type { FindingRecord } from './contract.ts'
 import { type DiskSpace, diskBounds, judgeDisk } from './disk.ts'
 
@@ -102,16 +102,16 @@ export function judgeSpace(space: DiskSpace | undefined, bytesPerDay: number | n
 export function judgeBackups(
   last: LastBackups | undefined,
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
-  showMoment: ShowMoment,
+  show = showMoment,
 ): Finding {
   if (last === undefined) return databaseUrl === undefined ? warn('backupMissing') : ok('backupNone')
   const { takenAt, failedAt, failure, bytes, isVerified } = last
   const values = {
-    takenAt: takenAt && showMoment(takenAt),
+    takenAt: takenAt && show(takenAt),
     bytes,
     isVerified: isVerified === null ? null : `${isVerified}`,
   }
-  if (failedAt !== null) return fail('backupFailed', { ...values, failedAt: showMoment(failedAt), failure })
+  if (failedAt !== null) return fail('backupFailed', { ...values, failedAt: show(failedAt), failure })
   return isBackupLate(takenAt) ? warn('backupLate', values) : ok('backup', values)
 }
 
@@ -145,10 +145,10 @@ export interface Certificate {
   endsAt: Date | null
 }
 
-export function judgeCertificate({ host, endsAt }: Certificate, showMoment: ShowMoment): Finding {
+export function judgeCertificate({ host, endsAt }: Certificate, show = showMoment): Finding {
   if (endsAt === null) return ok('certificateUnknown', { host })
   const days = Math.floor((endsAt.getTime() - Date.now()) / 86_400_000)
-  const values = { host, days: Math.max(0, days), endsAt: showMoment(endsAt) }
+  const values = { host, days: Math.max(0, days), endsAt: show(endsAt) }
   if (days < 0) return fail('certificateEnded', values)
   return days < certificateDays ? warn('certificateEnds', values) : ok('certificate', values)
 }

@@ -2,7 +2,6 @@ import { findLastBackups } from '../backup/store.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { lately } from '../runtime/metrics.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
 import { certificateReader } from './certificate.ts'
 import { type DiskSpace, diskReader } from './disk.ts'
 import { type Finding, judgeBackups, judgeCertificate, judgeSpace } from './findings.ts'
@@ -12,7 +11,6 @@ interface Parts {
   sql: Sql
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'publicUrl' | 'statementTimeoutMs'>
   isDistributed: boolean
-  showMoment: ShowMoment
 }
 
 /** What a service depends on. Values are kept for a while before they are read again. */
@@ -29,7 +27,7 @@ const freshMs = 500
 const certificateFreshMs = 600_000
 const certificateMs = 500
 
-export function surroundingsOf({ sql, config, isDistributed, showMoment }: Parts): Surroundings {
+export function surroundingsOf({ sql, config, isDistributed }: Parts): Surroundings {
   const timeoutMs = Math.min(1_000, config.statementTimeoutMs / 2)
   const isOwn = config.databaseUrl === undefined
   const disk: Surroundings['disk'] = isOwn
@@ -48,8 +46,8 @@ export function surroundingsOf({ sql, config, isDistributed, showMoment }: Parts
       const [space, known, shown, taken] = await Promise.all([disk(), size(), certificate?.(), backups()])
       return [
         ...(space === undefined && isOwn ? [] : [judgeSpace(space, known?.bytesPerDay ?? null)]),
-        ...(taken === undefined ? [] : [judgeBackups(taken.last, config, showMoment)]),
-        ...(shown === undefined ? [] : [judgeCertificate(shown, showMoment)]),
+        ...(taken === undefined ? [] : [judgeBackups(taken.last, config)]),
+        ...(shown === undefined ? [] : [judgeCertificate(shown)]),
       ]
     },
   }

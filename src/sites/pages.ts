@@ -4,7 +4,7 @@ import { requireApplicationsOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
 import type { PageQuery } from '../database/page.ts'
 import { readBbox } from '../vocabulary/coordinates.ts'
-import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
+import { readTimeRange } from '../vocabulary/moments.ts'
 import { given } from '../vocabulary/values.ts'
 import type { pageSites } from './contract.ts'
 import { pageOfSites, type SiteConditions } from './store.ts'
@@ -12,7 +12,7 @@ import { pageOfSites, type SiteConditions } from './store.ts'
 type Query = Static<NonNullable<typeof pageSites.query>>
 
 /** Reads the filters of a query. */
-export function readSiteFilter(query: Query, readTimeRange: ReadTimeRange): SiteConditions {
+export function readSiteFilter(query: Query): SiteConditions {
   const bbox = given(query.bbox)
   const hasDevices = given(query.hasDevices)
   return {
@@ -28,10 +28,8 @@ export function readSiteFilter(query: Query, readTimeRange: ReadTimeRange): Site
   }
 }
 
-/** Returns the function that reads a page of sites for a caller. */
-export function sitePages({ showMoment, readTimeRange }: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
-  return async (sql: Sql, caller: Caller, { appId, ...query }: Query & PageQuery) => {
-    const appIds = await requireApplicationsOf(sql, caller, appId)
-    return pageOfSites(sql, { ...query, appIds, ...readSiteFilter(query, readTimeRange) }, showMoment)
-  }
+/** Reads a page of sites for a caller. */
+export async function readSitePage(sql: Sql, caller: Caller, { appId, ...query }: Query & PageQuery) {
+  const appIds = await requireApplicationsOf(sql, caller, appId)
+  return pageOfSites(sql, { ...query, appIds, ...readSiteFilter(query) })
 }

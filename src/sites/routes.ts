@@ -6,7 +6,6 @@ import { etagOf, etagOfText, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, handleOutOfTurn, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { writeAlone } from '../writes/alone.ts'
 import { shownText, type WriteLaneParts, writeLane } from '../writes/lane.ts'
 import {
@@ -20,9 +19,9 @@ import {
   updateSite,
   updateSites,
 } from './contract.ts'
-import { sitePages } from './pages.ts'
+import { readSitePage } from './pages.ts'
 import { writeDueBefore } from './price-changes/effect.ts'
-import { type Site, showSite } from './rules.ts'
+import { showSite } from './rules.ts'
 import { requireSite } from './store.ts'
 import { deleteSites, siteCreation, siteUpdates } from './writes.ts'
 
@@ -31,21 +30,16 @@ interface Parts extends WriteLaneParts, BatchParts {
   /** The pool of the lane that creates sites. */
   writer: Sql
   metrics: Metrics
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
 }
 
 const readRow = validator(SiteBatchRow, 'site', undefined)
 const readUpdate = validator(SiteUpdateRow, 'site', undefined)
 
 export function siteRoutes(parts: Parts): Handler[] {
-  const { sql, showMoment } = parts
-  const { writer, metrics } = parts
+  const { sql, writer, metrics } = parts
   const create = { name: 'sites', noteWritten: (sites: number) => metrics.countCreates(sites, 'sites') }
-  const save = writeLane({ ...parts, sql: writer }, create, siteCreation(showMoment))
-  const update = writeLane(parts, { name: 'siteChanges' }, siteUpdates(showMoment))
-  const show = (site: Site) => showSite(site, showMoment)
-  const readPage = sitePages(parts)
+  const save = writeLane({ ...parts, sql: writer }, create, siteCreation)
+  const update = writeLane(parts, { name: 'siteChanges' }, siteUpdates)
 
   return [
     handleOutOfTurn(saveSite, async ({ caller, body, idempotency, pending }) => {
@@ -88,14 +82,14 @@ export function siteRoutes(parts: Parts): Handler[] {
       const { caller, actor, body, header } = request
       const appId = applicationOf(caller, body.appId)
       const settle = async (tx: Statements) => ({
-        now: await writeDueBefore(tx, appId, [body.id], showMoment),
+        now: await writeDueBefore(tx, appId, [body.id]),
         isLeft: false,
       })
       const remove = async (tx: Statements, now: Date) => {
         const site = await requireSite(tx, appId, body.id)
-        const data = show(site)
+        const data = showSite(site)
         requireMatch(header('if-match'), etagOf(data))
-        await deleteSites(tx, appId, [site], { actor, now }, showMoment)
+        await deleteSites(tx, appId, [site], { actor, now })
         return data
       }
       return writeAlone(sql, request, appId, remove, settle)
@@ -103,9 +97,9 @@ export function siteRoutes(parts: Parts): Handler[] {
 
     read(getSite, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return tagged(show(await requireSite(sql, appId, query.id)))
+      return tagged(showSite(await requireSite(sql, appId, query.id)))
     }),
 
-    read(pageSites, ({ sql, caller, query }) => readPage(sql, caller, query)),
+    read(pageSites, ({ sql, caller, query }) => readSitePage(sql, caller, query)),
   ]
 }

@@ -1,6 +1,6 @@
 import { ruleType } from '../billing-rules/contract.ts'
 import { readCoordinates } from '../vocabulary/coordinates.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
+import { showMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
@@ -108,7 +108,7 @@ function showWithoutId(appId: string, site: SiteMembers, createTime: string): Om
 }
 
 /** The public record of a site (document §2.2). */
-export function showSite(site: Site, showMoment: ShowMoment): SiteRecord {
+export function showSite(site: Site): SiteRecord {
   return { id: site.id, ...showWithoutId(site.appId, site, showMoment(site.createdAt)) }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import type { Box } from '../vocabulary/coordinates.ts'
-import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
+import type { TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { pageSites, type siteSorts } from './contract.ts'
 import { type Site, type SiteMembers, showSite } from './rules.ts'
@@ -284,11 +284,11 @@ const sortKeys: Record<(typeof siteSorts)[number], PageKey> = {
 }
 
 /** Reads one page of sites by id, newest first, and of several applications by application first; or as `sort` asks. */
-export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
+export function pageOfSites(sql: Sql, filter: SiteFilter) {
   const { appIds } = filter
   const conditions = siteConditions(sql, filter)
   const rows = sql`select ${sql.unsafe(siteColumnsSql)} from site where ${ofApplications(sql, appIds)} ${conditions}`
-  const show = (row: Row) => showSite(toSite(row), showMoment)
+  const show = (row: Row) => showSite(toSite(row))
   const sort = readSort(filter)
   if (sort !== null) {
     const key = [...sortKeys[sort.by], ...byId]

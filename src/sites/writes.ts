@@ -5,7 +5,6 @@ import type { Statements } from '../database/open.ts'
 import { clearSites } from '../devices/placement/writes.ts'
 import { insertEventTexts } from '../events/store.ts'
 import { etagOfText, requireMatch } from '../http/etag.ts'
-import type { ShowMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { ofEachApplication, type WriteKind } from '../writes/kind.ts'
 import type { SiteRegistration, SiteUpdate } from './contract.ts'
@@ -57,32 +56,30 @@ interface Premises {
 }
 
 /** Creates of sites. Refuses with 10004, 30001, 40002 and 40003. */
-export function siteCreation(showMoment: ShowMoment): WriteKind<SiteRegistration, ReadonlyMap<string, Premises>, Site> {
-  return {
-    read: (tx, writes) =>
-      ofEachApplication(writes, async (appId, own) => {
-        const [refusal, requireRules, freeIds] = await Promise.all([
-          findObstacle(tx, appId),
-          ruleChecker(tx, appId, own.map(namedBy)),
-          drawSiteIds(tx, own.length),
-        ])
-        return { refusal, requireRules, freeIds }
-      }),
+export const siteCreation: WriteKind<SiteRegistration, ReadonlyMap<string, Premises>, Site> = {
+  read: (tx, writes) =>
+    ofEachApplication(writes, async (appId, own) => {
+      const [refusal, requireRules, freeIds] = await Promise.all([
+        findObstacle(tx, appId),
+        ruleChecker(tx, appId, own.map(namedBy)),
+        drawSiteIds(tx, own.length),
+      ])
+      return { refusal, requireRules, freeIds }
+    }),
 
-    decide(known, { body, actor }, now) {
-      const { appId } = body
-      const { refusal, requireRules, freeIds } = known.get(appId) as Premises
-      if (refusal !== undefined) throw refusal
-      const members = readSite(body)
-      requireRules(members)
-      const site = { ...members, appId, id: freeIds.shift() as number, createdAt: now }
-      const record = JSON.stringify(showSite(site, showMoment))
-      const event = { appId, type: 'site.created', actor, subject: String(site.id), record } as const
-      return { outcome: 'created', shown: { record }, rows: [site], events: [event] }
-    },
+  decide(known, { body, actor }, now) {
+    const { appId } = body
+    const { refusal, requireRules, freeIds } = known.get(appId) as Premises
+    if (refusal !== undefined) throw refusal
+    const members = readSite(body)
+    requireRules(members)
+    const site = { ...members, appId, id: freeIds.shift() as number, createdAt: now }
+    const record = JSON.stringify(showSite(site))
+    const event = { appId, type: 'site.created', actor, subject: String(site.id), record } as const
+    return { outcome: 'created', shown: { record }, rows: [site], events: [event] }
+  },
 
-    save: insertSites,
-  }
+  save: insertSites,
 }
 
 /** Why the application can have no site; undefined if it can. */
@@ -106,56 +103,52 @@ interface ChangedSite {
 const idsOf = (writes: readonly { body: SiteUpdate }[]) => [...new Set(writes.map(({ body }) => body.id))]
 
 /** Updates of sites. Refuses with 30002, 10009, 40002 and 40003. */
-export function siteUpdates(
-  showMoment: ShowMoment,
-): WriteKind<SiteUpdate, ReadonlyMap<string, KnownSites>, ChangedSite> {
-  return {
-    async settle(tx, writes) {
-      const settled: Date[] = []
-      for (const [appId, own] of Map.groupBy(writes, (write) => write.appId as string)) {
-        settled.push(await writeDueBefore(tx, appId, idsOf(own), showMoment))
-      }
-      // The earliest, so that no write counts from after a price change that became due meanwhile.
-      return settled[0] as Date
-    },
+export const siteUpdates: WriteKind<SiteUpdate, ReadonlyMap<string, KnownSites>, ChangedSite> = {
+  async settle(tx, writes) {
+    const settled: Date[] = []
+    for (const [appId, own] of Map.groupBy(writes, (write) => write.appId as string)) {
+      settled.push(await writeDueBefore(tx, appId, idsOf(own)))
+    }
+    // The earliest, so that no write counts from after a price change that became due meanwhile.
+    return settled[0] as Date
+  },
 
-    read: (tx, writes) =>
-      ofEachApplication(writes, async (appId, own) => {
-        const [sites, requireRules] = await Promise.all([
-          findSites(tx, appId, idsOf(own)),
-          ruleChecker(tx, appId, own.map(namedBy)),
-        ])
-        return { sites, requireRules }
-      }),
+  read: (tx, writes) =>
+    ofEachApplication(writes, async (appId, own) => {
+      const [sites, requireRules] = await Promise.all([
+        findSites(tx, appId, idsOf(own)),
+        ruleChecker(tx, appId, own.map(namedBy)),
+      ])
+      return { sites, requireRules }
+    }),
 
-    decide(known, { appId, body, actor, ifMatch }) {
-      const { sites, requireRules } = known.get(appId as string) as KnownSites
-      const before = sites.get(body.id)
-      if (before === undefined) throw new Refusal('siteNotFound')
-      const former = JSON.stringify(showSite(before, showMoment))
-      requireMatch(ifMatch, etagOfText(former))
-      requireRules(rulesGiven(body))
-      const site = changeSite(before, body)
-      const record = JSON.stringify(showSite(site, showMoment))
-      const shown = { record, etag: etagOfText(record) }
-      if (record === former) return { outcome: 'existing', shown, rows: [], events: [] }
-      sites.set(body.id, site)
-      const event = { appId: site.appId, type: 'site.updated', actor, subject: String(site.id), record } as const
-      return { outcome: 'updated', shown, rows: [{ before, site }], events: [event] }
-    },
+  decide(known, { appId, body, actor, ifMatch }) {
+    const { sites, requireRules } = known.get(appId as string) as KnownSites
+    const before = sites.get(body.id)
+    if (before === undefined) throw new Refusal('siteNotFound')
+    const former = JSON.stringify(showSite(before))
+    requireMatch(ifMatch, etagOfText(former))
+    requireRules(rulesGiven(body))
+    const site = changeSite(before, body)
+    const record = JSON.stringify(showSite(site))
+    const shown = { record, etag: etagOfText(record) }
+    if (record === former) return { outcome: 'existing', shown, rows: [], events: [] }
+    sites.set(body.id, site)
+    const event = { appId: site.appId, type: 'site.updated', actor, subject: String(site.id), record } as const
+    return { outcome: 'updated', shown, rows: [{ before, site }], events: [event] }
+  },
 
-    async save(tx, rows, now) {
-      await ofEachApplication(ofEachSite(rows), async (appId, changed) => {
-        const rules = changed.flatMap(({ before, site }) => changedRules(before, site))
-        await insertSiteRules(tx, appId, rules, { from: now, changeId: 0, isWritten: true })
-        await saveChangedSites(
-          tx,
-          appId,
-          changed.map(({ site }) => site),
-        )
-      })
-    },
-  }
+  async save(tx, rows, now) {
+    await ofEachApplication(ofEachSite(rows), async (appId, changed) => {
+      const rules = changed.flatMap(({ before, site }) => changedRules(before, site))
+      await insertSiteRules(tx, appId, rules, { from: now, changeId: 0, isWritten: true })
+      await saveChangedSites(
+        tx,
+        appId,
+        changed.map(({ site }) => site),
+      )
+    })
+  },
 }
 
 /** The changes of each site as one: from how it was to how it is at last. */
@@ -177,13 +170,12 @@ export async function deleteSites(
   appId: string,
   sites: readonly Site[],
   by: { actor: string; now: Date },
-  showMoment: ShowMoment,
 ): Promise<void> {
   const ids = sites.map(({ id }) => id)
-  await clearSites(tx, appId, ids, by, showMoment)
+  await clearSites(tx, appId, ids, by)
   await removeSites(tx, appId, ids)
   const events = sites.map((site) => {
-    const record = JSON.stringify(showSite(site, showMoment))
+    const record = JSON.stringify(showSite(site))
     return { appId, type: 'site.deleted', actor: by.actor, subject: String(site.id), record } as const
   })
   await insertEventTexts(tx, events, by.now)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Check } from 'typebox/value'
-import { momentFormat, momentReader, timeRangeReader } from './moments.ts'
+import { momentFormat, momentReader, readTimeRange, setTimeZone } from './moments.ts'
 import { momentText } from './values.ts'
 
 describe('a moment is read as the instant that shows it', () => {
@@ -83,7 +83,8 @@ test('a moment of RFC 3339 is its instant, to the millisecond', () => {
 })
 
 test('a time filter holds all of the second that it ends with, or of the millisecond', () => {
-  const read = timeRangeReader(berlin)
+  setTimeZone('Europe/Berlin')
+  const read = readTimeRange
   const ends = (timeFrom: string | null, timeTo: string) => {
     const { from, before } = read({ timeFrom, timeTo })
     return [from?.toISOString(), before?.toISOString()]

@@ -1,10 +1,27 @@
 import { given } from './values.ts'
 
-/** As `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
-export type ShowMoment = (instant: Date) => string
+// Moments are shown and read in one time zone, which a process sets once, when it starts.
 
-/** In the service's time zone, or RFC 3339; if the clocks repeat the moment, its first or last occurrence. */
-export type ReadMoment = (text: string, occurrence?: Occurrence) => Date
+type Show = (instant: Date) => string
+type Read = (text: string, occurrence?: Occurrence) => Date
+
+let zone: { show: Show; read: Read } | undefined
+
+/** Sets the time zone of this process: an IANA name. */
+export function setTimeZone(timeZone: string): void {
+  zone = { show: momentFormat(timeZone), read: momentReader(timeZone) }
+}
+
+function ofService() {
+  if (zone === undefined) throw new Error('The process has no time zone: call setTimeZone first')
+  return zone
+}
+
+/** Shows an instant as `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
+export const showMoment: Show = (instant) => ofService().show(instant)
+
+/** Reads a moment of the service's time zone, or of RFC 3339; if the clocks repeat it, its first or last occurrence. */
+export const readMoment: Read = (text, occurrence) => ofService().read(text, occurrence)
 
 /** Null for no bound. */
 export interface TimeRange {
@@ -13,10 +30,7 @@ export interface TimeRange {
   before: Date | null
 }
 
-/** The end includes the whole second, or millisecond, that is given. */
-export type ReadTimeRange = (filter: { timeFrom?: string | null; timeTo?: string | null }) => TimeRange
-
-export function momentFormat(timeZone: string): ShowMoment {
+export function momentFormat(timeZone: string): Show {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   // Kept: formatting costs more than the rest of a record, and many records show the same second.
   let lastSecond = Number.NaN
@@ -37,7 +51,7 @@ type Occurrence = 'first' | 'last'
 const dayMs = 86_400_000
 
 /** The first occurrence of a repeated moment, or the last if asked for. A skipped moment is the instant of the skip. */
-export function momentReader(timeZone: string): ReadMoment {
+export function momentReader(timeZone: string): Read {
   const show = momentFormat(timeZone)
   const offsetAt = (instant: number) => asUtc(show(new Date(instant))) - instant
   return (text, occurrence = 'first') => {
@@ -57,13 +71,12 @@ function inMilliseconds(rfc3339: string): string {
   return rfc3339.toUpperCase().replace(/(\.\d{3})\d+/, '$1')
 }
 
-export function timeRangeReader(readMoment: ReadMoment): ReadTimeRange {
-  return (filter) => {
-    const [first, last] = [given(filter.timeFrom), given(filter.timeTo)]
-    return {
-      from: first === null ? null : readMoment(first),
-      before: last === null ? null : new Date(readMoment(last, 'last').getTime() + (last.includes('.') ? 1 : 1000)),
-    }
+/** Reads a time filter, whose end includes the whole second, or millisecond, that is given. */
+export function readTimeRange(filter: { timeFrom?: string | null; timeTo?: string | null }): TimeRange {
+  const [first, last] = [given(filter.timeFrom), given(filter.timeTo)]
+  return {
+    from: first === null ? null : readMoment(first),
+    before: last === null ? null : new Date(readMoment(last, 'last').getTime() + (last.includes('.') ? 1 : 1000)),
   }
 }
 

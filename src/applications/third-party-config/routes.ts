@@ -37,14 +37,14 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
           if (ifMatch !== null) {
             const config = await findConfig(tx, appId)
             if (config === undefined) throw new Refusal('preconditionFailed')
-            requireMatch(ifMatch, tagOf(parts, config))
+            requireMatch(ifMatch, tagOf(config))
           }
           const { config, record } = await saveConfig(parts, tx, { ...body, appId }, actor)
           saved = config
           return record
         })
         const now = saved ?? (await requireConfig(sql, appId))
-        return tagged(shownTo(caller, parts, record), tagOf(parts, now))
+        return tagged(shownTo(caller, parts, record), tagOf(now))
       },
       { check: (body) => configFaults(body, parts.config) },
     ),
@@ -60,7 +60,7 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
     read(getThirdPartyConfig, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       const config = await requireConfig(sql, appId)
-      return tagged(shownTo(caller, parts, toKept(parts, config, null)), tagOf(parts, config))
+      return tagged(shownTo(caller, parts, toKept(config, null)), tagOf(config))
     }),
   ]
 }

@@ -9,7 +9,7 @@ import { insertEvent, insertPlatformEvent } from '../../events/store.ts'
 import { etagOf } from '../../http/etag.ts'
 import { keyIdOf, type SecretBox } from '../../secrets/box.ts'
 import { eventTypes } from '../../vocabulary/event-types.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { saveThirdPartyConfig, ThirdPartyConfigRecord } from './contract.ts'
@@ -27,33 +27,28 @@ interface SavedConfig {
 
 export interface ConfigParts {
   secrets: SecretBox
-  showMoment: ShowMoment
 }
 
 /** With the secret only if it has just been generated. The URL's query is hidden: `shownTo` shows it. */
-function showConfig(
-  parts: ConfigParts,
-  config: ThirdPartyConfig,
-  callbackSecret: string | null,
-): ThirdPartyConfigRecord {
+function showConfig(config: ThirdPartyConfig, callbackSecret: string | null): ThirdPartyConfigRecord {
   const { updatedAt, stoppedAt, stoppedReason, callbackQuery, ...members } = config
   return {
     ...members,
     callbackUrl: config.callbackUrl && config.callbackUrl + (callbackQuery === null ? '' : hiddenQuery),
     callbackSecret,
-    callbackStopTime: stoppedAt === null ? null : parts.showMoment(stoppedAt),
+    callbackStopTime: stoppedAt === null ? null : showMoment(stoppedAt),
     callbackStopReason: stoppedReason,
-    updateTime: parts.showMoment(updatedAt),
+    updateTime: showMoment(updatedAt),
   }
 }
 
-export function toKept(parts: ConfigParts, config: ThirdPartyConfig, callbackSecret: string | null): KeptRecord {
-  return { ...showConfig(parts, config, callbackSecret), sealedQuery: config.callbackQuery }
+export function toKept(config: ThirdPartyConfig, callbackSecret: string | null): KeptRecord {
+  return { ...showConfig(config, callbackSecret), sealedQuery: config.callbackQuery }
 }
 
 /** With the sealed query, and without the secret, which is no part of the configuration's state. */
-export function tagOf(parts: ConfigParts, config: ThirdPartyConfig): string {
-  return etagOf({ ...showConfig(parts, config, null), callbackQuery: config.callbackQuery })
+export function tagOf(config: ThirdPartyConfig): string {
+  return etagOf({ ...showConfig(config, null), callbackQuery: config.callbackQuery })
 }
 
 /** An unchanged or hidden query keeps its sealed text. Throws 10001 if nothing is stored for a hidden one. */
@@ -97,10 +92,10 @@ export async function saveConfig(
   const { config, isNew } = await upsertConfig(tx, members, parts.secrets.seal(body.appId, newSecret))
   // Before the event, so that the event is the first that a new callback gets.
   await syncEndpoint(tx, body.appId, members.callbackUrl !== null)
-  const data = showConfig(parts, config, null)
+  const data = showConfig(config, null)
   const { appId, updatedAt: time } = config
   await insertEvent(tx, { appId, type: 'thirdPartyConfig.saved', time, actor, subject: null, data })
-  return { config, record: toKept(parts, config, isNew ? newSecret : null) }
+  return { config, record: toKept(config, isNew ? newSecret : null) }
 }
 
 /** The transaction must have locked the application. Throws 30003. */
@@ -113,10 +108,10 @@ export async function rotateSecret(
   const newSecret = newCallbackSecret()
   await replaceSecret(tx, appId, parts.secrets.seal(appId, newSecret))
   const config = await requireConfig(tx, appId)
-  const data = showConfig(parts, config, null)
+  const data = showConfig(config, null)
   const { updatedAt: time } = config
   await insertPlatformEvent(tx, { type: 'thirdPartyConfig.secretRotated', time, subject: appId, ...by, data })
-  return toKept(parts, config, newSecret)
+  return toKept(config, newSecret)
 }
 
 export async function requireConfig(sql: Statements, appId: string): Promise<ThirdPartyConfig> {

@@ -5,7 +5,6 @@ import { readDeviceFilter } from '../../devices/pages.ts'
 import { scanSites } from '../../sites/matching/store.ts'
 import { readSiteFilter } from '../../sites/pages.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ReadTimeRange } from '../../vocabulary/moments.ts'
 import type { ActKind } from './contract.ts'
 import { asQuery } from './rules.ts'
 
@@ -19,40 +18,34 @@ interface ActRows {
   beganAfter: number
 }
 
-export const devicesOf = ({ appId, filter, beganAfter }: ActRows, readTimeRange: ReadTimeRange) => ({
+export const devicesOf = ({ appId, filter, beganAfter }: ActRows) => ({
   appId,
   beganAfter,
-  filter: readDeviceFilter(asQuery(filter), [appId], readTimeRange),
+  filter: readDeviceFilter(asQuery(filter), [appId]),
 })
 
-export const sitesOf = ({ appId, filter, beganAfter }: ActRows, readTimeRange: ReadTimeRange) => ({
+export const sitesOf = ({ appId, filter, beganAfter }: ActRows) => ({
   appId,
   beganAfter,
-  filter: readSiteFilter(asQuery(filter), readTimeRange),
+  filter: readSiteFilter(asQuery(filter)),
 })
 
 /** Reads the rows after a key, and finds those that match. */
-export function scanRows(
-  sql: Sql,
-  rows: ActRows,
-  readTimeRange: ReadTimeRange,
-  after: RowKey | null,
-): Promise<Matches> {
+export function scanRows(sql: Sql, rows: ActRows, after: RowKey | null): Promise<Matches> {
   return rows.kind === 'devices'
-    ? scanDevices(sql, devicesOf(rows, readTimeRange), after, limits.actRowsScanned)
-    : scanSites(sql, sitesOf(rows, readTimeRange), after, limits.actRowsScanned)
+    ? scanDevices(sql, devicesOf(rows), after, limits.actRowsScanned)
+    : scanSites(sql, sitesOf(rows), after, limits.actRowsScanned)
 }
 
 /** Counts the rows that match, all of them, in steps; `read` runs each. */
 export async function countRows(
   read: (step: (sql: Sql) => Promise<Matches>) => Promise<Matches>,
   rows: ActRows,
-  readTimeRange: ReadTimeRange,
 ): Promise<number> {
   let count = 0
   for (let after: RowKey | null = null; ; ) {
     const from = after
-    const { keys, last } = await read((sql) => scanRows(sql, rows, readTimeRange, from))
+    const { keys, last } = await read((sql) => scanRows(sql, rows, from))
     count += keys.length
     if (last === null) return count
     after = last

@@ -11,7 +11,7 @@ import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, handleOutOfTurn, read, stream } from '../../http/handler.ts'
 import { Turns } from '../../runtime/turns.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
+import { readTimeRange, showMoment } from '../../vocabulary/moments.ts'
 import { Refusal, tooManyRequests } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { writeAlone } from '../../writes/alone.ts'
@@ -27,8 +27,6 @@ import { acts, insertAct, readNewestEventId } from './store.ts'
 interface Parts {
   sql: Sql
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'fileBytes'>
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
   /** Wakes the worker: a new job waits. */
   onSubmitted(): void
 }
@@ -43,7 +41,7 @@ interface Asked {
   pending: Pending
 }
 
-export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted }: Parts): Handler[] {
+export function actRoutes({ sql, config, onSubmitted }: Parts): Handler[] {
   const requireRoom = roomFor(sql, config)
   // Only one request of an application counts at a time: a second one then finds that the first has begun its act.
   const counts = new Turns({
@@ -60,7 +58,7 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
     pending,
   }: Asked): Promise<{ rows: number; beganAfter: number }> {
     const beganAfter = await readNewestEventId(sql, appId)
-    const rows = await countRows((step) => pending.read(step), { ...act, appId, beganAfter }, readTimeRange)
+    const rows = await countRows((step) => pending.read(step), { ...act, appId, beganAfter })
     if (expectedRows !== null && expectedRows !== rows) throw rowsChanged(rows)
     return { rows, beganAfter }
   }
@@ -86,7 +84,7 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
     await requireRoom(appId)
     const matches = await countMatches(asked)
     const begun = await writeAlone(sql, { caller, pending, idempotency }, appId, async (tx) => {
-      const data = await insertAct(tx, { ...act, appId, ...matches, actor, caller }, showMoment)
+      const data = await insertAct(tx, { ...act, appId, ...matches, actor, caller })
       const event = { actor, address, subject: data.id, data: forTrail(data) }
       await insertPlatformEvent(tx, { type: 'act.created', ...event })
       return data
@@ -115,7 +113,7 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
 
     read(getAct, async ({ sql, caller, query }) => {
       const appIds = await requireApplicationsOf(sql, caller, query.appId)
-      return shownTo(caller, await jobs.requireJob(sql, acts, appIds, query.id, showMoment))
+      return shownTo(caller, await jobs.requireJob(sql, acts, appIds, query.id))
     }),
 
     read(pageActs, async ({ sql, caller, query: { appId, ...query } }) => {
@@ -126,24 +124,24 @@ export function actRoutes({ sql, config, showMoment, readTimeRange, onSubmitted 
         status: given(query.status),
         created: readTimeRange(query),
       }
-      const page = await jobs.pageOfJobs(sql, acts, filter, showMoment)
+      const page = await jobs.pageOfJobs(sql, acts, filter)
       return { ...page, list: page.list.map((act) => shownTo(caller, act)) }
     }),
 
     handle(cancelAct, async ({ caller, body, sourceAddress, pending }) => {
       const appIds = await requireApplicationsOf(sql, caller, body.appId)
       return pending.transaction(sql, async (tx) => {
-        const data = await jobs.requireJob(tx, acts, appIds, body.id, showMoment)
+        const data = await jobs.requireJob(tx, acts, appIds, body.id)
         if (isOperators(data.kind, data.act)) requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data: forTrail(data) }
         await insertPlatformEvent(tx, { type: 'act.cancelled', ...event })
-        return jobs.cancelJob(tx, acts, body.id, showMoment)
+        return jobs.cancelJob(tx, acts, body.id)
       })
     }),
 
     stream(getActResult, async ({ caller, query, header, readNext }) => {
       const { id, kind } = await readNext(async (sql) =>
-        jobs.requireJob(sql, acts, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
+        jobs.requireJob(sql, acts, await requireApplicationsOf(sql, caller, query.appId), query.id),
       )
       return resultReply({ id, kind, noun: 'act' }, given(query.outcome), header('accept-language'), readNext)
     }),

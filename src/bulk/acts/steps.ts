@@ -8,7 +8,6 @@ import { findMatchingSites } from '../../sites/matching/store.ts'
 import { writeDueBefore } from '../../sites/price-changes/effect.ts'
 import type { Site } from '../../sites/rules.ts'
 import { deleteSites, siteUpdates } from '../../sites/writes.ts'
-import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
 import type { Refusal } from '../../vocabulary/refusals.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
 import { carryOut, type Decided } from '../../writes/kind.ts'
@@ -21,31 +20,25 @@ import { type ActJob, actOf } from './store.ts'
 
 interface Parts {
   sql: Sql
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
 }
 
 /** Decides rows within a transaction that holds the applications' locks; an outcome for each that still matches. */
 type DecideKeys = (tx: Statements, act: ActJob, actor: string, keys: readonly RowKey[]) => Promise<KeptOutcome[]>
 
 /** How an act finds its rows and decides them: each row as the operation on one record would. */
-export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
-  const updatesOfDevices = deviceUpdates(showMoment)
-  const changesOfOwner = ownerChanges(showMoment)
-  const updatesOfSites = siteUpdates(showMoment)
-
+export function actSteps({ sql }: Parts): Steps {
   const updateDevices: DecideKeys = async (tx, act, actor, keys) => {
-    const serials = await findMatchingDevices(tx, devicesOf(act, readTimeRange), keys)
+    const serials = await findMatchingDevices(tx, devicesOf(act), keys)
     const { appId, changes } = act
     const writes = serials.map((deviceNo) => ({ appId, body: { ...changes, deviceNo }, actor, ifMatch: null }))
-    return keptOf(serials, await carryOut(tx, updatesOfDevices, writes, [appId]))
+    return keptOf(serials, await carryOut(tx, deviceUpdates, writes, [appId]))
   }
 
   const changeOwner: DecideKeys = async (tx, act, actor, keys) => {
     const { appId, targetAppId: target, reason } = act
-    const serials = await findMatchingDevices(tx, devicesOf(act, readTimeRange), keys)
+    const serials = await findMatchingDevices(tx, devicesOf(act), keys)
     const writes = serials.map((deviceNo) => ({ appId, body: { deviceNo, target, reason }, actor, ifMatch: null }))
-    return keptOf(serials, await carryOut(tx, changesOfOwner, writes, target === null ? [appId] : [appId, target]))
+    return keptOf(serials, await carryOut(tx, ownerChanges, writes, target === null ? [appId] : [appId, target]))
   }
 
   /** The sites that match by their present billing rules: price changes that are due are written first. */
@@ -54,9 +47,8 @@ export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
       tx,
       act.appId,
       keys.map(([id]) => Number(id)),
-      showMoment,
     )
-    return { now, sites: await findMatchingSites(tx, sitesOf(act, readTimeRange), keys) }
+    return { now, sites: await findMatchingSites(tx, sitesOf(act), keys) }
   }
 
   const updateSites: DecideKeys = async (tx, act, actor, keys) => {
@@ -64,12 +56,12 @@ export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
     const ids = idsOf(sites)
     const { appId, changes } = act
     const writes = ids.map((id) => ({ appId, body: { ...changes, id }, actor, ifMatch: null }))
-    return keptOf(ids, await carryOut(tx, updatesOfSites, writes, [appId]))
+    return keptOf(ids, await carryOut(tx, siteUpdates, writes, [appId]))
   }
 
   const deleteMatching: DecideKeys = async (tx, act, actor, keys) => {
     const { now, sites } = await matchingSites(tx, act, keys)
-    await deleteSites(tx, act.appId, sites, { actor, now }, showMoment)
+    await deleteSites(tx, act.appId, sites, { actor, now })
     return idsOf(sites).map((id) => toKept(id, 'done', undefined))
   }
 
@@ -100,7 +92,7 @@ export function actSteps({ sql, showMoment, readTimeRange }: Parts): Steps {
 
     async findRows(job) {
       const act = actOf(job)
-      const { keys, last } = await scanRows(sql, act, readTimeRange, act.position)
+      const { keys, last } = await scanRows(sql, act, act.position)
       if (last === null) return undefined
       return {
         rows: keys.length,

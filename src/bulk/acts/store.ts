@@ -1,7 +1,6 @@
 import type { Caller } from '../../callers/caller.ts'
 import type { RowKey } from '../../database/matches.ts'
 import type { Statements } from '../../database/open.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { jobStatus } from '../jobs/contract.ts'
 import { beginJob, beginnerColumnsSql, beginnerValues, endOfRecord, type Job, type JobFamily } from '../jobs/store.ts'
 import { type ActKind, type ActName, type ActRecord, pageActs } from './contract.ts'
@@ -13,7 +12,7 @@ export const acts: JobFamily<ActRecord> = {
   columnsSql: 'act, filter, changes, target_app_id, reason, updated, existing',
   page: pageActs.id,
   notFound: 'importNotFound',
-  toRecord: (row, showMoment) => ({
+  toRecord: (row) => ({
     id: row.id,
     appId: row.app_id,
     kind: row.kind,
@@ -28,7 +27,7 @@ export const acts: JobFamily<ActRecord> = {
     done: row.updated,
     unchanged: row.existing,
     refused: row.refused,
-    ...endOfRecord(row, showMoment),
+    ...endOfRecord(row),
   }),
 }
 
@@ -43,12 +42,11 @@ export interface NewAct extends GivenAct {
 }
 
 /** Inserts an act that waits for the worker. Throws 70003 while another job of the application is under way. */
-export async function insertAct(tx: Statements, act: NewAct, showMoment: ShowMoment): Promise<ActRecord> {
+export async function insertAct(tx: Statements, act: NewAct): Promise<ActRecord> {
   const { appId, kind, filter, changes, targetAppId, reason, rows, beganAfter } = act
   const beginner = beginnerValues(tx, act.caller, act.actor)
   const begun = await beginJob(
     acts,
-    showMoment,
     (columnsSql) => tx`
       insert into import (app_id, kind, act, filter, changes, target_app_id, reason, rows, began_after, is_dry_run, status,
         ${tx.unsafe(beginnerColumnsSql)})

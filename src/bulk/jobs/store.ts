@@ -9,7 +9,7 @@ import { textArray } from '../../database/routine.ts'
 import { transaction } from '../../database/transaction.ts'
 import { readActor } from '../../events/rules.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
+import { showMoment, type TimeRange } from '../../vocabulary/moments.ts'
 import { Refusal, type RefusalName } from '../../vocabulary/refusals.ts'
 import { jobStatus } from './contract.ts'
 import type { JobFailure } from './failure/contract.ts'
@@ -32,7 +32,7 @@ export interface JobFamily<Told> {
   /** The operation that pages through them. */
   page: string
   notFound: RefusalName
-  toRecord(row: Row, showMoment: ShowMoment): Told
+  toRecord(row: Row): Told
 }
 
 const sharedColumnsSql =
@@ -40,7 +40,7 @@ const sharedColumnsSql =
 const columnsOf = <Told>({ columnsSql }: JobFamily<Told>) => `${sharedColumnsSql}, ${columnsSql}`
 
 /** The members that the records of all jobs end with. */
-export const endOfRecord = (row: Row, showMoment: ShowMoment) => ({
+export const endOfRecord = (row: Row) => ({
   actor: readActor(row.actor).actor,
   createTime: showMoment(row.created_at),
   finishTime: row.finished_at === null ? null : showMoment(row.finished_at),
@@ -60,13 +60,12 @@ export async function requireJob<Told>(
   family: JobFamily<Told>,
   appIds: Whose,
   id: number,
-  showMoment: ShowMoment,
 ): Promise<Told> {
   const [row] = await sql`
     select ${sql.unsafe(columnsOf(family))} from import
     where id = ${id} and status > 0 and ${sql.unsafe(family.isOneSql)} and ${ofThem(sql, appIds)}`
   if (row === undefined) throw new Refusal(family.notFound)
-  return family.toRecord(row, showMoment)
+  return family.toRecord(row)
 }
 
 /** A filter of jobs; null means no filter. */
@@ -77,7 +76,7 @@ export interface JobFilter extends PageQuery {
   created: TimeRange
 }
 
-export function pageOfJobs<Told>(sql: Sql, family: JobFamily<Told>, filter: JobFilter, showMoment: ShowMoment) {
+export function pageOfJobs<Told>(sql: Sql, family: JobFamily<Told>, filter: JobFilter) {
   const { appIds, kind, status, created } = filter
   const rows = sql`
     select ${sql.unsafe(columnsOf(family))} from import
@@ -87,7 +86,7 @@ export function pageOfJobs<Told>(sql: Sql, family: JobFamily<Told>, filter: JobF
       and (${created.from}::timestamptz is null or created_at >= ${created.from})
       and (${created.before}::timestamptz is null or created_at < ${created.before})`
   const source = { operation: family.page, rows, key: byId, newestFirst: true }
-  return readPage(sql, source, filter, (row) => family.toRecord(row, showMoment))
+  return readPage(sql, source, filter, (row) => family.toRecord(row))
 }
 
 /** Whether a job of the application is under way; null for the platform's own. */
@@ -102,12 +101,11 @@ export async function isUnderWay(sql: Statements, appId: string | null): Promise
  */
 export async function beginJob<Told>(
   family: JobFamily<Told>,
-  showMoment: ShowMoment,
   begin: (columnsSql: string) => Promise<Row[]>,
 ): Promise<Told | undefined> {
   try {
     const [row] = await begin(columnsOf(family))
-    return row && family.toRecord(row, showMoment)
+    return row && family.toRecord(row)
   } catch (error) {
     throw (error as { code?: string }).code === '23505' ? new Refusal('importRunning') : error
   }
@@ -130,17 +128,12 @@ export function beginnerValues(sql: Statements, caller: Caller, actor: string) {
 }
 
 /** Ends a job that waits or runs. Throws 70003 for an ended one. */
-export async function cancelJob<Told>(
-  tx: Statements,
-  family: JobFamily<Told>,
-  id: number,
-  showMoment: ShowMoment,
-): Promise<Told> {
+export async function cancelJob<Told>(tx: Statements, family: JobFamily<Told>, id: number): Promise<Told> {
   const [row] = await tx`
     update import set status = ${jobStatus.cancelled}, finished_at = now()
     where id = ${id} and status in (1, 2) and ${tx.unsafe(family.isOneSql)} returning ${tx.unsafe(columnsOf(family))}`
   if (row === undefined) throw new Refusal('importRunning')
-  return family.toRecord(row, showMoment)
+  return family.toRecord(row)
 }
 
 /** A job that this process runs while it has the lease. */

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { Sql } from '../../database/open.ts'
 import type { EventType } from '../../vocabulary/event-types.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { statuses } from '../rules.ts'
 import { findMissed } from '../stops/store.ts'
 import { callbacksNow, findWaiting, isOfEventSql, ofEventsSql } from '../store.ts'
@@ -43,7 +43,7 @@ function stateOf(
 }
 
 /** Of the newest deliveries only. Counts by the attempt log, because a replay resets a delivery, but not its log. */
-async function countAttempts(sql: Sql, appId: string, showMoment: ShowMoment) {
+async function countAttempts(sql: Sql, appId: string) {
   const within = (age: string) => sql`created_at > now() - ${age}::interval`
   const [row] = await sql`
     select max(taken_at) as taken_at,
@@ -72,7 +72,7 @@ const undeliveredSql = (status: number) => `
   (select status, response_status, error, event_time from delivery
   where app_id = $1 and ${ofEventsSql(status)} order by id desc limit ${mostLookedAt})`
 
-async function groupFailures(sql: Sql, appId: string, showMoment: ShowMoment) {
+async function groupFailures(sql: Sql, appId: string) {
   const rows = await sql.unsafe(
     `select response_status, error, count(*) filter (where status = ${statuses.waiting})::int as waiting,
       count(*) filter (where status = ${statuses.dead})::int as dead, min(event_time) as first, max(event_time) as last
@@ -118,14 +118,13 @@ export async function readCallbackHealth(
   sql: Sql,
   appId: string,
   { callbacks: setting, deliveryDays }: Pick<Config, 'callbacks' | 'deliveryDays'>,
-  showMoment: ShowMoment,
 ): Promise<CallbackHealth> {
   const endpoint = await findEndpoint(sql, appId)
   const callbacks = await callbacksNow(sql, setting)
-  const attempts = await countAttempts(sql, appId, showMoment)
-  const undelivered = await groupFailures(sql, appId, showMoment)
-  const { waitingEvents, waitingSince } = await findWaiting(sql, [appId], showMoment)
-  const missed = await findMissed(sql, appId, { from: null, before: null }, showMoment)
+  const attempts = await countAttempts(sql, appId)
+  const undelivered = await groupFailures(sql, appId)
+  const { waitingEvents, waitingSince } = await findWaiting(sql, [appId])
+  const missed = await findMissed(sql, appId, { from: null, before: null })
   const retrySince = await oldestRetry(sql, appId)
   const { heldUntil, failingSince, failingReason } = endpoint
   // So many undelivered ones may hide a success before them.

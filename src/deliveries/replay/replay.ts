@@ -4,7 +4,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { Rests } from '../../runtime/rests.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { lockEndpoint } from '../store.ts'
 import { beginRange, isReplaying, type ReplayRange, replayOne, stepAnyReplay } from './store.ts'
@@ -30,7 +30,6 @@ export async function replay(
   selection: number | ReplayRange,
   by: ActorAndAddress,
   idempotency: RequestKey | undefined,
-  showMoment: ShowMoment,
 ): Promise<{ replayed: number }> {
   const endpoint = await lockEndpoint(tx, appId)
   return once(tx, idempotency, appId, async () => {

@@ -2,7 +2,7 @@ import { lowestEventId } from '../../database/application-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { eventsBetweenSql, historySql } from '../../events/history/store.ts'
 import { idAfterEventsBefore } from '../../events/store.ts'
-import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
+import { showMoment, type TimeRange } from '../../vocabulary/moments.ts'
 import { mostMissedLookedAt } from '../contract.ts'
 
 // Events created while an endpoint is disabled (410) get no delivery, and it passes over them when it is enabled: only
@@ -71,12 +71,7 @@ export interface Missed {
 }
 
 /** Also counts an outage that lasts. Looks at a bounded number of events of each one. */
-export async function findMissed(
-  sql: Sql,
-  appId: string,
-  { from, before }: TimeRange,
-  showMoment: ShowMoment,
-): Promise<Missed> {
+export async function findMissed(sql: Sql, appId: string, { from, before }: TimeRange): Promise<Missed> {
   const stops = await sql<{ after: number; through: number }[]>`
     select after_id as after, through_id as through from callback_stop where app_id = ${appId}
     union all

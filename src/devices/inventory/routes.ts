@@ -4,7 +4,6 @@ import type { Sql } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
 import { yielder } from '../../runtime/event-loop.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import { holdCatalogue, touchCatalogue } from '../models/store.ts'
@@ -14,10 +13,9 @@ import * as store from './store.ts'
 interface Parts {
   sql: Sql
   catalogue: Catalogue
-  showMoment: ShowMoment
 }
 
-export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
+export function deviceInventoryRoutes({ sql, catalogue }: Parts): Handler[] {
   return [
     handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency, pending }) => {
       const faults = await repeatedSerialFaults(entries)
@@ -40,7 +38,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
       const deleted = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await touchCatalogue(tx)
-          const data = await store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
+          const data = await store.deleteInventoryEntry(tx, body.deviceNo)
           await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
           return data
         }),
@@ -49,7 +47,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
       return deleted
     }),
 
-    read(pageDeviceInventory, ({ sql, query }) => store.pageOfInventory(sql, query, showMoment)),
+    read(pageDeviceInventory, ({ sql, query }) => store.pageOfInventory(sql, query)),
   ]
 }
 

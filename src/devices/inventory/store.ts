@@ -3,7 +3,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { folded, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { yielder } from '../../runtime/event-loop.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { touchCatalogue } from '../models/store.ts'
@@ -15,7 +15,7 @@ export interface NewInventoryEntry {
   modelName: string
 }
 
-function toRecord(row: Row, showMoment: ShowMoment): InventoryEntry {
+function toRecord(row: Row): InventoryEntry {
   return { deviceNo: row.device_no, modelName: row.model_name, createTime: showMoment(row.created_at) }
 }
 
@@ -66,15 +66,11 @@ export async function upsertInventory(
 }
 
 /** Throws 20022. */
-export async function deleteInventoryEntry(
-  tx: Statements,
-  deviceNo: string,
-  showMoment: ShowMoment,
-): Promise<InventoryEntry> {
+export async function deleteInventoryEntry(tx: Statements, deviceNo: string): Promise<InventoryEntry> {
   const [row] = await tx`
     delete from device_inventory where device_no = ${deviceNo} returning device_no, model_name, created_at`
   if (row === undefined) throw new Refusal('inventoryEntryNotFound')
-  return toRecord(row, showMoment)
+  return toRecord(row)
 }
 
 export interface InventoryFilter extends PageQuery {
@@ -82,7 +78,7 @@ export interface InventoryFilter extends PageQuery {
   modelName?: string | null
 }
 
-export function pageOfInventory(sql: Sql, filter: InventoryFilter, showMoment: ShowMoment) {
+export function pageOfInventory(sql: Sql, filter: InventoryFilter) {
   const deviceNo = given(filter.deviceNo)
   const modelName = given(filter.modelName)
   const rows = sql`
@@ -91,6 +87,6 @@ export function pageOfInventory(sql: Sql, filter: InventoryFilter, showMoment: S
       and (${modelName}::text is null or strpos(lower(model_name), lower(${modelName})) > 0)`
   const key = [{ column: 'device_no', type: 'text' as const }]
   return readPage(sql, { operation: pageDeviceInventory.id, rows, key, newestFirst: false }, filter, (row) =>
-    toRecord(row, showMoment),
+    toRecord(row),
   )
 }

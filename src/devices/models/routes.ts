@@ -3,7 +3,6 @@ import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { Catalogue } from './catalogue.ts'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from './contract.ts'
@@ -12,10 +11,9 @@ import * as store from './store.ts'
 interface Parts {
   sql: Sql
   catalogue: Catalogue
-  showMoment: ShowMoment
 }
 
-export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
+export function deviceModelRoutes({ sql, catalogue }: Parts): Handler[] {
   return [
     handle(saveDeviceModel, async ({ caller, body, actor, idempotency, pending }) => {
       const model = {
@@ -28,7 +26,7 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       const saved = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.touchCatalogue(tx)
-          const data = await store.upsertDeviceModel(tx, model, showMoment)
+          const data = await store.upsertDeviceModel(tx, model)
           await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
           return data
         }),
@@ -41,7 +39,7 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       const deleted = await pending.transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await store.touchCatalogue(tx)
-          const data = await store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
+          const data = await store.deleteDeviceModel(tx, body.serialPrefix)
           await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
           return data
         }),
@@ -50,6 +48,6 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       return deleted
     }),
 
-    read(pageDeviceModels, ({ sql, query }) => store.pageOfDeviceModels(sql, query, showMoment)),
+    read(pageDeviceModels, ({ sql, query }) => store.pageOfDeviceModels(sql, query)),
   ]
 }

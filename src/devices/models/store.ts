@@ -3,7 +3,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { transaction } from '../../database/transaction.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { type DeviceModelRecord, pageDeviceModels } from './contract.ts'
@@ -28,7 +28,7 @@ function toModel(row: Row): DeviceModel {
   }
 }
 
-function toRecord(row: Row, showMoment: ShowMoment): DeviceModelRecord {
+function toRecord(row: Row): DeviceModelRecord {
   return { ...toModel(row), createTime: showMoment(row.created_at) }
 }
 
@@ -42,11 +42,7 @@ export async function touchCatalogue(tx: Statements): Promise<void> {
   await tx`update device_catalogue set version = version + 1`
 }
 
-export async function upsertDeviceModel(
-  tx: Statements,
-  model: DeviceModel,
-  showMoment: ShowMoment,
-): Promise<DeviceModelRecord> {
+export async function upsertDeviceModel(tx: Statements, model: DeviceModel): Promise<DeviceModelRecord> {
   const [row] = await tx`
     insert into device_model (serial_prefix, model_name, product_picture_url, device_type, device_type_name, created_at)
     values (${model.serialPrefix}, ${model.modelName}, ${model.productPictureUrl}, ${model.deviceType},
@@ -55,19 +51,15 @@ export async function upsertDeviceModel(
       product_picture_url = excluded.product_picture_url, device_type = excluded.device_type,
       device_type_name = excluded.device_type_name
     returning ${tx.unsafe(columnsSql)}`
-  return toRecord(row as Row, showMoment)
+  return toRecord(row as Row)
 }
 
 /** Throws 20021. */
-export async function deleteDeviceModel(
-  tx: Statements,
-  serialPrefix: string,
-  showMoment: ShowMoment,
-): Promise<DeviceModelRecord> {
+export async function deleteDeviceModel(tx: Statements, serialPrefix: string): Promise<DeviceModelRecord> {
   const [row] =
     await tx`delete from device_model where serial_prefix = ${serialPrefix} returning ${tx.unsafe(columnsSql)}`
   if (row === undefined) throw new Refusal('deviceModelNotFound')
-  return toRecord(row, showMoment)
+  return toRecord(row)
 }
 
 export interface DeviceModelFilter extends PageQuery {
@@ -75,7 +67,7 @@ export interface DeviceModelFilter extends PageQuery {
   modelName?: string | null
 }
 
-export function pageOfDeviceModels(sql: Sql, filter: DeviceModelFilter, showMoment: ShowMoment) {
+export function pageOfDeviceModels(sql: Sql, filter: DeviceModelFilter) {
   const serialPrefix = given(filter.serialPrefix)
   const modelName = given(filter.modelName)
   const rows = sql`
@@ -84,7 +76,7 @@ export function pageOfDeviceModels(sql: Sql, filter: DeviceModelFilter, showMome
       and (${modelName}::text is null or strpos(lower(model_name), lower(${modelName})) > 0)`
   const key = [{ column: 'serial_prefix', type: 'text' as const }]
   return readPage(sql, { operation: pageDeviceModels.id, rows, key, newestFirst: false }, filter, (row) =>
-    toRecord(row, showMoment),
+    toRecord(row),
   )
 }
 

@@ -5,7 +5,6 @@ import type { Sql } from '../../database/open.ts'
 import { type BatchParts, runBatch } from '../../http/batch.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { shownText, type WriteLaneParts, writeLane } from '../../writes/lane.ts'
@@ -24,7 +23,6 @@ import { type OwnerChange, ownerChanges } from './writes.ts'
 interface Parts extends WriteLaneParts, BatchParts {
   /** The pool of the lane. */
   writer: Sql
-  showMoment: ShowMoment
 }
 
 const readRow = validator(DeviceNamed, 'device', undefined)
@@ -32,9 +30,9 @@ const readRow = validator(DeviceNamed, 'device', undefined)
 const rowsOf = (deviceNos: readonly unknown[]) => deviceNos.map((deviceNo) => ({ deviceNo }))
 
 export function deviceOwnershipRoutes(parts: Parts): Handler[] {
-  const { sql, writer, showMoment } = parts
+  const { sql, writer } = parts
   const lane = { name: 'ownership', claimsOf: ({ deviceNo }: OwnerChange) => [deviceNo] }
-  const change = writeLane({ ...parts, sql: writer }, lane, ownerChanges(showMoment))
+  const change = writeLane({ ...parts, sql: writer }, lane, ownerChanges)
 
   return [
     handleOutOfTurn(unbindDevice, async ({ caller, actor, body, header, idempotency, pending }) => {
@@ -60,7 +58,7 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
 
     read(getDeviceHistory, async ({ sql, caller, query }) => {
       const visibleTo = await requireApplicationsOf(sql, caller, query.appId)
-      const list = await findBindings(sql, query.deviceNo, visibleTo, showMoment)
+      const list = await findBindings(sql, query.deviceNo, visibleTo)
       if (list.length === 0) throw new Refusal('deviceNotFound')
       return { list }
     }),

@@ -3,7 +3,7 @@ import type { Statements } from '../../database/open.ts'
 import { ofApplications } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { readActor } from '../../events/rules.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { deviceColumns, deviceTypes, memberOf } from '../columns.ts'
 import type { Placement } from '../placement/rules.ts'
 import { findLasting, writePlacements } from '../placement/store.ts'
@@ -215,7 +215,6 @@ export async function findBindings(
   sql: Statements,
   deviceNo: string,
   appIds: readonly string[] | null,
-  showMoment: ShowMoment,
 ): Promise<Binding[]> {
   const rows = await sql`
     select app_id, greatest(bound_at, ${lastEndSql(sql, deviceNo)}) as bound_at, null::timestamptz as unbound_at,

@@ -12,7 +12,7 @@ import {
 } from '../../database/page.ts'
 import { transaction } from '../../database/transaction.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { toDevice } from '../columns.ts'
 import { type DeviceSort, type ExportedDevice, pageDevices } from '../contract.ts'
 import { type DeviceFilter, isAnyDevice, isJoined, isLikelyByMost, isRange } from '../filter/store.ts'
@@ -66,16 +66,10 @@ async function readRanges(
 }
 
 /** Reads one page of devices. Throws 10001 for a cursor that this operation did not issue. */
-export async function pageOfDevices(
-  sql: Sql,
-  filter: DeviceFilter,
-  sort: DeviceSort | null,
-  query: PageQuery,
-  showMoment: ShowMoment,
-) {
+export async function pageOfDevices(sql: Sql, filter: DeviceFilter, sort: DeviceSort | null, query: PageQuery) {
   const order = sort === null ? ownOrder : sortedOrder(sort, isAnyDevice(filter))
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, order.key)
-  const show = (row: Row) => showDevice(toDevice(row), showMoment)
+  const show = (row: Row) => showDevice(toDevice(row))
   if (sort !== null) {
     const { rows, counted } = await searchSorted(sql, filter, request, sort)
     return toPage(request, rows, counted, show)
@@ -201,10 +195,10 @@ async function readAmongMany(tx: Statements, filter: DeviceFilter, request: Page
 }
 
 /** Reads the next devices of an export, with the times of their newest reports. */
-export async function pageOfExportedDevices(sql: Sql, filter: DeviceFilter, query: PageQuery, showMoment: ShowMoment) {
+export async function pageOfExportedDevices(sql: Sql, filter: DeviceFilter, query: PageQuery) {
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, ownOrder.key)
   const show = (row: Row): ExportedDevice => ({
-    ...showDevice(toDevice(row), showMoment),
+    ...showDevice(toDevice(row)),
     lastReportTime: row.reported_at === null ? null : showMoment(row.reported_at),
   })
   const { rows, walkedTo } = await readByIndexOrder(sql, (tx) => readExportRows(tx, filter, request))

@@ -4,7 +4,6 @@ import { type BatchParts, runBatch } from '../../http/batch.ts'
 import { tagged } from '../../http/etag.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { shownText, type WriteLaneParts, writeLane } from '../../writes/lane.ts'
@@ -21,15 +20,13 @@ import {
   suggestPlacements,
   summarizePlacements,
 } from './contract.ts'
-import { placementPages } from './pages.ts'
+import { readPlacementPage } from './pages.ts'
 import { placementTag, placing, showPlacement } from './rules.ts'
 import { pageOfHistory, requirePlacement, summarizeSites } from './store.ts'
 import { suggestDevices, suggestSites } from './suggestions/store.ts'
 import { placementChanges } from './writes.ts'
 
-interface Parts extends WriteLaneParts, BatchParts {
-  showMoment: ShowMoment
-}
+interface Parts extends WriteLaneParts, BatchParts {}
 
 const readRow = validator(PlacementBatchRow, 'placement', undefined)
 const readNamed = validator(DeviceNamed, 'device', undefined)
@@ -38,9 +35,8 @@ const readNamed = validator(DeviceNamed, 'device', undefined)
 const defaultMeters = 500
 
 export function placementRoutes(parts: Parts): Handler[] {
-  const { sql, showMoment } = parts
-  const change = writeLane(parts, { name: 'placements' }, placementChanges(showMoment))
-  const readPage = placementPages(parts)
+  const { sql } = parts
+  const change = writeLane(parts, { name: 'placements' }, placementChanges)
 
   return [
     handleOutOfTurn(savePlacement, async ({ caller, actor, body, header, pending }) => {
@@ -85,16 +81,16 @@ export function placementRoutes(parts: Parts): Handler[] {
     read(getPlacement, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       const placement = await requirePlacement(sql, appId, query.deviceNo)
-      return tagged(showPlacement(placement, showMoment), placementTag(placement))
+      return tagged(showPlacement(placement), placementTag(placement))
     }),
 
-    read(pagePlacements, ({ sql, caller, query }) => readPage(sql, caller, query)),
+    read(pagePlacements, ({ sql, caller, query }) => readPlacementPage(sql, caller, query)),
 
     read(pagePlacementHistory, async ({ sql, caller, query }) => {
       requireOneOf(query)
       const appId = await requireApplicationOf(sql, caller, query.appId)
       const filter = { ...query, appId, deviceNo: given(query.deviceNo), siteId: given(query.siteId) }
-      return pageOfHistory(sql, filter, showMoment)
+      return pageOfHistory(sql, filter)
     }),
 
     read(summarizePlacements, async ({ sql, caller, query }) => {

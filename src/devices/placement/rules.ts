@@ -1,6 +1,6 @@
 import { readActor } from '../../events/rules.ts'
 import { etagOfText } from '../../http/etag.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { PlacementBatchRow, PlacementRecord, PlacementUpsertRow } from './contract.ts'
 
@@ -25,7 +25,7 @@ export interface Placement {
   reason: string | null
 }
 
-export function showPlacement(placement: Placement, showMoment: ShowMoment): PlacementRecord {
+export function showPlacement(placement: Placement): PlacementRecord {
   const { removedAt, removedBy } = placement
   return {
     deviceNo: placement.deviceNo,

@@ -3,7 +3,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { byId, folded, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type PlacedDeviceRecord, pagePlacementHistory, pagePlacements, type SiteSummary } from './contract.ts'
 import { ended, type Placement, type Standing, showPlacement } from './rules.ts'
@@ -197,7 +197,7 @@ export interface PlacementFilter extends PageQuery {
 }
 
 /** Reads one page of the current placements, newest first, with the members of their devices that are shown. */
-export function pageOfPlacements(sql: Sql, filter: PlacementFilter, showMoment: ShowMoment) {
+export function pageOfPlacements(sql: Sql, filter: PlacementFilter) {
   const { appId, siteId, deviceNo, deviceNos, laneType } = filter
   const device = equal(sql, {
     status: filter.status,
@@ -240,7 +240,7 @@ export function pageOfPlacements(sql: Sql, filter: PlacementFilter, showMoment: 
   return readPage(sql, source, filter, (row): PlacedDeviceRecord => {
     const placement = toPlacement({ ...row, site_name: row.present_name } as unknown as Row, appId)
     return {
-      ...showPlacement(placement, showMoment),
+      ...showPlacement(placement),
       deviceName: row.device_name,
       status: row.status,
       onlineStatus: row.online_status,
@@ -264,7 +264,7 @@ export interface HistoryFilter extends PageQuery {
 }
 
 /** Reads one page of the placements of a device or at a site, current and ended ones, newest first. */
-export function pageOfHistory(sql: Sql, filter: HistoryFilter, showMoment: ShowMoment) {
+export function pageOfHistory(sql: Sql, filter: HistoryFilter) {
   const { appId, deviceNo, siteId } = filter
   const rows = sql`
     select * from placement where app_id = ${appId}
@@ -273,7 +273,7 @@ export function pageOfHistory(sql: Sql, filter: HistoryFilter, showMoment: ShowM
   const source = { operation: pagePlacementHistory.id, rows, key: byId, newestFirst: true, beside }
   return readPage(sql, source, filter, (row) => {
     const site_name = row.site_name ?? row.present_name
-    return showPlacement(toPlacement({ ...row, site_name } as unknown as Row, appId), showMoment)
+    return showPlacement(toPlacement({ ...row, site_name } as unknown as Row, appId))
   })
 }
 

@@ -2,7 +2,6 @@ import type { Statements } from '../../database/open.ts'
 import { insertEventTexts, type NewEventText } from '../../events/store.ts'
 import { requireMatch } from '../../http/etag.ts'
 import { absent } from '../../http/validate.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { ofEachApplication, type WriteKind } from '../../writes/kind.ts'
 import {
@@ -18,41 +17,38 @@ import {
 import { endPlacementsAt, readStanding, writePlacements } from './store.ts'
 
 /** Changes of placements. Refuses with 10001, 20002, 30002, 20030 and 10009. */
-export function placementChanges(
-  showMoment: ShowMoment,
-): WriteKind<PlacementChange, ReadonlyMap<string, Standing>, Placement> {
-  const show = (placement: Placement) => JSON.stringify(showPlacement(placement, showMoment))
-  return {
-    read: (tx, writes) =>
-      ofEachApplication(writes, (appId, own) => {
-        const serials = new Set(own.map(({ body }) => body.deviceNo))
-        const siteIds = new Set(own.flatMap(({ body }) => body.to?.siteId ?? []))
-        return readStanding(tx, appId, own.length, [...serials], [...siteIds])
-      }),
+export const placementChanges: WriteKind<PlacementChange, ReadonlyMap<string, Standing>, Placement> = {
+  read: (tx, writes) =>
+    ofEachApplication(writes, (appId, own) => {
+      const serials = new Set(own.map(({ body }) => body.deviceNo))
+      const siteIds = new Set(own.flatMap(({ body }) => body.to?.siteId ?? []))
+      return readStanding(tx, appId, own.length, [...serials], [...siteIds])
+    }),
 
-    decide(known, { appId, body, actor, ifMatch }, now) {
-      const standing = known.get(appId as string) as Standing
-      const { placement, steps, wasPlaced } = decidePlacement(standing, body, { actor, ifMatch, now })
-      return {
-        outcome: steps.length === 0 ? 'existing' : wasPlaced ? 'updated' : 'created',
-        shown: { record: show(placement), etag: placementTag(placement) },
-        rows: steps.map((step) => step.placement),
-        events: steps.map(eventOf(actor, showMoment)),
-      }
-    },
+  decide(known, { appId, body, actor, ifMatch }, now) {
+    const standing = known.get(appId as string) as Standing
+    const { placement, steps, wasPlaced } = decidePlacement(standing, body, { actor, ifMatch, now })
+    return {
+      outcome: steps.length === 0 ? 'existing' : wasPlaced ? 'updated' : 'created',
+      shown: { record: textOf(placement), etag: placementTag(placement) },
+      rows: steps.map((step) => step.placement),
+      events: steps.map(eventOf(actor)),
+    }
+  },
 
-    save: writePlacements,
-  }
+  save: writePlacements,
 }
 
+const textOf = (placement: Placement) => JSON.stringify(showPlacement(placement))
+
 const eventOf =
-  (actor: string, showMoment: ShowMoment) =>
+  (actor: string) =>
   ({ type, placement }: PlacementStep): NewEventText => ({
     appId: placement.appId,
     type,
     actor,
     subject: placement.deviceNo,
-    record: JSON.stringify(showPlacement(placement, showMoment)),
+    record: textOf(placement),
   })
 
 /** A step of a change, each with its event: a placement that began, that has another lane, or that ended. */
@@ -143,12 +139,11 @@ export async function clearSites(
   appId: string,
   siteIds: readonly number[],
   { actor, now }: { actor: string; now: Date },
-  showMoment: ShowMoment,
 ): Promise<void> {
   for (;;) {
     const over = await endPlacementsAt(tx, appId, siteIds, { actor, now })
     if (over.length === 0) return
     const steps = over.map((placement) => ({ type: 'device.unplaced' as const, placement }))
-    await insertEventTexts(tx, steps.map(eventOf(actor, showMoment)), now)
+    await insertEventTexts(tx, steps.map(eventOf(actor)), now)
   }
 }

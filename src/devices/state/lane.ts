@@ -5,7 +5,6 @@ import type { Config } from '../../config.ts'
 import type { OpenLane } from '../../database/lanes.ts'
 import type { Sql } from '../../database/open.ts'
 import type { Pending } from '../../database/pending.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type Device, deviceText, showDevice } from '../rules.ts'
 import { noteRepeats } from './repeats/routine.ts'
@@ -20,7 +19,6 @@ export interface StateLaneParts {
   openLane: OpenLane
   callers: CallerCache
   config: Pick<Config, 'presenceSeconds'>
-  showMoment: ShowMoment
 }
 
 /**
@@ -31,16 +29,14 @@ export interface StateLaneParts {
  * can be applied, and the result is the same.
  */
 export function stateLane(parts: StateLaneParts): (submission: Submission) => Promise<string> {
-  const { writer, openLane, callers, config, showMoment } = parts
+  const { writer, openLane, callers, config } = parts
   const { refreshMs } = presenceTimes(config.presenceSeconds)
   /** Whether most reports of the last batch changed their device. */
   let changesPrevail = false
   const underWay = new Turns()
 
   const outcomeOf = (device: Device | undefined): LaneOutcome =>
-    device === undefined
-      ? { refusal: new Refusal('deviceNotFound') }
-      : { record: deviceText(showDevice(device, showMoment)) }
+    device === undefined ? { refusal: new Refusal('deviceNotFound') } : { record: deviceText(showDevice(device)) }
 
   const lane = openLane<Submission, LaneOutcome>('states', {
     ownerOf: ({ appId }) => appId,

@@ -6,7 +6,7 @@ import { JsonText } from '../../http/answer.ts'
 import { type BatchParts, runBatch } from '../../http/batch.ts'
 import { type Handler, handleOutOfTurn, read } from '../../http/handler.ts'
 import { validator } from '../../http/validate.ts'
-import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
+import { readMoment, showMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { getDeviceState, reportDeviceState, reportDeviceStates, StateReport } from './contract.ts'
@@ -17,13 +17,12 @@ import { findReported, type ReportedDevice, requireReported } from './store.ts'
 
 interface Parts extends StateLaneParts, BatchParts {
   sql: Sql
-  readMoment: ReadMoment
 }
 
 export function deviceStateRoutes(parts: Parts): Handler[] {
-  const { sql, showMoment, readMoment } = parts
+  const { sql } = parts
   const submit = stateLane(parts)
-  const check = (report: Partial<StateReport>) => reportTimeFaults(report, readMoment)
+  const check = (report: Partial<StateReport>) => reportTimeFaults(report)
   const readRow = validator(StateReport, 'report', check)
 
   const timeOf = (reportTime: StateReport['reportTime']) => {
@@ -68,10 +67,10 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
     read(getDeviceState, async ({ sql, caller, query }) => {
       const { deviceNo, deviceNos } = namedIn(query)
       const appIds = await requireApplicationsOf(sql, caller, query.appId)
-      if (deviceNo !== null) return showState(await requireReported(sql, appIds, deviceNo), showMoment)
+      if (deviceNo !== null) return showState(await requireReported(sql, appIds, deviceNo))
       const reported = await findReported(sql, appIds, [...new Set(deviceNos)])
       const list = deviceNos.flatMap((deviceNo) => reported.get(deviceNo) ?? [])
-      return { list: list.map((one) => showState(one, showMoment)) }
+      return { list: list.map((one) => showState(one)) }
     }),
   ]
 }
@@ -96,7 +95,7 @@ interface Named {
   deviceNos: string[]
 }
 
-function showState({ device, reportedAt }: ReportedDevice, showMoment: ShowMoment) {
+function showState({ device, reportedAt }: ReportedDevice) {
   const { appId, deviceNo, status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy } =
     device
   const state = { status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy }

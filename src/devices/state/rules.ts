@@ -1,4 +1,4 @@
-import type { ReadMoment } from '../../vocabulary/moments.ts'
+import { readMoment } from '../../vocabulary/moments.ts'
 import type { FieldFault } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { DeviceState } from '../rules.ts'
@@ -31,7 +31,7 @@ export const isClearing = ({ statusRemark, version, batteryStatus, batteryEnergy
   batteryStatus === cleared.number || [statusRemark, version, batteryEnergy].includes(cleared.text)
 
 /** The fault of a report whose time lies too far in the future. */
-export function reportTimeFaults({ reportTime }: { reportTime?: string | null }, readMoment: ReadMoment): FieldFault[] {
+export function reportTimeFaults({ reportTime }: { reportTime?: string | null }): FieldFault[] {
   const text = given(reportTime)
   if (text === null || readMoment(text).getTime() <= Date.now() + clockAllowanceSeconds * 1000) return []
   const reason = {

@@ -3,7 +3,7 @@ import { takeLock, tryLock } from '../../database/advisory-lock.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import type { EventType } from '../../vocabulary/event-types.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 
 // History is two tables (decision 0022): `event`, and `state_change` for the changes of devices' states, which are by
 // far the most. An application's ids run through both. Each is partitioned by ranges of ids, which grow with time, so
@@ -55,21 +55,21 @@ function firstEventsSql(condition: string, limit: string): string {
 }
 
 /** The data of an event, from its `type`, `app_id`, `subject` and `data` in `historySql`. */
-export function readData(row: Row, showMoment: ShowMoment): unknown {
+export function readData(row: Row): unknown {
   const data = JSON.parse(row.data)
-  return isStateChange(row) ? stateData(row, data, showMoment) : data
+  return isStateChange(row) ? stateData(row, data) : data
 }
 
 /** The data of an event as JSON text. */
-export function dataText(row: Row, showMoment: ShowMoment): string {
-  return isStateChange(row) ? JSON.stringify(readData(row, showMoment)) : row.data
+export function dataText(row: Row): string {
+  return isStateChange(row) ? JSON.stringify(readData(row)) : row.data
 }
 
 /** A process of the previous version may have written a change of state as an event, with the device's record. */
 const isStateChange = ({ type, data }: Row) => type === stateType && data.startsWith('[')
 
 /** The state after a change as `getDeviceState` answers it, and the members that it changed, as they were. */
-function stateData({ app_id: appId, subject: deviceNo }: Row, columns: unknown[], showMoment: ShowMoment) {
+function stateData({ app_id: appId, subject: deviceNo }: Row, columns: unknown[]) {
   const [status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy, ...rest] = columns
   const [reportedAt, before] = rest as [string | null, string]
   const state = { status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy }

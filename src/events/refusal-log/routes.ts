@@ -1,19 +1,12 @@
 import { type Handler, read } from '../../http/handler.ts'
 import { preferredLanguage } from '../../http/language.ts'
-import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
 import { pageRefusals } from './contract.ts'
-import { refusalPages } from './pages.ts'
+import { readRefusalPage } from './pages.ts'
 
-interface Parts {
-  showMoment: ShowMoment
-  readTimeRange: ReadTimeRange
-}
-
-export function refusalRoutes(parts: Parts): Handler[] {
-  const readPage = refusalPages(parts)
+export function refusalRoutes(): Handler[] {
   return [
     read(pageRefusals, ({ sql, caller, query, header }) =>
-      readPage(sql, caller, query, preferredLanguage(header('accept-language'))),
+      readRefusalPage(sql, caller, query, preferredLanguage(header('accept-language'))),
     ),
   ]
 }

@@ -12,7 +12,7 @@ import {
 } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
+import { showMoment, type TimeRange } from '../../vocabulary/moments.ts'
 import { type FieldFault, type Reason, type RefusalName, refusals } from '../../vocabulary/refusals.ts'
 import { readActor } from '../rules.ts'
 import { pageRefusals, type RefusalRecord } from './contract.ts'
@@ -124,7 +124,7 @@ export function pageOfRefusals(
   sql: Sql,
   filter: RefusalFilter,
   query: PageQuery & SortQuery<'time'>,
-  show: { showMoment: ShowMoment; language: keyof Reason },
+  language: keyof Reason,
 ) {
   const { appIds, time, code, operation, deviceNo, subject, requestId } = filter
   const part = (value: string) => sql`strpos(${sql.unsafe(folded('subject', value))}, ${value.toLowerCase()}) > 0`
@@ -152,13 +152,13 @@ export function pageOfRefusals(
   return readPage(sql, source, { ...query, ...filter }, (row): RefusalRecord => {
     const errors: FieldFault[] | null = JSON.parse(row.errors ?? 'null')
     return {
-      time: show.showMoment(row.time),
+      time: showMoment(row.time),
       requestId: row.request_id,
       appId: row.app_id === ofNoApplication ? null : row.app_id,
       operation: row.operation,
       code: row.code,
       name: nameOf(row.code),
-      errors: errors?.map(({ field, reason }) => ({ field, reason: reason[show.language] })) ?? null,
+      errors: errors?.map(({ field, reason }) => ({ field, reason: reason[language] })) ?? null,
       subject: row.subject,
       actor: readActor(row.actor).actor,
     }

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import { onEvents } from '../../database/commits.ts'
 import type { Sql } from '../../database/open.ts'
 import { Rests } from '../../runtime/rests.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { eventsAfter, lastEventIds } from '../store.ts'
 import { Feed } from './feed.ts'
 
@@ -18,7 +17,6 @@ const idleMs = 3_600_000
 interface ReaderParts {
   sql: Sql
   log: Logger
-  showMoment: ShowMoment
 }
 
 /** Reads the log for all streams of this process: once for each application that has any. */
@@ -121,10 +119,10 @@ export class LogReader {
   }
 
   private async read(feed: Feed, through: number): Promise<void> {
-    const { sql, showMoment } = this.parts
+    const { sql } = this.parts
     this.behind.delete(feed)
     try {
-      const events = await eventsAfter(sql, feed.appId, feed.head, pageRows, showMoment)
+      const events = await eventsAfter(sql, feed.appId, feed.head, pageRows)
       const isAll = events.length < pageRows
       feed.add(events, isAll ? through : 0, performance.now())
       if (!isAll) this.note(feed, through)

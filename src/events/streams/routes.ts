@@ -4,7 +4,6 @@ import { type Handler, stream } from '../../http/handler.ts'
 import { preferredLanguage } from '../../http/language.ts'
 import { wholeNumber } from '../../http/validate.ts'
 import { eventTypes } from '../../vocabulary/event-types.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import type { Reason } from '../../vocabulary/refusals.ts'
 import { given, integer, reasonKey } from '../../vocabulary/values.ts'
 import { eventStreamType, streamEvents, typesOf } from '../contract.ts'
@@ -15,7 +14,6 @@ import type { Streams } from './streams.ts'
 
 interface Parts {
   streams: Streams
-  showMoment: ShowMoment
 }
 
 const lastEventId = 'Last-Event-ID'
@@ -27,7 +25,7 @@ const headers = {
   'x-accel-buffering': 'no',
 }
 
-export function streamRoutes({ streams, showMoment }: Parts): Handler[] {
+export function streamRoutes({ streams }: Parts): Handler[] {
   return [
     stream(
       streamEvents,
@@ -53,7 +51,7 @@ export function streamRoutes({ streams, showMoment }: Parts): Handler[] {
           watchAccess,
           async readBehind(afterId, throughId) {
             const page = { ...filter, afterId, beforeId: throughId + 1 }
-            return (await readNext((sql) => pageOfEvents(sql, page, showMoment))).list
+            return (await readNext((sql) => pageOfEvents(sql, page))).list
           },
         })
         return new Reply({ status: 200, headers: { ...headers }, body, isLive: true, cut: body.cut.signal })

@@ -10,7 +10,7 @@ import { insertPlatformEvent } from '../../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../../http/handler.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
-import type { ReadMoment } from '../../vocabulary/moments.ts'
+import { readMoment, showMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { useCode } from '../second-factor/codes.ts'
@@ -28,12 +28,11 @@ type ActorAndAddress = Pick<OperationRequest, 'actor' | 'sourceAddress'>
 
 interface Parts extends SessionParts {
   callers: CallerCache
-  readMoment: ReadMoment
   passwords: Config['passwords']
 }
 
 export function operatorRoutes(parts: Parts): Handler[] {
-  const { sql, callers, showMoment, readMoment, passwords } = parts
+  const { sql, callers, passwords } = parts
 
   const logEvent = (
     tx: Statements,
@@ -49,7 +48,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     const operator = await pending.transaction(sql, async (tx) => {
       await store.lockOperators(tx)
       await run(tx)
-      return store.requireOperator(tx, id, showMoment)
+      return store.requireOperator(tx, id)
     })
     await callers.noteChange(operators)
     return operator
@@ -61,10 +60,10 @@ export function operatorRoutes(parts: Parts): Handler[] {
     if (ending.status === 1) throw invalidRequest([activeGivesNothing])
     const { id, name } = ending
     const { name: newOwner, role } = await store.requireHeir(tx, id, to)
-    const keys = await store.keysOf(tx, id, showMoment)
+    const keys = await store.keysOf(tx, id)
     if (role === 'developer' && keys.length > 0) throw invalidRequest([developersOwnNone])
     for (const key of keys) {
-      const { after } = await store.replaceKeyOwner(tx, key.id, to, showMoment)
+      const { after } = await store.replaceKeyOwner(tx, key.id, to)
       await logEvent(tx, 'operatorKey.handedOver', by, after)
     }
     const views = await handOverViews(tx, id, to)
@@ -73,7 +72,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
   }
 
   async function logChange(tx: Statements, type: PlatformEventType, by: ActorAndAddress, before: OperatorRecord) {
-    await logEvent(tx, type, by, changedAccount(before, await store.requireOperator(tx, before.id, showMoment)))
+    await logEvent(tx, type, by, changedAccount(before, await store.requireOperator(tx, before.id)))
   }
 
   async function makeSetUp(tx: Statements, id: number) {
@@ -103,7 +102,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
             await store.lockOperators(tx)
             const id = await store.insertOperator(tx, { name, role, passwordHash })
             await store.replaceMemberships(tx, id, appIds)
-            const operator = await store.requireOperator(tx, id, showMoment)
+            const operator = await store.requireOperator(tx, id)
             await logEvent(tx, 'operator.created', by, operator)
             const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
             return { ...operator, ...setUp }
@@ -119,7 +118,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
       contract.updateOperator,
       async ({ body, header, pending, ...by }) => {
         const operator = await change(pending, body.id, async (tx) => {
-          const before = await store.requireOperator(tx, body.id, showMoment)
+          const before = await store.requireOperator(tx, body.id)
           requireMatch(header('if-match'), etagOf(before))
           const { id, appIds, name, role, status } = body
           const after = { ...before, role: role ?? before.role, status: status ?? before.status }
@@ -140,10 +139,10 @@ export function operatorRoutes(parts: Parts): Handler[] {
       const operator = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await store.lockOperators(tx)
-          const before = await store.requireOperator(tx, body.id, showMoment)
+          const before = await store.requireOperator(tx, body.id)
           if (isOwnAdmin(before)) await store.requireOtherAdmin(tx, body.id)
           await handOver(tx, by, { ...before, status: 2 }, given(body.handOverTo))
-          const keys = await store.keysOf(tx, body.id, showMoment)
+          const keys = await store.keysOf(tx, body.id)
           await store.deleteOperator(tx, body.id)
           for (const key of keys) await logEvent(tx, 'operatorKey.deleted', by, key)
           await logEvent(tx, 'operator.deleted', by, before)
@@ -158,7 +157,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
       const reset = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await store.lockOperators(tx)
-          const before = await store.requireOperator(tx, body.id, showMoment)
+          const before = await store.requireOperator(tx, body.id)
           if (before.source === 2) throw new Refusal('managedBySignOn')
           if (isOwnAdmin(before) && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
           await store.updateOperator(tx, body.id, { passwordHash: null })
@@ -168,7 +167,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           await forgetBrowsers(tx, body.id)
           const setUp = await makeSetUp(tx, body.id)
           await logChange(tx, 'operator.reset', by, before)
-          return { ...(await store.requireOperator(tx, body.id, showMoment)), ...setUp }
+          return { ...(await store.requireOperator(tx, body.id)), ...setUp }
         }),
       )
       await callers.noteChange(operators)
@@ -194,7 +193,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           const { id } = await store.requireSetUp(tx, tokenHash)
           // If the account has got a factor meanwhile, the caller has not shown it.
           if ((await requireAccount(tx, id)).hasFactor !== hasFactor) throw new Refusal('secondFactorRequired')
-          const before = await store.requireOperator(tx, id, showMoment)
+          const before = await store.requireOperator(tx, id)
           await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
           await store.deleteSetUps(tx, id)
           const actor = `operator:${name ?? before.name}#${id}`
@@ -214,13 +213,12 @@ export function operatorRoutes(parts: Parts): Handler[] {
       async ({ body, caller, pending, ...by }) => {
         const { operatorId, sessionId, name } = caller as OperatorCaller
         if (operatorId === null) throw new Refusal('operatorNotFound')
-        if ((await store.requireOperator(sql, operatorId, showMoment)).source === 2)
-          throw new Refusal('managedBySignOn')
+        if ((await store.requireOperator(sql, operatorId)).source === 2) throw new Refusal('managedBySignOn')
         requireNone(passwordFaults('newPassword', body.newPassword, name))
         await checkPassword(parts, { name, password: body.password }, by)
         const passwordHash = await hashPassword(body.newPassword)
         return change(pending, operatorId, async (tx) => {
-          const before = await store.requireOperator(tx, operatorId, showMoment)
+          const before = await store.requireOperator(tx, operatorId)
           await store.updateOperator(tx, operatorId, { passwordHash })
           await deleteSessionsOf(tx, operatorId, sessionId)
           await logChange(tx, 'operator.passwordChanged', by, before)
@@ -229,11 +227,9 @@ export function operatorRoutes(parts: Parts): Handler[] {
       { check: ({ password, newPassword }) => passwordFaults('newPassword', newPassword, null, password) },
     ),
 
-    read(contract.getOperator, async ({ sql, query }) =>
-      tagged(await store.requireOperator(sql, query.id, showMoment)),
-    ),
+    read(contract.getOperator, async ({ sql, query }) => tagged(await store.requireOperator(sql, query.id))),
 
-    read(contract.pageOperators, ({ sql, query }) => store.pageOfOperators(sql, query, showMoment)),
+    read(contract.pageOperators, ({ sql, query }) => store.pageOfOperators(sql, query)),
 
     handle(
       contract.createOperatorKey,
@@ -247,7 +243,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
             await store.lockOperators(tx)
             const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
             const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
-            const record = await store.insertOperatorKey(tx, key, showMoment)
+            const record = await store.insertOperatorKey(tx, key)
             await logEvent(tx, 'operatorKey.created', by, record)
             return { ...record, operatorKey }
           }),
@@ -260,7 +256,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
       const deleted = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await store.lockOperators(tx)
-          const data = await store.deleteOperatorKey(tx, body.id, showMoment)
+          const data = await store.deleteOperatorKey(tx, body.id)
           await logEvent(tx, 'operatorKey.deleted', by, data)
           return data
         }),
@@ -273,7 +269,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
       const handedOver = await pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await store.lockOperators(tx)
-          const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId, showMoment)
+          const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId)
           if (after.operatorId !== before.operatorId) await logEvent(tx, 'operatorKey.handedOver', by, after)
           return after
         }),
@@ -283,13 +279,13 @@ export function operatorRoutes(parts: Parts): Handler[] {
     }),
 
     read(contract.pageOperatorKeys, ({ sql, query }) =>
-      store.pageOfOperatorKeys(sql, contract.pageOperatorKeys.id, query, showMoment),
+      store.pageOfOperatorKeys(sql, contract.pageOperatorKeys.id, query),
     ),
 
     read(contract.pageOwnOperatorKeys, async ({ sql, caller, query }) => {
       const { operatorId } = caller as OperatorCaller
       if (operatorId === null) throw new Refusal('notPermitted')
-      return store.pageOfOperatorKeys(sql, contract.pageOwnOperatorKeys.id, { ...query, operatorId }, showMoment)
+      return store.pageOfOperatorKeys(sql, contract.pageOwnOperatorKeys.id, { ...query, operatorId })
     }),
   ]
 }

@@ -4,7 +4,7 @@ import { takeLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { readActor } from '../../events/rules.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest, Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
 import { given } from '../../vocabulary/values.ts'
@@ -17,7 +17,7 @@ const operatorColumnsSql = `id, name, role, status, created_at, signed_in_at, so
   password_hash is not null or ${isLinkedSql('operator.id')} as is_set_up, ${isLinkedSql('operator.id')} as is_linked,
   ${hasFactorSql('operator.id')} as has_factor, ${membershipsOf('operator.id')} as app_ids`
 
-function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
+function toOperator(row: Row): OperatorRecord {
   return {
     id: row.id,
     name: row.name,
@@ -38,10 +38,10 @@ export async function lockOperators(tx: Statements): Promise<void> {
   await takeLock(tx, 'operators')
 }
 
-export async function requireOperator(sql: Statements, id: number, showMoment: ShowMoment): Promise<OperatorRecord> {
+export async function requireOperator(sql: Statements, id: number): Promise<OperatorRecord> {
   const [row] = await sql`select ${sql.unsafe(operatorColumnsSql)} from operator where id = ${id}`
   if (row === undefined) throw new Refusal('operatorNotFound')
-  return toOperator(row, showMoment)
+  return toOperator(row)
 }
 
 export async function requireOtherAdmin(tx: Statements, id: number): Promise<void> {
@@ -108,7 +108,7 @@ export interface OperatorFilter extends PageQuery {
   appId?: string | null
 }
 
-export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: ShowMoment) {
+export function pageOfOperators(sql: Sql, filter: OperatorFilter) {
   const [name, role, status, appId] = [
     given(filter.name),
     given(filter.role),
@@ -122,7 +122,7 @@ export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: Sh
       and (${appId}::text is null
         or id in (select operator_id from operator_application where app_id = ${appId}))`
   return readPage(sql, { operation: pageOperators.id, rows, key: byId, newestFirst: true }, filter, (row) =>
-    toOperator(row, showMoment),
+    toOperator(row),
   )
 }
 
@@ -168,7 +168,7 @@ const keyColumnsSql = `k.id, k.name, coalesce(${keyRole}, k.role) as role, ${key
   o.name as operator_name, k.created_by, k.created_at, k.expires_at, k.used_at`
 const keysSql = 'operator_key k left join operator o on o.id = k.operator_id'
 
-function toKey(row: Row, showMoment: ShowMoment): OperatorKeyRecord {
+function toKey(row: Row): OperatorKeyRecord {
   return {
     id: row.id,
     name: row.name,
@@ -206,32 +206,24 @@ async function ownerOfNew(tx: Statements, { operatorId, operatorKeyId }: NewOper
 }
 
 /** Throws 10002 if the creator was deleted, and 10051 for a name that is taken. */
-export async function insertOperatorKey(
-  tx: Statements,
-  key: NewOperatorKey,
-  showMoment: ShowMoment,
-): Promise<OperatorKeyRecord> {
+export async function insertOperatorKey(tx: Statements, key: NewOperatorKey): Promise<OperatorKeyRecord> {
   const owner = await ownerOfNew(tx, key)
   const [row] = await tx`
     insert into operator_key (name, role, key_hash, operator_id, created_by, created_at, expires_at)
     values (${key.name}, ${key.role}, ${key.keyHash}, ${owner}, ${key.createdBy}, now(), ${key.expiresAt})
     on conflict do nothing returning id`
   if (row === undefined) throw new Refusal('operatorNameTaken')
-  return requireKey(tx, row.id, showMoment)
+  return requireKey(tx, row.id)
 }
 
-async function requireKey(tx: Statements, id: number, showMoment: ShowMoment): Promise<OperatorKeyRecord> {
+async function requireKey(tx: Statements, id: number): Promise<OperatorKeyRecord> {
   const [row] = await tx`select ${tx.unsafe(keyColumnsSql)} from ${tx.unsafe(keysSql)} where k.id = ${id}`
   if (row === undefined) throw new Refusal('operatorKeyNotFound')
-  return toKey(row, showMoment)
+  return toKey(row)
 }
 
-export async function deleteOperatorKey(
-  tx: Statements,
-  id: number,
-  showMoment: ShowMoment,
-): Promise<OperatorKeyRecord> {
-  const key = await requireKey(tx, id, showMoment)
+export async function deleteOperatorKey(tx: Statements, id: number): Promise<OperatorKeyRecord> {
+  const key = await requireKey(tx, id)
   await tx`delete from operator_key where id = ${id}`
   return key
 }
@@ -241,14 +233,13 @@ export async function replaceKeyOwner(
   tx: Statements,
   id: number,
   operatorId: number,
-  showMoment: ShowMoment,
 ): Promise<{ before: OperatorKeyRecord; after: OperatorKeyRecord }> {
-  const before = await requireKey(tx, id, showMoment)
+  const before = await requireKey(tx, id)
   // Locks the account's row until the transaction ends, or the key could be left without an owner.
   const [owner] = await tx`select 1 from operator where id = ${operatorId} for key share`
   if (owner === undefined) throw new Refusal('operatorNotFound')
   await tx`update operator_key set operator_id = ${operatorId} where id = ${id}`
-  return { before, after: await requireKey(tx, id, showMoment) }
+  return { before, after: await requireKey(tx, id) }
 }
 
 /** Locks both accounts; returns the heir. Throws 10001 unless it is another, active account. */
@@ -261,21 +252,20 @@ export async function requireHeir(tx: Statements, id: number, heirId: number): P
   throw invalidRequest([{ field: 'handOverTo', reason }])
 }
 
-export async function keysOf(tx: Statements, operatorId: number, showMoment: ShowMoment): Promise<OperatorKeyRecord[]> {
+export async function keysOf(tx: Statements, operatorId: number): Promise<OperatorKeyRecord[]> {
   const rows = await tx`
     select ${tx.unsafe(keyColumnsSql)} from ${tx.unsafe(keysSql)} where k.operator_id = ${operatorId} order by k.id`
-  return rows.map((row) => toKey(row, showMoment))
+  return rows.map((row) => toKey(row))
 }
 
 export function pageOfOperatorKeys(
   sql: Sql,
   operation: string,
   filter: PageQuery & { operatorId?: number | null | '' },
-  showMoment: ShowMoment,
 ) {
   const operatorId = given(filter.operatorId)
   const rows = sql`
     select ${sql.unsafe(keyColumnsSql)} from ${sql.unsafe(keysSql)}
     where (${operatorId}::bigint is null or k.operator_id = ${operatorId})`
-  return readPage(sql, { operation, rows, key: byId, newestFirst: true }, filter, (row) => toKey(row, showMoment))
+  return readPage(sql, { operation, rows, key: byId, newestFirst: true }, filter, (row) => toKey(row))
 }

@@ -49,9 +49,9 @@ class FactorChanges {
   }
 
   async shown(sql: Statements, { operatorId }: Pick<Owner, 'operatorId'>, role: string) {
-    const { rules, showMoment } = this.parts
+    const { rules } = this.parts
     const isRequired = rules.factorRoles.some((asked) => asked === role)
-    return { isRequired, ...(await store.readFactors(sql, operatorId, showMoment)) }
+    return { isRequired, ...(await store.readFactors(sql, operatorId)) }
   }
 
   log(tx: Statements, type: PlatformEventType, { caller, sourceAddress }: By, owner: Owner, more: object) {
@@ -129,7 +129,7 @@ const countOf = ({ totp, passkeys }: Pick<contract.SecondFactors, 'totp' | 'pass
   passkeys.length + (totp === null ? 0 : 1)
 
 export function secondFactorRoutes(parts: SessionParts): Handler[] {
-  const { sql, secrets, showMoment, callers } = parts
+  const { sql, secrets, callers } = parts
   const changes = new FactorChanges(parts)
 
   return [
@@ -210,7 +210,7 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
       const reset = await by.pending.transaction(sql, (tx) =>
         once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
           await lockOperators(tx)
-          const { name, role } = await requireOperator(tx, id, showMoment)
+          const { name, role } = await requireOperator(tx, id)
           await store.lockAccount(tx, id)
           const owner = { operatorId: id, name, role, sessionId: null }
           const before = await changes.shown(tx, owner, role)
@@ -219,7 +219,7 @@ export function secondFactorRoutes(parts: SessionParts): Handler[] {
           await deleteSessionsOf(tx, id, null)
           await forgetBrowsers(tx, id)
           await changes.log(tx, 'secondFactor.reset', by, owner, { reason })
-          return requireOperator(tx, id, showMoment)
+          return requireOperator(tx, id)
         }),
       )
       await callers.noteChange(operators)

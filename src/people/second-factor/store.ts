@@ -1,7 +1,7 @@
 import type { Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { SecondFactors } from './contract.ts'
 
@@ -12,11 +12,7 @@ export async function lockAccount(tx: Statements, operatorId: number): Promise<{
   return row
 }
 
-export async function readFactors(
-  sql: Statements,
-  operatorId: number,
-  showMoment: ShowMoment,
-): Promise<Omit<SecondFactors, 'isRequired'>> {
+export async function readFactors(sql: Statements, operatorId: number): Promise<Omit<SecondFactors, 'isRequired'>> {
   const [totp] = await sql`select created_at, used_at from operator_totp where operator_id = ${operatorId}`
   const passkeys = await sql`
     select id, name, created_at, used_at, is_synced from operator_passkey where operator_id = ${operatorId} order by id`

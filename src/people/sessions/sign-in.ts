@@ -11,7 +11,6 @@ import type { OperationRequest } from '../../http/handler.ts'
 import { Turns } from '../../runtime/turns.ts'
 import type { SecretBox } from '../../secrets/box.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal, type RefusalName, unavailable } from '../../vocabulary/refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
 import type { SessionRecord } from './contract.ts'
@@ -28,7 +27,6 @@ export interface SessionParts {
   secrets: SecretBox
   cookies: Cookies
   publicUrl: string | undefined
-  showMoment: ShowMoment
 }
 
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>

@@ -12,7 +12,7 @@ import {
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
 import type { Role } from '../../vocabulary/roles.ts'
 import { type OwnSession, pageSessions, type SessionRecord, type SignInMethod } from './contract.ts'
@@ -223,11 +223,10 @@ export async function deleteSession(
 }
 
 export interface SessionView {
-  showMoment: ShowMoment
   rules: SessionRules
 }
 
-function toSession(row: Row, { showMoment, rules }: SessionView): SessionRecord {
+function toSession(row: Row, { rules }: SessionView): SessionRecord {
   const { name, role, operatorId, applications, lacks } = operatorOf(row, rules)
   return {
     id: row.session_id,

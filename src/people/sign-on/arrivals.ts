@@ -199,7 +199,7 @@ export class Arrivals {
   }
 
   private recordOf(tx: Statements, id: number): Promise<OperatorRecord> {
-    return requireOperator(tx, id, this.parts.showMoment)
+    return requireOperator(tx, id)
   }
 
   /** `hasLeft`: the claims give no role any more, or one again; the record does not show it. */

@@ -86,7 +86,7 @@ export function signOnRoutes(parts: Parts): Handler[] {
     if (purpose === 'confirm') return { sessionId }
     permitted(contract.unlinkSignOn, caller)
     requireProof(caller)
-    const { source } = await requireOperator(sql, operatorId, parts.showMoment)
+    const { source } = await requireOperator(sql, operatorId)
     if (source === 2) throw new Refusal('managedBySignOn')
     return { sessionId }
   }
@@ -291,10 +291,10 @@ export function signOnRoutes(parts: Parts): Handler[] {
       const address = sourceAddress()
       const record = await pending.transaction(sql, async (tx) => {
         await lockOperators(tx)
-        const before = await requireOperator(tx, id, parts.showMoment)
+        const before = await requireOperator(tx, id)
         if (before.source === 2) throw new Refusal('managedBySignOn')
         const isUnlinked = await store.unlink(tx, id)
-        const after = await requireOperator(tx, id, parts.showMoment)
+        const after = await requireOperator(tx, id)
         if (!isUnlinked) return after
         const ids = await store.signOnSessionsOf(tx, id, id === operatorId ? sessionId : null)
         await endSessions(tx, ids, parts, { actor, address })

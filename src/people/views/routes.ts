@@ -1,7 +1,6 @@
 import type { Caller, OperatorCaller } from '../../callers/caller.ts'
 import type { Sql } from '../../database/open.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { deleteView, pageViews, saveView } from './contract.ts'
@@ -22,21 +21,21 @@ function readableAccount(caller: Caller, asked: number | null): number {
   return own
 }
 
-export function viewRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): Handler[] {
+export function viewRoutes({ sql }: { sql: Sql }): Handler[] {
   return [
     handle(saveView, async ({ caller, body, pending }) => {
       const operatorId = accountOf(caller)
       const view = { page: body.page, name: body.name, query: given(body.query), columns: given(body.columns) }
-      return pending.transaction(sql, (tx) => store.saveView(tx, operatorId, given(body.id), view, showMoment))
+      return pending.transaction(sql, (tx) => store.saveView(tx, operatorId, given(body.id), view))
     }),
 
     read(pageViews, async ({ sql, caller, query: { page, operatorId, ...query } }) =>
-      store.pageOfViews(sql, readableAccount(caller, given(operatorId)), given(page), query, showMoment),
+      store.pageOfViews(sql, readableAccount(caller, given(operatorId)), given(page), query),
     ),
 
     handle(deleteView, async ({ caller, body, pending }) => {
       const operatorId = accountOf(caller)
-      return pending.transaction(sql, (tx) => store.deleteView(tx, operatorId, body.id, showMoment))
+      return pending.transaction(sql, (tx) => store.deleteView(tx, operatorId, body.id))
     }),
   ]
 }

@@ -2,7 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
 import { lengths } from '../../vocabulary/values.ts'
 import { lockAccount } from '../second-factor/store.ts'
@@ -12,7 +12,7 @@ type View = Pick<ViewRecord, 'page' | 'name' | 'query' | 'columns'>
 
 const columnsSql = 'id, page, name, query, columns, created_at'
 
-function toView({ id, page, name, query, columns, created_at }: Row, showMoment: ShowMoment): ViewRecord {
+function toView({ id, page, name, query, columns, created_at }: Row): ViewRecord {
   return { id, page, name, query, columns, createTime: showMoment(created_at) }
 }
 
@@ -22,7 +22,6 @@ export async function saveView(
   operatorId: number,
   id: number | null,
   { page, name, query, columns }: View,
-  showMoment: ShowMoment,
 ): Promise<ViewRecord> {
   await lockAccount(tx, operatorId)
   const [known] = await tx`
@@ -36,7 +35,7 @@ export async function saveView(
         update saved_view set page = ${page}, name = ${name}, query = ${query}, columns = ${columns}
         where operator_id = ${operatorId} and id = ${changed} returning ${tx.unsafe(columnsSql)}`
   if (row === undefined) throw new Refusal('viewNotFound')
-  return toView(row, showMoment)
+  return toView(row)
 }
 
 async function insertView(tx: Statements, operatorId: number, { page, name, query, columns }: View): Promise<Row[]> {
@@ -96,29 +95,18 @@ function freeName(name: string, isTaken: (name: string) => boolean): string {
   return free
 }
 
-export async function deleteView(
-  sql: Statements,
-  operatorId: number,
-  id: number,
-  showMoment: ShowMoment,
-): Promise<ViewRecord> {
+export async function deleteView(sql: Statements, operatorId: number, id: number): Promise<ViewRecord> {
   const [row] = await sql`
     delete from saved_view where operator_id = ${operatorId} and id = ${id} returning ${sql.unsafe(columnsSql)}`
   if (row === undefined) throw new Refusal('viewNotFound')
-  return toView(row, showMoment)
+  return toView(row)
 }
 
-export function pageOfViews(
-  sql: Sql,
-  operatorId: number,
-  page: ViewedPage | null,
-  query: PageQuery,
-  showMoment: ShowMoment,
-) {
+export function pageOfViews(sql: Sql, operatorId: number, page: ViewedPage | null, query: PageQuery) {
   const rows = sql`
     select ${sql.unsafe(columnsSql)} from saved_view
     where operator_id = ${operatorId} ${page === null ? sql`` : sql`and page = ${page}`}`
   const source = { operation: pageViews.id, rows, key: byId, newestFirst: true }
   const filter = { ...query, operatorId, page }
-  return readPage(sql, source, filter, (row) => toView(row, showMoment))
+  return readPage(sql, source, filter, (row) => toView(row))
 }

@@ -6,7 +6,7 @@ import { type Handler, handle } from '../../http/handler.ts'
 import { lately } from '../../runtime/metrics.ts'
 import type { Peers } from '../../runtime/peer-processes.ts'
 import { runtime, version } from '../../runtime/version.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 import { type Finding, fail, judgeCallbacks, judgeHealth, ok, showFinding, warn, withoutFailure } from '../findings.ts'
 import { daysUntilFull, forecastYear, type Known } from '../forecast.ts'
@@ -23,7 +23,6 @@ interface Parts {
   peers: Peers
   surroundings: Surroundings
   isDistributed: boolean
-  showMoment: ShowMoment
 }
 
 const freshMs = 5_000
@@ -50,7 +49,7 @@ function keepingOf({ eventDays, stateEventDays, deliveryDays, refusalDays }: Con
 }
 
 export function serviceDetailRoutes(parts: Parts): Handler[] {
-  const { sql, config, readiness, peers, surroundings, isDistributed, showMoment } = parts
+  const { sql, config, readiness, peers, surroundings, isDistributed } = parts
   const startTime = showMoment(new Date(Date.now() - process.uptime() * 1000))
   const keeping = keepingOf(config)
   const within = { freshMs, timeoutMs: config.statementTimeoutMs / 2 }
@@ -113,7 +112,7 @@ export function serviceDetailRoutes(parts: Parts): Handler[] {
         databaseBytes: bytes,
         bytesPerDay: bytesPerDay === null ? null : Math.round(bytesPerDay),
         tables,
-        forecast: isComplete(growth) ? showForecast(growth, disk?.freeBytes, showMoment) : null,
+        forecast: isComplete(growth) ? showForecast(growth, disk?.freeBytes) : null,
         settings: isAdmin ? settingsInForce(config) : null,
       }
     }),
@@ -124,7 +123,7 @@ type Growth = { [Member in keyof Known]: Known[Member] | null }
 
 const isComplete = (growth: Growth): growth is Known => Object.values(growth).every((value) => value !== null)
 
-function showForecast(known: Known, freeBytes: number | undefined, showMoment: ShowMoment) {
+function showForecast(known: Known, freeBytes: number | undefined) {
   const at = (days: number) => showMoment(new Date(Date.now() + days * dayMs))
   const fullDays = freeBytes === undefined ? null : daysUntilFull(known, freeBytes)
   return {

@@ -1,6 +1,6 @@
 import type { JobFailure } from '../../bulk/jobs/failure/contract.ts'
 import type { RecordCode } from '../../vocabulary/findings.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import type { FindingRecord } from '../contract.ts'
 import { type Finding, showFinding, withoutFailure } from '../findings.ts'
 import type { LastCount } from './store.ts'
@@ -23,7 +23,7 @@ function whyOf(failure: JobFailure | null): Values {
 export function attentionOf(
   last: Pick<LastCount, 'troubles' | 'unreachable' | 'failedJobs'>,
   around: readonly Finding[],
-  { showMoment, isAdmin }: { showMoment: ShowMoment; isAdmin: boolean },
+  { isAdmin }: { isAdmin: boolean },
 ): FindingRecord[] {
   const shown = (instant: string | null) => instant && showMoment(new Date(instant))
   const rows: Row[] = [

@@ -7,7 +7,7 @@ import { callbacksNow } from '../../deliveries/store.ts'
 import { newestEvents } from '../../events/store.ts'
 import { type Handler, readAfter } from '../../http/handler.ts'
 import { inTime } from '../../runtime/event-loop.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { attentionOf } from './attention.ts'
 import { getOverview } from './contract.ts'
@@ -27,10 +27,9 @@ interface Parts {
   log: Logger
   config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
   surroundings: Surroundings
-  showMoment: ShowMoment
 }
 
-export function overviewRoutes({ sql: counter, log, config, surroundings, showMoment }: Parts): Handler[] {
+export function overviewRoutes({ sql: counter, log, config, surroundings }: Parts): Handler[] {
   let counting: Promise<void> | undefined
   let tookMs = 0
   // Less than the time in which a request is answered.
@@ -70,8 +69,8 @@ export function overviewRoutes({ sql: counter, log, config, surroundings, showMo
         const [last, callbacks, minutes, events, around] = await Promise.all([
           findCount(sql),
           callbacksNow(sql, config.callbacks),
-          lastDay(sql, showMoment),
-          newestEvents(sql, shownEvents, showMoment),
+          lastDay(sql),
+          newestEvents(sql, shownEvents),
           surroundings.findings(),
         ])
         const isAdmin = caller.kind === 'operator' && caller.role === 'admin'
@@ -84,7 +83,7 @@ export function overviewRoutes({ sql: counter, log, config, surroundings, showMo
             ...trouble,
             callbackFailingSince: trouble.callbackFailingSince && showMoment(new Date(trouble.callbackFailingSince)),
           })),
-          attention: attentionOf({ troubles, unreachable, failedJobs }, around, { showMoment, isAdmin }),
+          attention: attentionOf({ troubles, unreachable, failedJobs }, around, { isAdmin }),
           minutes,
           online: online.map(([time, devicesOnline]) => ({ time: showMoment(new Date(time * 1000)), devicesOnline })),
           events,

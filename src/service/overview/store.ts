@@ -5,7 +5,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
 import { failuresUntilHeld, statuses } from '../../deliveries/rules.ts'
 import { ofEventsSql, readBacklog } from '../../deliveries/store.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import type { Counts, Trouble } from './contract.ts'
 
 /** Counting ten million devices takes some seconds. */
@@ -197,7 +197,7 @@ export async function addToMinute(sql: Statements, creates: number, siteCreates:
       site_creates = minute_figures.site_creates + excluded.site_creates`
 }
 
-export async function lastDay(sql: Sql, showMoment: ShowMoment) {
+export async function lastDay(sql: Sql) {
   const rows = await sql`
     select minute, creates, site_creates as "siteCreates", refusals from minute_figures
     where minute > now() - interval '24 hours' and (creates > 0 or refusals > 0) order by minute`

@@ -3,7 +3,6 @@ import { requireBillingRule, settleTerms } from '../../billing-rules/store.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { showSite } from '../rules.ts'
 import { findSites, saveRulesOfSites } from '../store.ts'
 import { type PriceChange, type RulesOfSite, ruleFields, showPriceChange, withRules } from './rules.ts'
@@ -34,15 +33,15 @@ export interface WrittenDown {
  * must hold the application's lock. The transaction's later writes count as of `now`, before changes that become due
  * later.
  */
-export async function writeDue(tx: Statements, appId: string, showMoment: ShowMoment): Promise<WrittenDown> {
+export async function writeDue(tx: Statements, appId: string): Promise<WrittenDown> {
   for (let room: number = limits.pricePortionSites; ; ) {
     const { now, due } = await findDue(tx, appId, 1)
     const [change] = due
     if (change === undefined) return { now, isLeft: false }
     if (room <= 0) return { now, isLeft: true }
-    if (change.billingRuleId === null) room -= await writeNextSites(tx, change, room, now, showMoment)
+    if (change.billingRuleId === null) room -= await writeNextSites(tx, change, room, now)
     else {
-      await writeTerms(tx, change, change.billingRuleId, now, showMoment)
+      await writeTerms(tx, change, change.billingRuleId, now)
       room--
     }
   }
@@ -52,51 +51,34 @@ export async function writeDue(tx: Statements, appId: string, showMoment: ShowMo
  * Applies what is due (`writeDue`) before a write of some sites. If more than a portion is due, the changes of these sites
  * are applied out of turn. Returns the moment as of which the write counts.
  */
-export async function writeDueBefore(
-  tx: Statements,
-  appId: string,
-  siteIds: readonly number[],
-  showMoment: ShowMoment,
-): Promise<Date> {
-  const { now, isLeft } = await writeDue(tx, appId, showMoment)
+export async function writeDueBefore(tx: Statements, appId: string, siteIds: readonly number[]): Promise<Date> {
+  const { now, isLeft } = await writeDue(tx, appId)
   if (!isLeft) return now
   const { due } = await findDue(tx, appId, limits.priceChangesOfOne)
   for (const change of due) {
-    await writeSites(tx, change, await findUnwritten(tx, change, { siteIds }), now, showMoment)
+    await writeSites(tx, change, await findUnwritten(tx, change, { siteIds }), now)
   }
   return now
 }
 
-async function writeTerms(
-  tx: Statements,
-  change: PriceChange,
-  ruleId: number,
-  now: Date,
-  showMoment: ShowMoment,
-): Promise<void> {
+async function writeTerms(tx: Statements, change: PriceChange, ruleId: number, now: Date): Promise<void> {
   const { appId, id, terms } = change
   // The rule exists: its deletion cancels the price changes that wait for it.
-  const rule = await requireBillingRule(tx, appId, ruleId, showMoment)
+  const rule = await requireBillingRule(tx, appId, ruleId)
   const isTurn = !areSameTerms(rule, terms)
   await settleTerms(tx, rule, { changeId: id, isTurn })
   if (isTurn) {
     const data = { ...rule, ...terms }
     await insertEvents(tx, appId, [{ type: 'billingRule.updated', actor, subject: String(ruleId), data }], now)
   }
-  await finish(tx, change, now, showMoment)
+  await finish(tx, change, now)
 }
 
 /** Writes down the next sites of a change, and ends it with the last of them. Returns how many it has written. */
-async function writeNextSites(
-  tx: Statements,
-  change: PriceChange,
-  most: number,
-  now: Date,
-  showMoment: ShowMoment,
-): Promise<number> {
+async function writeNextSites(tx: Statements, change: PriceChange, most: number, now: Date): Promise<number> {
   const sites = await findUnwritten(tx, change, { most })
-  await writeSites(tx, change, sites, now, showMoment)
-  if (sites.length < most) await finish(tx, change, now, showMoment)
+  await writeSites(tx, change, sites, now)
+  if (sites.length < most) await finish(tx, change, now)
   return sites.length
 }
 
@@ -105,7 +87,6 @@ async function writeSites(
   change: PriceChange,
   members: readonly RulesOfSite[],
   now: Date,
-  showMoment: ShowMoment,
 ): Promise<void> {
   if (members.length === 0) return
   const { appId } = change
@@ -126,14 +107,14 @@ async function writeSites(
     type: 'site.updated' as const,
     actor,
     subject: String(site.id),
-    data: showSite(site, showMoment),
+    data: showSite(site),
   }))
   await insertEvents(tx, appId, events, now)
 }
 
-async function finish(tx: Statements, change: PriceChange, now: Date, showMoment: ShowMoment): Promise<void> {
+async function finish(tx: Statements, change: PriceChange, now: Date): Promise<void> {
   const { appId, id } = change
   await noteApplied(tx, change, now)
-  const data = showPriceChange({ ...change, appliedAt: now }, now, showMoment)
+  const data = showPriceChange({ ...change, appliedAt: now }, now)
   await insertEvents(tx, appId, [{ type: 'priceChange.applied', actor, subject: String(id), data }], now)
 }

@@ -1,6 +1,5 @@
 import type { Sql, Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { type AloneRequest, writeAlone } from '../../writes/alone.ts'
 import { writeDue } from './effect.ts'
 import { type PriceChange, showPriceChange } from './rules.ts'
@@ -25,18 +24,18 @@ export interface PriceKeeper {
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<Date>
 }
 
-export function priceKeeper({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): PriceKeeper {
+export function priceKeeper({ sql }: { sql: Sql }): PriceKeeper {
   return {
-    write: (request, appId, write) => writeAlone(sql, request, appId, write, (tx) => writeDue(tx, appId, showMoment)),
+    write: (request, appId, write) => writeAlone(sql, request, appId, write, (tx) => writeDue(tx, appId)),
 
     isGivenByWaiting,
 
     async cancelOfRule(tx, appId, ruleId, actor) {
       const ids = await lockOpenOfRule(tx, appId, ruleId)
       // One that became due meanwhile is in force; with the rows locked, no other can.
-      let written = await writeDue(tx, appId, showMoment)
-      while (written.isLeft) written = await writeDue(tx, appId, showMoment)
-      for (const id of ids) await cancelWaiting(tx, appId, id, { actor, reason: null }, showMoment, written.now)
+      let written = await writeDue(tx, appId)
+      while (written.isLeft) written = await writeDue(tx, appId)
+      for (const id of ids) await cancelWaiting(tx, appId, id, { actor, reason: null }, written.now)
       return written.now
     },
   }
@@ -51,13 +50,12 @@ export async function cancelWaiting(
   appId: string,
   id: number,
   by: { actor: string; reason: string | null },
-  showMoment: ShowMoment,
   asOf?: Date,
 ): Promise<{ change: PriceChange; now: Date } | undefined> {
   const now = asOf ?? (await lockForCancel(tx, appId, id))
   const change = now && (await cancelLocked(tx, { appId, id }, { now, ...by }))
   if (now === undefined || change === undefined) return undefined
-  const data = showPriceChange(change, now, showMoment)
+  const data = showPriceChange(change, now)
   await insertEvents(tx, appId, [{ type: 'priceChange.cancelled', actor: by.actor, subject: String(id), data }], now)
   return { change, now }
 }

@@ -6,7 +6,6 @@ import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
 import { Rests } from '../../runtime/rests.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { writeDue } from './effect.ts'
 import { findDueApplications, findMsToNext } from './store.ts'
 
@@ -28,7 +27,6 @@ const foundAtOnce = 1_000
 interface Parts {
   sql: Sql
   log: Logger
-  showMoment: ShowMoment
 }
 
 /** The outcome of an application's due changes in one round. */
@@ -139,13 +137,13 @@ export class PriceApplier {
 
   /** Writes down a portion of an application's due changes. A failure does not stop other applications. */
   private async writePortion(appId: string, givesWay: boolean, waitMs: number): Promise<Outcome> {
-    const { sql, showMoment } = this.parts
+    const { sql } = this.parts
     const beganAt = performance.now()
     try {
       const isWritten = await transaction(sql, async (tx) => {
         if (!(await tryLock(tx, `prices ${appId}`))) return false
         if (!(await tryLockApplication(tx, appId, waitMs))) return false
-        await writeDue(tx, appId, showMoment)
+        await writeDue(tx, appId)
         return true
       })
       if (isWritten && givesWay) {

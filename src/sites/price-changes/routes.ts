@@ -3,7 +3,6 @@ import type { Caller } from '../../callers/caller.ts'
 import { applicationOf, requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
 import type { Sql } from '../../database/open.ts'
 import { type Handler, handle, read } from '../../http/handler.ts'
-import type { ReadMoment, ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import {
   cancelPriceChange,
@@ -13,7 +12,7 @@ import {
   undoPriceChange,
 } from './contract.ts'
 import { cancelWaiting, type PriceKeeper } from './keeper.ts'
-import { priceChangePages } from './pages.ts'
+import { readPriceChangePage } from './pages.ts'
 import { scheduleFaults, showPriceChange } from './rules.ts'
 import { type Scheduling, schedule } from './schedule.ts'
 import { findDue, requirePriceChange } from './store.ts'
@@ -21,17 +20,11 @@ import { undo } from './undo.ts'
 
 interface Parts {
   prices: PriceKeeper
-  showMoment: ShowMoment
-  readMoment: ReadMoment
-  readTimeRange: ReadTimeRange
   /** Wakes the worker: a new price change waits. */
   onScheduled(): void
 }
 
-export function priceChangeRoutes(parts: Parts): Handler[] {
-  const { prices, showMoment, onScheduled } = parts
-  const readPage = priceChangePages(parts)
-
+export function priceChangeRoutes({ prices, onScheduled }: Parts): Handler[] {
   return [
     handle(
       schedulePriceChange,
@@ -39,14 +32,12 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
         const { caller, actor, body, idempotency, pending } = request
         const appId = applicationOf(caller, body.appId)
         if (body.dryRun === true) {
-          const draft = await pending.read((sql) => draftOf(sql, { caller, appId, actor, body }, parts))
+          const draft = await pending.read((sql) => draftOf(sql, { caller, appId, actor, body }))
           if (draft !== undefined) return draft
         }
         // A dry run stores nothing, so its key stays free.
         const keyed = { ...request, idempotency: body.dryRun === true ? undefined : idempotency }
-        const scheduled = await prices.write(keyed, appId, (tx, now) =>
-          schedule(tx, { appId, actor, body, now }, parts),
-        )
+        const scheduled = await prices.write(keyed, appId, (tx, now) => schedule(tx, { appId, actor, body, now }))
         onScheduled()
         return scheduled
       },
@@ -57,10 +48,10 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
       const { caller, actor, body } = request
       const appId = applicationOf(caller, body.appId)
       return prices.write(request, appId, async (tx) => {
-        await requirePriceChange(tx, [appId], body.id, showMoment)
-        const cancelled = await cancelWaiting(tx, appId, body.id, { actor, reason: body.reason }, showMoment)
+        await requirePriceChange(tx, [appId], body.id)
+        const cancelled = await cancelWaiting(tx, appId, body.id, { actor, reason: body.reason })
         if (cancelled === undefined) throw new Refusal('priceChangeWrongState')
-        return showPriceChange(cancelled.change, cancelled.now, showMoment)
+        return showPriceChange(cancelled.change, cancelled.now)
       })
     }),
 
@@ -68,18 +59,16 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
       const { caller, actor, body } = request
       const { id, reason } = body
       const appId = applicationOf(caller, body.appId)
-      const undone = await prices.write(request, appId, (tx, now) =>
-        undo(tx, { appId, id, actor, reason, now }, showMoment),
-      )
+      const undone = await prices.write(request, appId, (tx, now) => undo(tx, { appId, id, actor, reason, now }))
       onScheduled()
       return undone
     }),
 
     read(getPriceChange, async ({ sql, caller, query }) =>
-      requirePriceChange(sql, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
+      requirePriceChange(sql, await requireApplicationsOf(sql, caller, query.appId), query.id),
     ),
 
-    read(pagePriceChanges, ({ sql, caller, query }) => readPage(sql, caller, query)),
+    read(pagePriceChanges, ({ sql, caller, query }) => readPriceChangePage(sql, caller, query)),
   ]
 }
 
@@ -90,9 +79,8 @@ export function priceChangeRoutes(parts: Parts): Handler[] {
 async function draftOf(
   sql: Sql,
   { caller, ...asked }: Omit<Scheduling, 'now'> & { caller: Caller },
-  parts: Parts,
 ): Promise<Static<typeof schedulePriceChange.data> | undefined> {
   await requireApplicationOf(sql, caller, asked.appId)
   const { now, due } = await findDue(sql, asked.appId, 1)
-  return due.length === 0 ? schedule(sql, { ...asked, now }, parts) : undefined
+  return due.length === 0 ? schedule(sql, { ...asked, now }) : undefined
 }

@@ -3,7 +3,7 @@ import { type RuleTerms, termsOf } from '../../billing-rules/rules.ts'
 import { readActor } from '../../events/rules.ts'
 import { unknownWithin } from '../../http/validate.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
+import { readMoment, showMoment } from '../../vocabulary/moments.ts'
 import type { FieldFault, Reason } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import type { SiteRule } from '../prices/rules.ts'
@@ -83,7 +83,7 @@ export function draftOf({ what, ...change }: NewPriceChange): PriceChange {
 }
 
 /** The public record of a price change at a moment of the database's clock. */
-export function showPriceChange(change: PriceChange, now: Date, showMoment: ShowMoment): PriceChangeRecord {
+export function showPriceChange(change: PriceChange, now: Date): PriceChangeRecord {
   const { effectiveAt, createdBy, appliedAt, cancelledAt, cancelledBy } = change
   const shown = (instant: Date | null) => (instant === null ? null : showMoment(instant))
   return {
@@ -192,7 +192,7 @@ const skipped: Reason = {
 }
 
 /** The fault of a moment that shows without a clock. If the clocks repeat the moment, its first occurrence is meant. */
-export function momentFault(text: string, readMoment: ReadMoment, showMoment: ShowMoment): FieldFault[] {
+export function momentFault(text: string): FieldFault[] {
   const field = 'effectiveTime'
   if (/\.\d*[1-9]/.test(text)) return [{ field, reason: wholeSeconds }]
   if (text.includes(' ') && showMoment(readMoment(text)) !== text) return [{ field, reason: skipped }]

@@ -5,7 +5,7 @@ import type { Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
 import { validator } from '../../http/validate.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
+import { readMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { ruleFaults as ruleIdFaults, ruleRefusal } from '../rules.ts'
@@ -34,31 +34,25 @@ export interface Scheduling {
   now: Date
 }
 
-interface Parts {
-  readMoment: ReadMoment
-  showMoment: ShowMoment
-}
-
 /**
  * Schedules a price change in a transaction that holds the application's lock and has written down what was due. A dry
  * run only reads, and needs no lock. Throws 10001, 30002, 40002, 40003 and 40007.
  */
-export async function schedule(tx: Statements, { appId, actor, body, now }: Scheduling, parts: Parts): Promise<Shown> {
-  const { showMoment } = parts
-  const effectiveAt = parts.readMoment(body.effectiveTime)
-  const unfit = momentFault(body.effectiveTime, parts.readMoment, showMoment)
+export async function schedule(tx: Statements, { appId, actor, body, now }: Scheduling): Promise<Shown> {
+  const effectiveAt = readMoment(body.effectiveTime)
+  const unfit = momentFault(body.effectiveTime)
   const faults = unfit.length > 0 ? unfit : aheadFault(effectiveAt, now)
   const ruleId = given(body.billingRuleId)
   const what =
     ruleId === null
       ? await readSites(tx, appId, given(body.sites) as ChosenSites, given(body.rules) as GivenRules, faults)
-      : await readNewTerms(tx, appId, ruleId, body, faults, showMoment)
+      : await readNewTerms(tx, appId, ruleId, body, faults)
   await requireRoom(tx, appId, effectiveAt, what)
   const by = { createdAt: now, createdBy: actor }
   const asked = { appId, effectiveAt, what, skippedCount: null, reason: given(body.reason), undoOf: null, ...by }
-  if (body.dryRun === true) return { ...showPriceChange(draftOf(asked), now, showMoment), id: null }
+  if (body.dryRun === true) return { ...showPriceChange(draftOf(asked), now), id: null }
   const change = await insertPriceChange(tx, asked)
-  const data = showPriceChange(change, now, showMoment)
+  const data = showPriceChange(change, now)
   await insertEvents(tx, appId, [{ type: 'priceChange.scheduled', actor, subject: String(change.id), data }], now)
   // Checked again, because storing many sites takes a while: a change must not take effect at a moment that has passed.
   const late = aheadFault(effectiveAt, (await findDue(tx, appId, 1)).now)
@@ -79,9 +73,8 @@ async function readNewTerms(
   billingRuleId: number,
   body: Body,
   faults: FieldFault[],
-  showMoment: ShowMoment,
 ): Promise<TermsOfRule> {
-  const rule = await requireBillingRule(tx, appId, billingRuleId, showMoment)
+  const rule = await requireBillingRule(tx, appId, billingRuleId)
   const ruleType = rule.ruleType as 1 | 2 | 3
   try {
     const terms = termsReaders[ruleType](body)

@@ -4,7 +4,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { ofApplications, type PageKey, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { spendPriceChange } from '../../database/usage.ts'
-import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
+import type { TimeRange } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { insertSiteRules } from '../prices/store.ts'
 import { type PriceChangeRecord, pagePriceChanges, priceChangeStatus } from './contract.ts'
@@ -308,13 +308,12 @@ export async function requirePriceChange(
   sql: Statements,
   appIds: readonly string[] | null,
   id: number,
-  showMoment: ShowMoment,
 ): Promise<PriceChangeRecord> {
   const now = await settledNow(sql, appIds)
   const [row] = await sql`
     select ${sql.unsafe(columnsSql)} from price_change where ${ofApplications(sql, appIds)} and id = ${id}`
   if (row === undefined) throw new Refusal('priceChangeNotFound')
-  return showPriceChange(toChange(row), now, showMoment)
+  return showPriceChange(toChange(row), now)
 }
 
 export interface PriceChangeFilter extends PageQuery {
@@ -334,7 +333,7 @@ const byMoment: PageKey = [
 ]
 
 /** Reads one page of price changes, latest moment first. */
-export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter, showMoment: ShowMoment) {
+export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter) {
   const { appIds, status, billingRuleId, siteId, undoOf, effective } = filter
   const now = await settledNow(sql, appIds)
   const statusIs: Record<number, PendingQuery<Row[]>> = {
@@ -365,5 +364,5 @@ export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter, sh
     select ${sql.unsafe(columnsSql)} from ${source} where ${ofApplications(sql, appIds)} ${conditions}`
   const isAcross = appIds?.length !== 1
   const page = { operation: pagePriceChanges.id, rows, key: byMoment, newestFirst: true, isAcross }
-  return readPage(sql, page, filter, (row) => showPriceChange(toChange(row), now, showMoment))
+  return readPage(sql, page, filter, (row) => showPriceChange(toChange(row), now))
 }

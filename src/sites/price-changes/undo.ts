@@ -2,7 +2,6 @@ import { areSameTerms } from '../../billing-rules/rules.ts'
 import { findRuleTypes, findFormerTerms as findTermsBefore, requireBillingRule } from '../../billing-rules/store.ts'
 import type { Statements } from '../../database/open.ts'
 import { insertEvents } from '../../events/store.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import type { PriceChangeRecord } from './contract.ts'
 import { writeDue } from './effect.ts'
@@ -22,30 +21,24 @@ interface Undoing {
  * portion, later transactions write down the rest. The transaction must hold the application's lock and have written
  * down what was due. Throws 40005 and 40006.
  */
-export async function undo(
-  tx: Statements,
-  { appId, id, actor, reason, now }: Undoing,
-  showMoment: ShowMoment,
-): Promise<PriceChangeRecord> {
+export async function undo(tx: Statements, { appId, id, actor, reason, now }: Undoing): Promise<PriceChangeRecord> {
   const original = await store.findPriceChange(tx, appId, id)
   if (original === undefined) throw new Refusal('priceChangeNotFound')
-  const back = original.appliedAt === null ? undefined : await findFormer(tx, original, showMoment)
+  const back = original.appliedAt === null ? undefined : await findFormer(tx, original)
   if (back === undefined) throw new Refusal('priceChangeWrongState')
   const by = { reason, undoOf: id, createdAt: now, createdBy: actor }
   const change = await store.insertPriceChange(tx, { appId, effectiveAt: now, ...back, ...by })
-  const data = showPriceChange(change, now, showMoment)
+  const data = showPriceChange(change, now)
   await insertEvents(tx, appId, [{ type: 'priceChange.scheduled', actor, subject: String(change.id), data }], now)
-  await writeDue(tx, appId, showMoment)
-  return store.requirePriceChange(tx, [appId], change.id, showMoment)
+  await writeDue(tx, appId)
+  return store.requirePriceChange(tx, [appId], change.id)
 }
 
 type Former = Pick<NewPriceChange, 'what' | 'skippedCount'>
 
-function findFormer(tx: Statements, original: PriceChange, showMoment: ShowMoment): Promise<Former | undefined> {
+function findFormer(tx: Statements, original: PriceChange): Promise<Former | undefined> {
   const { billingRuleId } = original
-  return billingRuleId === null
-    ? findFormerRules(tx, original)
-    : findFormerTerms(tx, original, billingRuleId, showMoment)
+  return billingRuleId === null ? findFormerRules(tx, original) : findFormerTerms(tx, original, billingRuleId)
 }
 
 /** The terms that a rule had before, if the rule still exists with the terms that the change brought. */
@@ -53,13 +46,12 @@ async function findFormerTerms(
   tx: Statements,
   { appId, id, terms, effectiveAt }: PriceChange,
   billingRuleId: number,
-  showMoment: ShowMoment,
 ): Promise<Former | undefined> {
   const rule = { appId, id: billingRuleId }
   const former = await findTermsBefore(tx, rule, { changeId: id, effectiveAt })
   if (former === undefined) return undefined
   try {
-    const present = await requireBillingRule(tx, appId, billingRuleId, showMoment)
+    const present = await requireBillingRule(tx, appId, billingRuleId)
     if (!areSameTerms(present, terms)) return undefined
   } catch (error) {
     if (error instanceof Refusal) return undefined

@@ -1,18 +1,13 @@
 import { requireApplicationOf } from '../../callers/permissions.ts'
 import { type Handler, read } from '../../http/handler.ts'
-import type { ReadMoment, ShowMoment } from '../../vocabulary/moments.ts'
+import { readMoment, showMoment } from '../../vocabulary/moments.ts'
 import { invalidRequest } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { getSitePrices, type PriceInForce } from './contract.ts'
 import { periodAt, wholeSecond } from './rules.ts'
 import { type HeldPrice, readHeldPrices } from './store.ts'
 
-interface Parts {
-  showMoment: ShowMoment
-  readMoment: ReadMoment
-}
-
-export function sitePriceRoutes({ showMoment, readMoment }: Parts): Handler[] {
+export function sitePriceRoutes(): Handler[] {
   return [
     read(getSitePrices, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
@@ -30,7 +25,7 @@ export function sitePriceRoutes({ showMoment, readMoment }: Parts): Handler[] {
       }
       const priceOf = (field: number) => {
         const price = prices.find((one) => one.field === field)
-        return price === undefined ? null : showPrice(price, { at, madeAt }, showMoment)
+        return price === undefined ? null : showPrice(price, { at, madeAt })
       }
       const shown = { time: showMoment(at), at: at.toISOString() }
       return { siteId: query.id, appId, ...shown, fast: priceOf(1), slow: priceOf(2), occupancy: priceOf(3) }
@@ -42,7 +37,6 @@ export function sitePriceRoutes({ showMoment, readMoment }: Parts): Handler[] {
 function showPrice(
   { ruleId, ruleName, ruleCreatedAt, terms, ofSite, ofRule }: HeldPrice,
   { at, madeAt }: { at: Date; madeAt: Date },
-  showMoment: ShowMoment,
 ): PriceInForce {
   const [siteSince, ruleSince] = [ofSite.since ?? madeAt, ofRule.since ?? ruleCreatedAt]
   const [since, changeId] = ruleSince > siteSince ? [ruleSince, ofRule.changeId] : [siteSince, ofSite.changeId]
