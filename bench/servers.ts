@@ -76,6 +76,12 @@ export async function startEcho(name: string): Promise<Server> {
   return { name, pid: child.pid as number, url: url + createDevicePath, appId, token, stop: () => end(child) }
 }
 
+/** Starts a server that passes each body that it gets to all readers of its streams. */
+export async function startStreamFloor() {
+  const { child, url } = await startServer(process.execPath, ['stream-floor.ts'], {})
+  return { url, pid: child.pid as number, stop: () => end(child) }
+}
+
 /** Starts a receiver of callbacks. Returns its address. */
 export async function startReceiver(delayMs: number) {
   const { child, url } = await startServer(process.execPath, ['receiver.ts', String(delayMs)], {})

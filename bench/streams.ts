@@ -10,12 +10,14 @@ import { creates, load } from './load.ts'
 import { median } from './measure.ts'
 import { type Bench, runBench } from './program.ts'
 import { table } from './report.ts'
-import { type Service, startForecourt } from './servers.ts'
+import { type Service, startForecourt, startStreamFloor } from './servers.ts'
 
 const readers = limits.streams
 const eventsToAll = 20
 const eventsPerSecond = 500
 const fewReaders = 20
+/** About as many as the event of a site has. */
+const blockBytes = 1_200
 
 interface Counted {
   opened: number
@@ -44,7 +46,7 @@ function startReaders() {
       child.send(order)
     })
   return {
-    open: (service: Service, appId: string, tokens: string[], ofEach: number) =>
+    open: (service: { url: string }, appId: string, tokens: string[], ofEach: number) =>
       ask({ url: new URL(streamEvents.path, service.url).href, appId, tokens, ofEach }),
     count: () => ask('count'),
     async stop() {
@@ -83,6 +85,36 @@ async function measureMany({ keep }: Bench, service: Service): Promise<string> {
   const idleFrom = processCpu(pid)
   await Bun.sleep(20_000)
   const idlePercent = (processCpu(pid) - idleFrom) / 200_000
+  const toAll = await measureToAll(group, pid, opened, change)
+  const afterwards = ((residentMegabytes(pid).now - before) * 1024) / opened
+  await group.stop()
+  const floor = await measureFloor(keep)
+  const headings = [
+    `${opened.toLocaleString('en')} readers`,
+    'KiB each',
+    'KiB each, later',
+    'idle',
+    'one event to all: processor',
+    'until the last has it',
+    'processor, of the bare runtime',
+  ]
+  return table(headings, [
+    [
+      '',
+      kib.toFixed(1),
+      afterwards.toFixed(1),
+      `${idlePercent.toFixed(1)}%`,
+      `${toAll.millis.toFixed(0)} ms`,
+      `${toAll.tookMs.toFixed(0)} ms`,
+      `${floor.millis.toFixed(0)} ms`,
+    ],
+  ])
+}
+
+type Readers = ReturnType<typeof startReaders>
+
+/** What one event to all readers of a server costs: the medians of its processor time and of the time until the last has it. */
+async function measureToAll(group: Readers, pid: number, opened: number, change: () => Promise<unknown>) {
   const millis: number[] = []
   const tookMs: number[] = []
   for (let count = 0; count < eventsToAll; count++) {
@@ -95,26 +127,19 @@ async function measureMany({ keep }: Bench, service: Service): Promise<string> {
     tookMs.push(performance.now() - at)
     millis.push((processCpu(pid) - cpu) / 1000)
   }
-  const afterwards = ((residentMegabytes(pid).now - before) * 1024) / opened
+  return { millis: median(millis), tookMs: median(tookMs) }
+}
+
+/** The same of a server that does nothing but send, with as many bytes. */
+async function measureFloor(keep: Bench['keep']) {
+  const floor = await keep(startStreamFloor())
+  const group = await keep(Promise.resolve(startReaders()))
+  const { opened } = await group.open(floor, '', ['none'], readers)
+  const block = `id: 1\nevent: site.created\ndata: ${'x'.repeat(blockBytes)}\n\n`
+  const measured = await measureToAll(group, floor.pid, opened, () => fetch(floor.url, { method: 'POST', body: block }))
   await group.stop()
-  const headings = [
-    `${opened.toLocaleString('en')} readers`,
-    'KiB each',
-    'KiB each, later',
-    'idle',
-    'one event to all: processor',
-    'until the last has it',
-  ]
-  return table(headings, [
-    [
-      '',
-      kib.toFixed(1),
-      afterwards.toFixed(1),
-      `${idlePercent.toFixed(1)}%`,
-      `${median(millis).toFixed(0)} ms`,
-      `${median(tookMs).toFixed(0)} ms`,
-    ],
-  ])
+  await floor.stop()
+  return measured
 }
 
 /** Creates beside the same events, with readers and without, in turns. */
