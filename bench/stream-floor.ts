@@ -24,7 +24,7 @@ const server = Bun.serve({
 })
 
 function stream(): ReadableStream {
-  const source = {
+  const source: object = {
     type: 'direct',
     pull(reader: Direct) {
       readers.push(reader)
@@ -33,7 +33,7 @@ function stream(): ReadableStream {
       return new Promise(() => {})
     },
   }
-  return new ReadableStream(source as unknown as UnderlyingSource)
+  return new ReadableStream(source)
 }
 
 process.stdout.write(`ready at http://127.0.0.1:${server.port}\n`)

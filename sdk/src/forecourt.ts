@@ -1,10 +1,18 @@
 import { readAddress } from './address.ts'
-import { codeNames, type Methods, operations, sdkVersion } from './api.ts'
+import {
+  type CreateImportQuery,
+  codeNames,
+  type Import,
+  ImportStatus,
+  type Methods,
+  operations,
+  sdkVersion,
+} from './api.ts'
 import { ForecourtError } from './error.ts'
 import { type Answered, exchange, type Target } from './exchange.ts'
 import type { FileAnswer } from './file.ts'
 import { FollowedStream } from './followed-stream.ts'
-import type { CallOptions, SendOptions } from './method.ts'
+import type { CallOptions, SendOptions, SentFile } from './method.ts'
 
 interface Address extends SendOptions {
   /** The address of the service, such as https://forecourt.example.com. */
@@ -18,6 +26,9 @@ interface Address extends SendOptions {
 /** Authenticates an application by its secret, an operator by a key, or any caller by a token. */
 export type ForecourtOptions = Address &
   ({ appId: string; appSecret: string } | { operatorKey: string } | { token: string })
+
+/** A file of rows and how to import it. */
+export type ImportedFile = CreateImportQuery & SentFile
 
 interface Call extends Target {
   id: string
@@ -34,6 +45,8 @@ const defaultTimeoutMs = 60_000
 const longestPauseMs = 60_000
 /** Timers of a longer time fire at once. */
 const longestTimerMs = 2 ** 31 - 1
+/** How soon `importFile` asks for the progress, at first and later. */
+const lookMs = { first: 100, longest: 2_000 }
 /** The last part of a token's lifetime in which it is not used: a request has to arrive before the token expires. */
 const spareOfToken = 0.1
 
@@ -123,6 +136,19 @@ class Caller {
     // Another call may have dropped it already.
     if (this.token?.text === token) this.token = undefined
     return true
+  }
+
+  /** Sends a file and waits until the service has processed its rows. */
+  async importFile(input: ImportedFile, given: CallOptions = {}): Promise<Import> {
+    const { createImport, getImport } = this as unknown as Methods
+    const { signal } = given
+    let found = await createImport(input, given)
+    const asked = { id: found.id, ...(input.appId !== undefined && { appId: input.appId }) }
+    for (let restMs = lookMs.first; found.status < ImportStatus.done; restMs = Math.min(2 * restMs, lookMs.longest)) {
+      await wait(restMs, signal)
+      found = await getImport(asked, { ...given, idempotencyKey: undefined })
+    }
+    return found
   }
 
   /** Every row, from page to page. */
@@ -271,5 +297,12 @@ function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<vo
  * thrown at once. Throws `ForecourtError`. A page operation has `.all(query)` for every row; `pageEvents.stream(query)`
  * follows the events as they are written.
  */
-export type Forecourt = Methods
+export type Forecourt = Methods & {
+  /**
+   * Creates an import, and resolves with it when it has ended: `status` says whether it was processed, failed or was
+   * cancelled, and `refused` how many rows were refused; `getImportResult` has the reasons. An abort ends the waiting, not
+   * the import.
+   */
+  importFile(input: ImportedFile, options?: CallOptions): Promise<Import>
+}
 export const Forecourt = Caller as unknown as new (options: ForecourtOptions) => Forecourt

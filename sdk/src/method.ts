@@ -51,7 +51,7 @@ export interface Followed<Query, Row> {
 }
 
 /** A file of rows, and the encoding of a CSV file: `utf-8` or `gb18030`, for one that can be read as both. */
-interface SentFile {
+export interface SentFile {
   file: FileInput
   charset?: string | undefined
 }

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { type CallbackEvent, verifyCallback } from '../../sdk/src/index.ts'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type CallbackEvent,
+  type CallbackHandlerOptions,
+  callbackHandler,
+  nodeCallbackHandler,
+  verifyCallback,
+} from '../../sdk/src/index.ts'
 
 // What the SDK makes of a callback that has arrived.
 
@@ -70,5 +78,61 @@ describe('a callback', () => {
     for (const [what, callback] of refusedOnes) {
       expect(await verifyCallback(callback).catch((error) => error), what).toBeInstanceOf(Error)
     }
+  })
+
+  describe.each(['fetch', 'node:http'])('that a handler for %s receives', (kind) => {
+    /** Serves a handler while `run` sends to it. */
+    async function withHandler(options: CallbackHandlerOptions, run: (url: string) => Promise<void>) {
+      if (kind === 'fetch') {
+        const server = Bun.serve({ port: 0, fetch: callbackHandler(options) })
+        await run(server.url.href).finally(() => server.stop(true))
+        return
+      }
+      const server = createServer(nodeCallbackHandler(options)).listen(0)
+      await new Promise((resolve) => server.once('listening', resolve))
+      await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).finally(() => server.close())
+    }
+
+    const post = async (url: string, text: string, headers: Record<string, string>) =>
+      (await fetch(url, { method: 'POST', headers, body: text })).status
+
+    test('is answered once its event has been handled, and 401 when it is not genuine', async () => {
+      const events: CallbackEvent[] = []
+      const onEvent = async (event: CallbackEvent) => {
+        await Bun.sleep(20)
+        events.push(event)
+      }
+      await withHandler({ secrets: async () => [secret], onEvent }, async (url) => {
+        expect(await post(url, body, await signed())).toBe(204)
+        expect(events).toEqual([{ id: 'evt_1', ...JSON.parse(body) }])
+        expect(await post(url, body.replace('东', '西'), await signed())).toBe(401)
+        expect(await post(url, body, {})).toBe(401)
+        expect(await post(url, '', await signed())).toBe(401)
+        expect(events).toHaveLength(1)
+      })
+    })
+
+    test('is answered 500 when the handling fails, and the error is told', async () => {
+      const errors: unknown[] = []
+      const failure = new Error('the database is away')
+      const onEvent = () => {
+        throw failure
+      }
+      await withHandler({ secrets: [secret], onEvent, onError: (error) => errors.push(error) }, async (url) => {
+        expect(await post(url, body, await signed())).toBe(500)
+        expect(errors).toEqual([failure])
+      })
+    })
+
+    test('by another method or with a body of megabytes is refused and not handled', async () => {
+      const events: CallbackEvent[] = []
+      await withHandler({ secrets: [secret], onEvent: (event) => events.push(event) }, async (url) => {
+        const { status, headers } = await fetch(url)
+        expect([status, headers.get('allow')]).toEqual([405, 'POST'])
+        const large = `${body.slice(0, -1)}${' '.repeat(1024 * 1024)}}`
+        expect(await post(url, large, await signed(large))).toBe(413)
+        expect(events).toEqual([])
+      })
+    })
   })
 })

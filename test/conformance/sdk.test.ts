@@ -4,7 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Reconnects } from '../../sdk/src/event-stream.ts'
-import { FileAnswer, Forecourt, ForecourtError, OnlineStatus, type SiteRegistration } from '../../sdk/src/index.ts'
+import {
+  FileAnswer,
+  Forecourt,
+  ForecourtError,
+  ImportStatus,
+  OnlineStatus,
+  type SiteRegistration,
+} from '../../sdk/src/index.ts'
 import { freezeApplication, rotateApplicationSecret } from '../../src/applications/contract.ts'
 import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
@@ -145,13 +152,8 @@ describe('the SDK', () => {
       [stream, { created: 0, existing: 2, refused: 1 }],
       [new Blob([text], { type: 'text/csv; charset=utf-8' }), { created: 0, existing: 2, refused: 1 }],
     ] as const) {
-      const { id } = await forecourt.createImport({ kind: 'devices', file })
-      let done = await forecourt.getImport({ id })
-      while (done.status < 3) {
-        await Bun.sleep(20)
-        done = await forecourt.getImport({ id })
-      }
-      expect(done).toMatchObject(told)
+      const { id, ...done } = await forecourt.importFile({ kind: 'devices', file })
+      expect(done).toMatchObject({ status: ImportStatus.done, ...told })
       const lines: unknown[] = []
       for await (const { line, code } of (await forecourt.getImportResult({ id, outcome: 'refused' })).rows()) {
         lines.push([line, code])
