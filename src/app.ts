@@ -99,28 +99,25 @@ import { limits } from './vocabulary/limits.ts'
 import { refusals, tooManyRequests } from './vocabulary/refusals.ts'
 
 /**
- * The pools of a process, one per purpose, so that one exhausted pool does not delay the work of another. The pool for
- * clients, sessions, probes and operators' changes is passed in, because the start needs it earlier.
+ * Opens a process's pools, one per purpose, so that an exhausted one delays no other work. The start already needs
+ * `control` (clients, sessions, probes and operators' changes), so it is passed in.
  */
 export function openPools(database: Database, control: Sql) {
   return {
-    /** Looks up callers that are not in memory. */
     access: database.open(poolSizes.access, { isByKeys: true }),
     control,
     /** Changes by applications, except creates and states. */
     writes: database.open(poolSizes.writes, { isByKeys: true }),
-    // For the lane of devices. Batches on several connections would wait for each other's locks; on one, the next
-    // begins when the one before has ended.
+    // For the lane of devices. Batches on several connections would wait for each other's locks.
     devices: database.open(poolSizes.devices, { isWritePath: true }),
     // For the lane of sites, and for what devices and sites look up.
     creates: database.open(poolSizes.creates, { isWritePath: true }),
     states: database.open(poolSizes.states, { isWritePath: true }),
     tokens: database.open(poolSizes.tokens, { isWritePath: true }),
-    // To claim endpoints, read their events and store the outcomes; and to read the events that streams send.
+    // Also reads the events that streams send.
     callbacks: database.open(poolSizes.callbacks, { isWritePath: true }),
-    /** Uploads of files, and the imports that process them. */
     bulk: database.open(poolSizes.bulk, { isWritePath: true }),
-    /** Background work: may be slow, blocks no request. */
+    /** It may be slow, since it blocks no request. */
     background: database.open(poolSizes.background, { longestStatementMs: countTimeoutMs }),
   }
 }
@@ -131,7 +128,7 @@ function requireAll(handlers: readonly Handler[]): void {
   if (forgotten.length > 0) throw new Error(`no handler for ${forgotten.join(', ')}`)
 }
 
-/** The SQL functions that the database must hold before the first request. */
+/** The database must hold these before the first request. */
 export const routines: Routine[] = [
   registerDevicesRoutine,
   noteRepeatsRoutine,
@@ -147,13 +144,12 @@ interface App {
   handler: HttpHandler
   /** Reads the regions that operators have saved, and follows their changes. */
   startRegions(): Promise<void>
-  /** Writes the price changes that took effect while no process ran, and starts the worker that writes later ones. */
+  /** Writes price changes that took effect while no process ran, and starts the worker for later ones. */
   startPrices(): Promise<void>
-  /** Answers all requests under way with 50003. */
+  /** Refuses all requests under way with 50003. */
   giveUp(): void
-  /** Ends the open streams, within a second, and the callbacks that are under way, within 2; requests are still served. */
+  /** Ends open streams within 1 s and callbacks within 2 s; requests are still served. */
   stopLasting(): Promise<void>
-  /** Stops what runs beside requests. */
   stop(): Promise<void>
 }
 
@@ -167,7 +163,6 @@ interface AppOptions {
   peers: Peers
 }
 
-/** Joins the parts: operations and handlers on the one side, the database on the other. */
 function createApp({ config, log, secrets, database, pools, schemaVersion, peers }: AppOptions): App {
   const deadlines = new Deadlines()
   const metrics = new Metrics()
@@ -207,7 +202,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const { isDistributed } = database
   const openLane = laneOpener(
     metrics,
-    // Shorter than the request timeout: a create that was refused for waiting too long is never written afterwards.
+    // Shorter than the request timeout, so that a create refused for waiting too long is never written.
     { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8, isOneByOne: isDistributed },
     (size) => throttle.onBatch(size),
   )
@@ -304,7 +299,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     log,
     lines,
     sourceOf: sourceFinder(config.trustedProxies && listOf(config.trustedProxies), log),
-    // A little earlier than the database gives up, so that the answer is there within the statement timeout.
+    // A little earlier than the database gives up, so that the response is within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 5_000,
     keyUsage,
@@ -388,7 +383,7 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
     isShared: config.workers > 1,
   })
   const hearing = startHearing({ sql: parts.pools.control, log, config })
-  // All stop at the same time: a request that tests a callback ends only when its attempt has ended.
+  // Together, because a request that tests a callback ends only with its attempt.
   life.onStop(() => Promise.all([app.stopLasting(), listener.stop(), hearing.stop(farewellMs)]))
   return listener.url
 }

@@ -26,12 +26,12 @@ import { UserError } from './runtime/user-error.ts'
 
 type Settings = Record<string, Setting<unknown>>
 
-/** Throws a sentence of its own. */
+/** Throws the URL's own error. */
 function notDatabase(url: string): undefined {
   readDatabaseUrl(url)
 }
 
-/** Every setting of the service (contract §7), by its member of `Config`. The reference of settings is made from it. */
+/** All settings (contract §7), by field of `Config`. The settings reference is made from it. */
 export const settings = {
   host: setting('FORECOURT_HOST', text('127.0.0.1'), {
     en: 'The address on which the service listens.',
@@ -45,7 +45,6 @@ export const settings = {
     en: 'Number of workers (processes) on this machine, sharing one port: 1 to 64.',
     zh: '在本机同一端口上提供服务的进程数：1 至 64。',
   }),
-  /** A PostgreSQL to use; undefined means the embedded one in `dataDir`. */
   databaseUrl: setting(
     'DATABASE_URL',
     { ...optional(notDatabase), isSecret: true },
@@ -74,7 +73,6 @@ export const settings = {
     en: 'The time zone for all times.',
     zh: '时间的显示时区。',
   }),
-  /** The origin of the service as its clients see it; when undefined, each request's own is used. */
   publicUrl: setting(
     'FORECOURT_PUBLIC_URL',
     { fallback: undefined, parse: readPublicUrl },
@@ -83,7 +81,6 @@ export const settings = {
       zh: '客户端看到的服务地址：`https://…`，不含路径，仅本机可用 `http`。授权服务器元数据和设置链接使用它；未设置时使用请求的地址。',
     },
   ),
-  /** The roles that need a second factor; when undefined, none. */
   factorRoles: setting(
     'FORECOURT_REQUIRE_SECOND_FACTOR',
     { fallback: undefined, parse: readRoles },
@@ -92,7 +89,6 @@ export const settings = {
       zh: '必须使用第二验证因素的角色，以逗号分隔：`admin`、`admin,operator` 等。',
     },
   ),
-  /** The issuer of an OpenID provider; when undefined, there is no single sign-on. */
   oidcIssuer: setting('FORECOURT_OIDC_ISSUER', optional(notIssuer), {
     en: 'Issuer of the identity provider (OpenID Connect), exactly as in its tokens. Turns on single sign-on.',
     zh: 'OpenID 提供方的 issuer，须与其令牌中的写法完全一致；设置后可单点登录。',
@@ -121,7 +117,6 @@ export const settings = {
       zh: '向提供方请求的范围；始终包含 `openid`。',
     },
   ),
-  /** The values of the claim that make a role; without them single sign-on makes no account. */
   oidcRoles: setting(
     'FORECOURT_OIDC_ROLES',
     { fallback: undefined, parse: readRoleRules },
@@ -138,7 +133,6 @@ export const settings = {
     en: 'Maximum length of a single sign-on session, in hours.',
     zh: '单点登录会话的最长时间（小时）。',
   }),
-  /** `ours`: people who sign in by single sign-on show our second factor too. */
   signOnSecondFactor: setting('FORECOURT_SIGN_ON_SECOND_FACTOR', oneOf('provider', 'ours'), {
     en: '`ours`: people who sign in with single sign-on must also confirm a second factor here.',
     zh: '`ours`：通过单点登录的人还须提供本服务的第二验证因素。',
@@ -151,12 +145,10 @@ export const settings = {
     en: 'How long an identity confirmation (password, passkey or code) is valid for sensitive operations, in seconds. After that, the console asks again.',
     zh: '身份验证对危险操作的有效秒数；过期后控制台会要求重新验证。',
   }),
-  /** The address of the map's tiles, with {z}, {x} and {y}; without one the map has a plain background. */
   mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
     en: 'URL of the console’s map tiles, with `{z}`, `{x}` and `{y}`. Without it, the map has a plain background.',
     zh: '控制台地图的瓦片地址，含 `{z}`、`{x}` 和 `{y}`；未设置时为素色底图。',
   }),
-  /** The `Contact` of security.txt; without one, there is no such file. */
   securityContact: setting('FORECOURT_SECURITY_CONTACT', optional(notContact), {
     en: 'Where to report a vulnerability of this installation: a `mailto:`, `https:` or `tel:` address, shown in `/.well-known/security.txt`. Without it, that page is 404.',
     zh: '本系统安全漏洞的报告地址：`mailto:`、`https:` 或 `tel:`，见 `/.well-known/security.txt`；未设置时该页面为 404。',
@@ -173,12 +165,10 @@ export const settings = {
     en: '`allow`: callbacks may be http and go to private addresses, for development.',
     zh: '`allow`：回调可使用 http 并发往内网地址，仅用于开发。',
   }),
-  /** `paused`: no callback is sent, as a restored copy or a drill needs it. */
   callbacks: setting('FORECOURT_CALLBACKS', oneOf('on', 'paused'), {
     en: '`paused`: no callbacks are sent, for example during a drill. Events and replays are sent after you set it to `on` again. A restore pauses callbacks regardless of this setting.',
     zh: '`paused`：暂停发送，例如演练期间；期间产生和重放的回调会在恢复后发送。恢复备份时会自动暂停。',
   }),
-  /** A factor on the waits of the callbacks' retry schedule and on their pauses; below 1 it speeds up tests. */
   callbackRetryScale: setting('FORECOURT_CALLBACK_RETRY_SCALE', share(1), {
     en: 'Multiplier for the delays between delivery attempts; use values below 1 to speed up tests.',
     zh: '回调重试间隔的比例；小于 1 可加快测试。',
@@ -207,7 +197,6 @@ export const settings = {
     en: 'Seconds without a report before a device is offline. Devices are marked offline within 1.4 times this time after the last report, or 1.2 times plus 10 s, whichever is less.',
     zh: '设备静默多少秒后视为离线；最迟在其 1.4 倍时间或 1.2 倍时间后 10 秒发现。',
   }),
-  /** The proxies whose `X-Forwarded-For` is trusted; when undefined, none. */
   trustedProxies: setting(
     'FORECOURT_TRUSTED_PROXIES',
     { fallback: undefined, parse: readProxies },
@@ -216,7 +205,6 @@ export const settings = {
       zh: '受信任代理的地址或网段，以逗号分隔，其 `X-Forwarded-For` 和 `X-Forwarded-Proto` 才会被采信。',
     },
   ),
-  /** The file with the key that encrypts callback secrets at rest; when undefined, a file is created in `dataDir`. */
   secretsKeyFile: setting('FORECOURT_SECRETS_KEY_FILE', optional(), {
     en: 'File with the encryption key for callback secrets. Without it, a key is created in the data folder.',
     zh: '加密回调密钥所用密钥的文件；未设置时在数据目录中生成。',
@@ -229,29 +217,27 @@ export const settings = {
     en: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`; `debug` logs each request.',
     zh: '`trace`、`debug`、`info`、`warn`、`error`、`fatal` 或 `silent`；`debug` 记录每个请求。',
   }),
-  /** The longest that a statement may run; requests that wait for the database get 50003 shortly before that. */
   statementTimeoutMs: setting('FORECOURT_STATEMENT_TIMEOUT_MS', integer(5000, 100, 60_000), {
     en: 'Timeout for database statements, in milliseconds. Shortly before that, waiting requests get error 50003.',
     zh: '单条语句的最长执行时间（毫秒）；数据库无响应时，请求届时返回 50003。',
   }),
-  /** Requests under way; past it they are refused with 50003. */
   maxRequests: setting('FORECOURT_MAX_REQUESTS', integer(10_000, 1, 1_000_000), {
     en: 'Maximum concurrent requests, across all workers; more are refused with 50003.',
     zh: '同时处理的请求数上限（所有进程合计）；超过则返回 50003。',
   }),
-  /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */
+  /** Limits each lane. */
   maxWaitingCreates: setting('FORECOURT_MAX_WAITING_CREATES', integer(10_000, 1, 1_000_000), {
     en: 'Maximum creates waiting to be written (batch rows included), across all workers; more are refused with 50003.',
     zh: '等待成批写入的创建数（含批量中的行，所有进程合计）；超过则返回 50003。',
   }),
 } satisfies Settings
 
-/** The values of all settings. Plain data, because the parent of several servers sends it to them. */
+/** Plain data, because the parent process sends it to its workers. */
 export type Config = { [Member in keyof typeof settings]: ReturnType<(typeof settings)[Member]['parse']> }
 
 type Environment = Record<string, string | undefined>
 
-/** Reads the settings. Throws `UserError` at the first faulty one. */
+/** Reads the settings. Throws `UserError` for the first invalid one. */
 export function readConfig(environment: Environment): Config {
   const values = Object.entries<Setting<unknown>>(settings).map(([member, { name, isSecret, parse }]) => {
     const text = isSecret ? readSecret(environment, name) : environment[name]?.trim() || undefined
@@ -266,17 +252,15 @@ export function readConfig(environment: Environment): Config {
   return config
 }
 
-/** A setting in force, as people may see it: without the value of a secret one. */
+/** A setting as people may see it. */
 interface SettingInForce {
   name: string
-  /** As it would be set; null where there is none, and for a secret. */
+  /** It reads as it would be set; null without one, and for a secret. */
   value: string | null
   isSecret: boolean
-  /** Whether it differs from the default. */
   isSet: boolean
 }
 
-/** The settings in force, without secrets. */
 export function settingsInForce(config: Config): SettingInForce[] {
   return Object.entries<Setting<unknown>>(settings).map(([member, { name, isSecret = false, parse }]) => {
     const value = textOf(config[member as keyof Config])
@@ -289,7 +273,6 @@ export function settingsInForce(config: Config): SettingInForce[] {
   })
 }
 
-/** The text of a value, as it would be set. */
 function textOf(value: Config[keyof Config]): string | null {
   if (value === undefined) return null
   if (!Array.isArray(value)) return String(value)
@@ -300,16 +283,16 @@ function textOf(value: Config[keyof Config]): string | null {
   return parts.join(parts.some((part) => part.includes('=')) ? ';' : ',')
 }
 
-/** Variables that other programs of Forecourt read. */
+/** Other programs of Forecourt read these. */
 const ofOthers = /^FORECOURT_(URL|BASE_URL|RUNTIME|TEST_\w+)$/
 
-/** A variable that looks like a setting and is none, with the setting whose name is nearest. */
+/** A variable that looks like a setting but isn't one, and the nearest setting. */
 export interface UnknownSetting {
   name: string
   nearest: string
 }
 
-/** The variables that begin with `FORECOURT_` and that no program of Forecourt reads. */
+/** Finds variables with `FORECOURT_` that no program of Forecourt reads. */
 export function findUnknownSettings(environment: Environment): UnknownSetting[] {
   const known = Object.values<Setting<unknown>>(settings).flatMap(({ name, isSecret }) =>
     isSecret ? [name, `${name}_FILE`] : [name],
@@ -320,7 +303,7 @@ export function findUnknownSettings(environment: Environment): UnknownSetting[] 
     .map((name) => ({ name, nearest: nearestOf(name, known) }))
 }
 
-/** Throws `UserError` for settings of single sign-on that contradict each other. */
+/** Throws `UserError` for contradictory settings of single sign-on. */
 function requireTogether({ oidcIssuer, oidcClientId, oidcRoles, publicUrl }: Config): void {
   if (oidcIssuer === undefined) {
     if (oidcRoles === undefined) return
@@ -334,7 +317,7 @@ function requireTogether({ oidcIssuer, oidcClientId, oidcRoles, publicUrl }: Con
   }
 }
 
-/** A setting itself, or what its file holds; files keep secrets out of the environment. */
+/** Returns a setting or the text of its file, which keeps secrets out of the environment. */
 export function readSecret(environment: Environment, name: string): string | undefined {
   const value = environment[name]?.trim() || undefined
   const file = environment[`${name}_FILE`]?.trim() || undefined
@@ -343,7 +326,7 @@ export function readSecret(environment: Environment, name: string): string | und
   return readSecretFile(`${name}_FILE`, file)
 }
 
-/** Reads one line of text, without the line end that editors add. */
+/** Reads a line of text, without the line end that editors add. */
 function readSecretFile(name: string, file: string): string {
   let text: string
   try {

@@ -1,5 +1,5 @@
 import { runService } from './process/start.ts'
 
-// The service as `npm start` runs it; `forecourt serve` is the same.
+// `npm start` runs this; `forecourt serve` does the same.
 
 void runService(process.env)

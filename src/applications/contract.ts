@@ -28,7 +28,7 @@ export const mostTokenLifetimeSeconds = 604_800
 export const mostRateLimitPerSecond = 1_000_000
 
 const limitOrNone = nullable(integer(1, mostRateLimitPerSecond))
-/** Null is a value here, "no limit", not an absent field; an empty text is absent as elsewhere. */
+/** Null means no limit. An empty text is absent, as elsewhere. */
 const rateLimitPerSecond = Type.Optional(
   Type.Union([...limitOrNone.anyOf, Type.Literal('')], {
     [shownKey]: limitOrNone,
@@ -92,7 +92,7 @@ export const createApplication = operation({
 })
 
 const ofOne = { callers: ['operator'], refusals: ['applicationNotFound'] } as const
-/** For applications that the developer is a member of. */
+/** Allows developers who are members of the application. */
 const ofMembers = { roles: ['admin', 'operator', 'developer'] } as const
 const readByMembers = { roles: everyRole } as const
 
@@ -193,7 +193,7 @@ export const endPreviousApplicationSecret = operation({
   conditional: true,
 })
 
-/** Integrators need to know them; operators get them from `getSettings`. */
+/** Integrators need these; operators get them from `getSettings`. */
 const serviceMembers = {
   timeZone: Type.Optional(Type.String()),
   presenceSeconds: Type.Optional(Type.Integer()),

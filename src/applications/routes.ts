@@ -39,7 +39,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
     address?: string,
   ) => insertPlatformEvent(tx, { type, actor, subject: data.appId, address, data })
 
-  /** Changes an application under its lock; writes an event only when `changed` returns a change. */
+  /** Changes an application under its lock; writes an event only if `changed` returns a change. */
   async function changeState(
     { body: { appId }, actor, pending }: Pick<OperationRequest<{ appId: string }>, 'body' | 'actor' | 'pending'>,
     type: EventType,
@@ -175,7 +175,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
 
 type CreateBody = Static<NonNullable<typeof contract.createApplication.body>>
 
-/** The limit that a body gives: null for no limit, undefined if it gives none. */
+/** Returns a body's limit: null means no limit, undefined means none is given. */
 function limitOf({ rateLimitPerSecond: limit }: Pick<CreateBody, 'rateLimitPerSecond'>): number | null | undefined {
   return limit === '' ? undefined : limit
 }

@@ -16,17 +16,15 @@ export interface Application {
   frozenReason: string | null
   tokenLifetimeSeconds: number
   rateLimitPerSecond: number | null
-  /** When the overlap of the last rotation ends or ended; null for a rotation without one. */
+  /** When the last rotation's overlap ends or ended; null without one. */
   previousSecretEnd: Date | null
-  /** Whether the previous secret works, by the database's clock. */
+  /** Whether it works, by the database's clock. */
   hasPreviousSecret: boolean
   createdAt: Date
 }
 
-/** The members that have a column of their own. */
 type Stored = Omit<Application, 'hasPreviousSecret'>
 
-/** The column of each member of an application. */
 const columnOf = {
   appId: 'app_id',
   appName: 'app_name',
@@ -38,7 +36,7 @@ const columnOf = {
   previousSecretEnd: 'previous_secret_until',
   createdAt: 'created_at',
 } as const satisfies Record<keyof Stored, string>
-/** Not for `returning`: on Citus that takes no expression with the time in it. */
+/** Not for `returning`, which on Citus takes no expression with the time. */
 const columnsSql = `${Object.values(columnOf).join(', ')},
   coalesce(previous_secret_until > statement_timestamp(), false) as has_previous_secret`
 
@@ -56,19 +54,19 @@ export function showApplication(application: Application): ApplicationRecord {
   }
 }
 
-/** The entity tag of an application. Each rotation with an overlap changes it; the end of an overlap by time does not. */
+/** Makes the entity tag. A rotation with an overlap changes it; the overlap's end doesn't. */
 export function tagOf(application: Application): string {
   return etagOf({ ...showApplication(application), overlapUntil: application.previousSecretEnd })
 }
 
-/** Locks the application and returns it as its last writer left it. Throws 10004. */
+/** Locks the application and returns its latest state. Throws 10004. */
 export async function requireLockedApplication(tx: Statements, appId: string): Promise<Application> {
-  // Two statements, because the second one's snapshot is taken when the lock is already held.
+  // The second statement's snapshot is taken after the lock.
   await lockApplication(tx, appId)
   return requireApplication(tx, appId)
 }
 
-/** Throws 10004. */
+/** Returns the application. Throws 10004. */
 export async function requireApplication(sql: Statements, appId: string): Promise<Application> {
   const [row] = await sql`select ${sql.unsafe(columnsSql)} from application where app_id = ${appId}`
   if (row === undefined) throw new Refusal('applicationNotFound')
@@ -100,7 +98,7 @@ export async function insertApplication(tx: Statements, application: NewApplicat
 
 export type ApplicationChange = Partial<Omit<Stored, 'appId' | 'previousSecretEnd' | 'createdAt'>>
 
-/** Changes an application. Throws 10004 if there is none. */
+/** Changes an application. Throws 10004. */
 export async function updateApplication(
   tx: Statements,
   appId: string,
@@ -118,8 +116,8 @@ export async function updateApplication(
 }
 
 /**
- * Replaces the secret. The previous secret and its tokens work for `overlapSeconds` more; older ones end at once. One
- * row changes however many tokens there are, because a token carries the generation of its secret.
+ * Replaces the secret. The previous one and its tokens work for `overlapSeconds` more; older ones end now. Tokens carry
+ * their secret's generation, so only one row changes.
  */
 export async function replaceSecret(
   tx: Statements,
@@ -135,14 +133,13 @@ export async function replaceSecret(
   return requireApplication(tx, appId)
 }
 
-/** Ends the previous secret and its tokens. One row changes, as in `replaceSecret`. */
+/** Ends the previous secret and its tokens. */
 export async function endPreviousSecret(tx: Statements, appId: string): Promise<Application> {
   await tx`update application set previous_secret_hash = null, previous_secret_until = null where app_id = ${appId}`
   return requireApplication(tx, appId)
 }
 
 export interface ApplicationFilter extends PageQuery, SortQuery<(typeof applicationSorts)[number]> {
-  /** Null for all applications. */
   appIds: readonly string[] | null
   appName?: string | null
   onlineStatus?: number | null | ''

@@ -20,7 +20,7 @@ import {
 
 const folder = '/api/charging/v1/billingRule'
 
-/** The kind of use that a rule prices. Each of a site's three rule fields takes one type. */
+/** A site's three rule fields take one type each. */
 export const ruleType = { fast: 1, slow: 2, occupancy: 3 } as const
 
 const RuleType = named(
@@ -34,12 +34,11 @@ export const Period = named(
 )
 export type Period = Static<typeof Period>
 
-/** The most periods of a day. */
 export const mostPeriods = 32
-/** The greatest number of minutes in a rule: a year. */
+/** A rule counts at most a year. */
 export const mostMinutes = 525_600
 
-/** The members that say what a rule costs; each type takes its own. */
+/** The pricing; each type takes its own fields. */
 export const ruleTerms = {
   periods: optional(Type.Array(Period, { minItems: 1, maxItems: mostPeriods })),
   freeMinutes: optional(integer(0, mostMinutes)),
@@ -129,7 +128,6 @@ export const getBillingRule = operation({
   tagged: true,
 })
 
-/** The members by which pages of billing rules can be sorted. */
 export const ruleSorts = ['createTime', 'id', 'ruleName', 'ruleType'] as const
 
 export const pageBillingRules = operation({

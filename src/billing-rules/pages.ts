@@ -7,7 +7,6 @@ import { readTimeRange } from '../vocabulary/moments.ts'
 import type { pageBillingRules } from './contract.ts'
 import { pageOfBillingRules } from './store.ts'
 
-/** Reads a page of billing rules for a caller. */
 export async function readBillingRulePage(
   sql: Sql,
   caller: Caller,

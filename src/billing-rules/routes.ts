@@ -18,18 +18,15 @@ import {
   settledNow,
 } from './store.ts'
 
-/** What of price changes concerns rules. */
 interface RulePrices {
-  /**
-   * Runs a write under the application's lock. Before it, writes the price changes that are due at the moment `now`.
-   */
+  /** Runs a write under the application's lock, after writing down price changes due at `now`. */
   write<Data extends object>(
     request: AloneRequest,
     appId: string,
     write: (tx: Statements, now: Date) => Promise<Data>,
   ): Promise<Data>
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
-  /** Returns the moment of the database's clock after which nothing of the rule waits. */
+  /** Cancels a rule's scheduled changes. Returns the time after which none is left. */
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<Date>
 }
 
@@ -87,7 +84,7 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
         const now = await prices.cancelOfRule(tx, appId, body.id, actor)
         const rule = await requireBillingRule(tx, appId, body.id)
         requireMatch(header('if-match'), etagOf(rule))
-        // A site that names the rule is written under the same lock, so none can appear between this and the commit.
+        // Sites that name the rule need the same lock, so none can appear before the commit.
         const { id } = rule
         const isInUse = (await isRuleInUse(tx, appId, id)) || (await prices.isGivenByWaiting(tx, appId, id))
         if (isInUse) throw new Refusal('billingRuleInUse')

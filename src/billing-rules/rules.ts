@@ -12,7 +12,7 @@ import {
 type RuleBody = Static<NonNullable<typeof saveBillingRule.body>>
 type RuleUpdate = Static<NonNullable<typeof updateBillingRule.body>>
 
-/** The members that depend on the rule's type. The members of other types are null (contract §5). */
+/** The fields of other types are null (contract §5). */
 export interface RuleTerms {
   periods: Period[] | null
   freeMinutes: number | null
@@ -21,7 +21,7 @@ export interface RuleTerms {
   dailyCap: string | null
 }
 
-/** The terms among the members of a record, always in the same order, so that equal terms have the same JSON text. */
+/** Returns the pricing in a fixed order, so that equal pricing has equal JSON. */
 export const termsOf = ({ periods, freeMinutes, unitMinutes, unitPrice, dailyCap }: RuleTerms): RuleTerms => ({
   periods,
   freeMinutes,
@@ -35,7 +35,7 @@ export const areSameTerms = (one: RuleTerms, other: RuleTerms) =>
 
 const required: Reason = { en: 'is required for this rule type', zh: '此类型的规则必填' }
 
-/** The faults that show only when the members of a rule are checked together. */
+/** Returns the errors that show only when a rule's fields are checked together. */
 export function ruleFaults(body: Partial<RuleBody>): FieldFault[] {
   if (body.ruleType === undefined) return []
   const periods = given(body.periods)
@@ -46,7 +46,7 @@ export function ruleFaults(body: Partial<RuleBody>): FieldFault[] {
   return needed.filter((field) => given(body[field]) === null).map((field) => ({ field, reason: required }))
 }
 
-/** Reads the terms of a rule without faults: only the documented members, and only those of its type. */
+/** Reads a valid rule's pricing: only the fields of its type. */
 export function readTerms(body: RuleBody): RuleTerms {
   if (body.ruleType === ruleType.occupancy) {
     return {
@@ -65,7 +65,7 @@ export function readTerms(body: RuleBody): RuleTerms {
   return { periods: periods ?? null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
 }
 
-/** The faults of an update that show without reading the rule: given periods must be in order. */
+/** Returns the errors of an update that need no rule: periods must be in order. */
 export function updateFaults(change: Partial<RuleUpdate>): FieldFault[] {
   const periods = given(change.periods)
   return periods === null || change.ruleType === ruleType.occupancy ? [] : periodFaults(periods)
@@ -73,7 +73,6 @@ export function updateFaults(change: Partial<RuleUpdate>): FieldFault[] {
 
 const fixed: Reason = { en: 'cannot be changed', zh: '不可更改' }
 
-/** Returns the rule with the given members changed, and the faults that the changed rule has. */
 export function changeRule(
   rule: BillingRuleRecord,
   change: RuleUpdate,
@@ -87,7 +86,7 @@ export function changeRule(
   }
 }
 
-/** The faults in the order of periods. `startTime` may be missing, which is another fault: this one skips it. */
+/** Returns the errors in the order of periods. A missing `startTime` is another error and skipped. */
 function periodFaults(periods: readonly Partial<Period>[]): FieldFault[] {
   return periods.flatMap(({ startTime }, index) => {
     if (startTime === undefined) return []

@@ -20,7 +20,6 @@ import { type RuleTerms, termsOf } from './rules.ts'
 const columnsSql = 'id, app_id, rule_name, rule_type, created_at'
 export const termsSql = 'periods, free_minutes, unit_minutes, unit_price, daily_cap'
 
-/** The terms in a row of any table that has them. */
 export const toTerms = (row: Row): RuleTerms => ({
   periods: row.periods,
   freeMinutes: row.free_minutes,
@@ -55,14 +54,13 @@ export async function insertBillingRule(tx: Statements, rule: NewBillingRule): P
   return { ...toRecord(row), ...termsOf(rule) }
 }
 
-/** SQL: the newest row of a rule's terms that holds at a moment, or for no moment the newest that is written down. */
+/** SQL: a rule's latest pricing at a time; without a time, the latest that is written down. */
 const newestTerms = (sql: Statements, now: Date | null) => sql`
   and rule_name is null and (is_written or from_at <= ${now}::timestamptz) order by from_at desc, change_id desc limit 1`
 
 /**
- * The rule with the terms that are in effect at this moment of `settledNow`; without one, with the terms that are
- * written down, which is the base of a write under the application's lock. Throws 40002 with status 404 (in operations
- * of sites it is 409).
+ * Returns a rule with its pricing at a time of `settledNow` or, without one, the pricing written down, for a write
+ * under the application's lock. Throws 40002 with status 404 (409 in operations of sites).
  */
 export async function requireBillingRule(
   sql: Statements,
@@ -80,15 +78,14 @@ export async function requireBillingRule(
   return toRecord(row)
 }
 
-/** SQL: a price change whose moment has come, that was not cancelled and is not written down. */
+/** SQL: a due price change that is neither cancelled nor written down. */
 export const isDueSql = 'applied_at is null and cancelled_at is null and effective_at <= statement_timestamp()'
-/** SQL: the database's clock in whole milliseconds, which is as exact as programs show it. */
+/** SQL: the database's clock in whole milliseconds, as programs show it. */
 export const nowSql = `date_trunc('milliseconds', statement_timestamp())`
 
 /**
- * The database's clock for a read of prices: of the price changes of these applications (null for all), it is certain
- * which have taken effect by then. Waits for a cancel that was decided before the moment and is about to commit; one
- * that begins later is refused. It does not wait for the transaction that writes a change down.
+ * Returns the database's clock for reading prices, once it is certain which changes took effect by then; `appIds: null`
+ * means all. Waits for an earlier cancel that is about to commit, but not for a change to be written down.
  */
 export async function settledNow(sql: Statements, appIds: readonly string[] | null): Promise<Date> {
   const rows = await sql<[Row, ...Row[]]>`
@@ -119,7 +116,7 @@ interface TermsRow {
   isWritten: boolean
 }
 
-/** Stores the terms that a rule gets at a moment. The transaction must hold the application's lock. */
+/** Stores the pricing of a rule from a time on. Needs the application's lock. */
 export async function insertTerms(tx: Statements, rule: RuleId, terms: RuleTerms, row: TermsRow): Promise<void> {
   const from = (await laterThanWritten(tx, rule, row.from)).toISOString()
   await insertTermsRow(tx, rule, terms, { ...row, from })
@@ -138,10 +135,7 @@ async function insertTermsRow(
       ${terms.freeMinutes}, ${terms.unitMinutes}, ${terms.unitPrice}, ${terms.dailyCap})`
 }
 
-/**
- * The moment, or the first millisecond after the newest written terms of the rule if it is not later than those: the
- * rows of a rule are in order, even if the database's clock was set back.
- */
+/** Returns the time, or 1 ms after the rule's latest written pricing, so that rows stay in order. */
 async function laterThanWritten(tx: Statements, { appId, id }: RuleId, moment: Date): Promise<Date> {
   const [row] = await tx<[{ later: Date }]>`
     select greatest(${moment}::timestamptz, max(from_at) + interval '1 ms') as later from rule_terms
@@ -149,7 +143,7 @@ async function laterThanWritten(tx: Statements, { appId, id }: RuleId, moment: D
   return row.later
 }
 
-/** Stores that the terms of a price change are written down, or removes them if they changed nothing. */
+/** Marks a price change's pricing as written down, or removes it if it changed nothing. */
 export async function settleTerms(
   tx: Statements,
   { appId, id }: RuleId,
@@ -159,9 +153,7 @@ export async function settleTerms(
   await (isTurn ? tx`update rule_terms set is_written = true ${own}` : tx`delete from rule_terms ${own}`)
 }
 
-/**
- * The terms that a rule had before a price change that was written down; undefined if it changed none.
- */
+/** Returns a rule's pricing before a price change; undefined if that changed none. */
 export async function findFormerTerms(
   tx: Statements,
   { appId, id }: RuleId,
@@ -176,19 +168,16 @@ export async function findFormerTerms(
   return row && toTerms(row)
 }
 
-/** Whether a site names the billing rule. The result stays valid only under the application's lock. */
+/** Tells whether a site names the rule, which stays true only under the application's lock. */
 export async function isRuleInUse(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
-  // One lookup in each column's index. A single condition could be planned as a scan of all sites, which is quick for a
-  // rule that many sites name, but reads every site for a rule that none names.
+  // One look-up per column's index: a single condition could be planned as a scan of all sites.
   const columns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
   const lookups = columns.map((column) => `exists (select 1 from site where app_id = $1 and ${column} = $2)`)
   const [found] = await tx.unsafe(`select ${lookups.join(' or ')} as is_named`, [appId, ruleId])
   return found?.is_named === true
 }
 
-/**
- * Removes a rule that no site names. Its terms stay as history. The transaction must hold the application's lock.
- */
+/** Removes a rule that no site names. Its pricing stays as history. Needs the application's lock. */
 export async function removeBillingRule(tx: Statements, rule: BillingRuleRecord, now: Date): Promise<void> {
   const { appId, id } = rule
   await tx`
@@ -198,14 +187,13 @@ export async function removeBillingRule(tx: Statements, rule: BillingRuleRecord,
   await tx`delete from billing_rule where app_id = ${appId} and id = ${id}`
 }
 
-/** Reads the types of the application's rules with these ids, by id; unknown ids are left out. */
+/** Returns the types of the application's rules by ID; unknown IDs are left out. */
 export async function findRuleTypes(
   tx: Statements,
   appId: string,
   ids: readonly number[],
 ): Promise<Map<number, number>> {
-  // Each rule is looked up by its whole key: given a list of ids, a planner without statistics reads all rules of the
-  // application.
+  // By whole keys: given a list, a planner without statistics reads all rules of the application.
   const rows = await tx.unsafe(
     `select i.id, rule.rule_type from unnest($2::bigint[]) as i (id)
     cross join lateral (select rule_type from billing_rule where app_id = $1 and id = i.id limit 1) as rule`,
@@ -216,7 +204,7 @@ export async function findRuleTypes(
 }
 
 export interface BillingRuleFilter extends PageQuery, SortQuery<(typeof ruleSorts)[number]> {
-  /** Owners; null for all applications. */
+  /** Null means all applications. */
   appIds: readonly string[] | null
   ruleName?: string | null
   ruleType?: number | null | ''
@@ -259,7 +247,6 @@ export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter) {
   return { ...page, list: page.list.map((row) => toRecord({ ...row, ...terms.get(row.id) })) }
 }
 
-/** The terms of rules, of any applications, that are in effect at a moment of `settledNow`, by rule. */
 async function findTerms(sql: Statements, rules: readonly Row[], now: Date): Promise<Map<number, Row>> {
   const found = new Map<number, Row>()
   for (const [appId, own] of Map.groupBy(rules, (row) => row.app_id as string)) {

@@ -29,7 +29,6 @@ import { JobFailure } from './jobs/failure/contract.ts'
 
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
 
-/** The rows of each kind of import that creates. */
 export const importRows = {
   sites: SiteBatchRow,
   devices: DeviceBatchRow,
@@ -41,7 +40,7 @@ export type ImportKind = keyof typeof importRows
 const id = integer(1)
 const SiteUpsertRow = Type.Object({ ...SiteUpdateRow.properties, id: optional(id) })
 
-/** The rows of each kind of import that also updates: what a new row needs is checked once it is known to be one. */
+/** A row that proves to be new is checked again for what a create needs. */
 const upsertRows = {
   sites: SiteUpsertRow,
   devices: DeviceUpdateRow,
@@ -185,10 +184,8 @@ export const cancelImport = operation({
   refusals: ['applicationNotFound', 'importNotFound', 'importRunning'],
 })
 
-/** The columns that refused rows have after those of their file. An import ignores them. */
 export const refusalColumns = ['refusedLine', 'refusedCode', 'refusedReason'] as const
 
-/** The outcomes of a row. */
 export const outcomes = ['created', 'updated', 'existing', 'refused'] as const
 export type ImportOutcome = (typeof outcomes)[number]
 
@@ -216,7 +213,6 @@ export const getImportResult = operation({
   refusals: ['applicationNotFound', 'importNotFound'],
 })
 
-/** The operation whose rows and filters each export has. */
 const exportPages = {
   sites: pageSites,
   devices: pageDevices,
@@ -230,25 +226,23 @@ const exportPages = {
 }
 export type ExportKind = keyof typeof exportPages
 
-/** The operation that pages through the rows of a kind: only its callers may export them. */
+/** Returns the kind's list operation: only its callers may export. */
 export const pageOfKind = (kind: ExportKind): Operation => exportPages[kind] as unknown as Operation
 
-/** The record of each row of an export: that of its page operation, or one with more members. */
 function exportRecord(kind: ExportKind): TObject {
   return kind === 'devices' ? ExportedDevice : exportPages[kind].data.properties.list.items
 }
 
 type Query = NonNullable<(typeof exportPages)[ExportKind]['query']>
 
-/** The filters of a kind: the members that its page operation takes, without those of paging and sorting. */
+/** Returns the list operation's filters, without paging and sorting. */
 export const exportFilters = (kind: ExportKind): TObject => {
   const { pageNo, pageSize, cursor, ...members } = (exportPages[kind].query as Query).properties
   const { sort, order, ...filters } = members as typeof members & { sort?: TSchema; order?: TSchema }
-  // The feed has an order of its own, by which it is exported too.
+  // Events are exported in the order that the feed's `order` asks for.
   return Type.Object(sort === undefined && order !== undefined ? { ...filters, order } : filters)
 }
 
-/** A column of an export: its name, and the members that lead to its value. */
 interface Column {
   name: string
   path: readonly string[]
@@ -258,7 +252,6 @@ interface Shape {
   properties?: { [member: string]: TSchema }
 }
 
-/** The columns of a kind: the members of its record, and the members of nested records under their own names. */
 export function exportColumns(kind: ExportKind): Column[] {
   const columnsOf = ({ properties = {} }: Shape, path: string[]): Column[] =>
     Object.entries(properties).flatMap(([name, member]) =>
@@ -271,10 +264,9 @@ export function exportColumns(kind: ExportKind): Column[] {
 
 const isExported = (kind: ImportKind | ExportKind): kind is ExportKind => kind in exportPages
 
-/** The columns of a kind's export, if it has one. */
 export const exportedColumns = (kind: ImportKind): Column[] => (isExported(kind) ? exportColumns(kind) : [])
 
-/** The columns of a kind's export and of refused rows that its import cannot set, and ignores. */
+/** Returns columns of exports and refused rows that the import ignores, since it can't set them. */
 export function ignoredColumns(kind: ImportKind, mode: ImportMode): string[] {
   const { properties } = rowsOf(kind, mode)
   const exported = exportedColumns(kind).flatMap(({ name }) => (Object.hasOwn(properties, name) ? [] : [name]))
@@ -282,7 +274,7 @@ export function ignoredColumns(kind: ImportKind, mode: ImportMode): string[] {
 }
 
 const kinds = Object.keys(exportPages) as ExportKind[]
-/** A filter's name means the same for every kind, but its values depend on the kind and are checked with it. */
+/** A filter's values depend on the kind and are checked with it. */
 const everyFilter: Record<never, TSchema> = {
   ...Object.assign({}, ...kinds.map((kind) => exportFilters(kind).properties)),
   status: optional(described(integer(), 'The status, as in the list operation of this kind.')),

@@ -1,13 +1,13 @@
 import { defused } from './formulas.ts'
 
-// CSV by RFC 4180, as exports and files of refused rows are written.
+// Writes CSV by RFC 4180.
 
-/** Spreadsheets take a file without this mark for one in the machine's own encoding. */
+/** Without it, spreadsheets assume the machine's own encoding. */
 export const byteOrderMark = '\ufeff'
 
 export const csvLine = (values: readonly unknown[]): string => `${values.map(cellOf).join(',')}\r\n`
 
-/** A cell. A text that a spreadsheet would take for a formula has a quote before it. */
+/** Writes a cell, with a quote before a text that a spreadsheet would take for a formula. */
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)

@@ -5,18 +5,14 @@ import { isShifted } from '../vocabulary/shifted-area.ts'
 import { type ExportFormat, type ExportKind, exportColumns } from './contract.ts'
 import { byteOrderMark, csvLine } from './csv.ts'
 
-// The rows of exports as each format writes them.
-
 type Record = { [member: string]: unknown }
 
-/** Writes the beginning of a file, its rows and its end. */
 export interface FileWriter {
   head: string
   rows(records: readonly Record[], isFirst: boolean): string
   tail: string
 }
 
-/** Makes what writes a file of a kind; `coordinates` is the system that callers use. */
 export function fileWriter(kind: ExportKind, format: ExportFormat, coordinates: Config['coordinates']): FileWriter {
   if (format === 'csv') return csvWriter(exportColumns(kind))
   if (format === 'ndjson') {
@@ -42,14 +38,14 @@ function csvWriter(columns: ReturnType<typeof exportColumns>): FileWriter {
   }
 }
 
-// The package's types describe an ES module, but Node and Bun load it as CommonJS.
+// The package's types describe an ES module, but Node and Bun load CommonJS.
 const gcoord = gcoordModule as unknown as typeof gcoordModule.default
 
 const systems = { gcj02: gcoord.GCJ02, bd09: gcoord.BD09, wgs84: gcoord.WGS84 }
-/** A decimetre. */
+/** Rounds to a decimetre. */
 const decimals = 1e6
 
-/** A row as a point in WGS 84, in which GeoJSON is (RFC 7946 §4); its coordinates as they were sent stay among its properties, by one name for both kinds. */
+/** Makes a point in WGS 84 (RFC 7946 §4). `coordinates` stay as sent, under one name for both kinds. */
 function featureOf(record: Record, system: Config['coordinates']) {
   const { coordinates } = ((record.deviceBattery as Record | undefined) ?? record) as { coordinates: string | null }
   const { longitude, latitude } = readCoordinates(coordinates)

@@ -5,15 +5,14 @@ import { contentOf, type DeviceRow, type RowOutcome } from './row-writers.ts'
 
 interface FirstRow {
   line: number
-  /** A digest of the content of a dry run's row, whose device is in no table; undefined otherwise. */
+  /** A digest of the row in a dry run that creates, whose device isn't stored. */
   digest: string | undefined
 }
 
 /**
- * The rows of a file that had a serial number first. A later row with the same serial number and other content says which
- * row has the device; in a dry run that creates, the first row also decides the outcome of the later one. Only the newest
- * serial numbers are remembered, and only by the process that read them: a row whose first row is forgotten is refused
- * without its line, and in a dry run it counts as new.
+ * Remembers the first row with each serial, so that a later row with other content can name its line; in a dry run that
+ * creates, the first row also decides the later one's result. It forgets the oldest serials and lives in one process:
+ * later rows are then refused without a line, or count as new in a dry run.
  */
 export class FirstLines {
   private readonly firstOf = new Map<string, FirstRow>()
@@ -24,7 +23,7 @@ export class FirstLines {
     this.decides = decides
   }
 
-  /** The outcome of a valid row, given the outcome that it has without the rows of earlier portions. */
+  /** Returns a valid row's result, from its result without earlier portions. */
   outcomeOf(row: DeviceRow, line: number, outcome: RowOutcome): RowOutcome {
     const { deviceNo: key } = row
     const first = this.firstOf.get(key)

@@ -32,27 +32,23 @@ interface Parts extends RowParts {
 
 interface ReadRow {
   line: number
-  /** What was sent. */
   cells: string[]
   key: string | number | null
   body: unknown
   refusal: Refusal | undefined
 }
 
-/** What the process that runs an import remembers of it. */
 interface Memory {
   firstLines: FirstLines
-  /** How much of the refused rows is kept; after the job has changed hands, the size of all its outcomes. */
+  /** Bytes of refused rows; after another process took over, of all results. */
   sentBytes: number
 }
 
 type Reader = (row: KeptRow) => ReadRow
-/** Composes as much of the rows as is possible before their transaction. */
 type Composer = (rows: unknown[]) => Promise<DecideRows>
 
 type DecideKind = (rows: never[], writer: Writer) => Promise<DecideRows>
 
-/** How rows of each kind are decided, by mode. */
 function rowDeciders(parts: Parts): Record<Exclude<ImportKind, 'inventory'>, Record<ImportMode, DecideKind>> {
   const createSites = siteWriter(parts)
   return {
@@ -62,7 +58,6 @@ function rowDeciders(parts: Parts): Record<Exclude<ImportKind, 'inventory'>, Rec
   }
 }
 
-/** How an import decides its rows: in the order of the file, piece by piece. */
 export function importSteps(parts: Parts): Steps {
   const { sql } = parts
   const deciders = rowDeciders(parts)
@@ -85,7 +80,7 @@ export function importSteps(parts: Parts): Steps {
     return (rows) => decide(rows as never[], { appId, actor, isDryRun })
   }
 
-  /** Writes rows and stores their outcomes in one transaction. Returns the number of the job's refused rows. */
+  /** Writes rows and stores their results in one transaction. Returns the job's number of refused rows. */
   async function decide(job: Job, compose: Composer, rows: readonly ReadRow[], next: Omit<Progress, 'outcomes'>) {
     const memory = await memoryOf(job)
     const sound = rows.filter(({ refusal }) => refusal === undefined)
@@ -156,14 +151,13 @@ export function importSteps(parts: Parts): Steps {
   }
 }
 
-/** The import's position after some rows of a piece. */
 function progressTo({ nextPiece }: ImportJob, piece: StoredPiece, nextRow: number): Omit<Progress, 'outcomes'> {
   return nextRow === piece.rows.length
     ? { nextPiece: nextPiece + 1, nextRow: 0, bytesRead: piece.bytesRead, freedBytes: piece.keptBytes }
     : { nextPiece, nextRow }
 }
 
-/** Reads a stored row, and checks it as the operation does that creates or updates such a record. */
+/** Reads a stored row and checks it like the operation for one record. */
 function readerOf(
   { kind, mode, format, columns }: ImportJob,
   appId: string | null,
@@ -209,7 +203,7 @@ function wrongWidth(cells: number, columns: number): Refusal {
     : rowFault(`has ${cells} cells, but there are ${columns} columns`, `有 ${cells} 个单元格，而表头有 ${columns} 列`)
 }
 
-/** The serial number or the site’s id that a row names, even if the row is faulty; null if it names none. */
+/** Returns the serial or site ID of a row, even an invalid one; null without. */
 function keyOf(kind: ImportJob['kind'], body: unknown): string | number | null {
   const { deviceNo, id } = (body ?? {}) as { deviceNo?: unknown; id?: unknown }
   if (kind === 'sites') return typeof id === 'number' && Number.isSafeInteger(id) ? id : null

@@ -6,33 +6,29 @@ import { type ImportFormat, ignoredColumns } from './contract.ts'
 import { columnFaults, type KeptRow, type RowKind, shownColumn, wrongSeparator } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'
 
-/** The most surplus cells that a refused row keeps, so that its author finds them in the file of refused rows. */
+/** A refused row keeps this many surplus cells, so that its author can recognize them. */
 const surplusCells = 20
 
-/** Rows, and how many bytes of the file were read up to their end. */
+/** `bytesRead` counts the file up to the last row's end. */
 export interface Piece {
   rows: KeptRow[]
   bytesRead: number
 }
 
-/** Reads a file of rows; at its end the counts are known. */
+/** Reads a file of rows; its counts are known at the end. */
 export class RowFile {
-  /** The columns of a CSV file; null until its first row is read. */
   columns: string[] | null = null
-  /** The columns of the file that are ignored. */
   ignoredColumns: string[] = []
   rows = 0
-  /** The places of columns without a name, whose cells must be empty. */
+  /** Columns without a name, whose cells must be empty. */
   private nameless: number[] = []
-  /** How many columns there are up to the last one with a name. */
   private namedWidth = 0
-  /** The place of the column `appId` where the caller leaves it out: its cells then name no application. */
+  /** Where the caller leaves out `appId`: its cells then name no application. */
   private unowned: number[] = []
-  /** Line ends within cells that the parser has counted as two. */
+  /** Line ends within cells that the parser counted twice. */
   private countedTwice = 0
   private readonly kind: RowKind
   private readonly format: ImportFormat
-  /** Columns that are ignored because the caller says so. */
   private readonly leftOut: ReadonlySet<string>
   private readonly file: AsyncIterable<Uint8Array> & { readonly size: number; readonly charset: string | null }
 
@@ -43,13 +39,13 @@ export class RowFile {
     this.file = file
   }
 
-  /** Yields the file's pieces. Throws 10001 for a file of another type than declared and for unknown columns. */
+  /** Yields the file's pieces. Throws 10001 for another file type and for unknown columns. */
   async *pieces(): AsyncGenerator<Piece> {
     let rows: KeptRow[] = []
     let size = 0
     for await (const row of this.format === 'csv' ? this.csvRows() : this.lines()) {
       rows.push(row)
-      // An empty cell is counted too: it is stored as two quotes and a comma.
+      // An empty cell is stored as two quotes and a comma.
       for (const cell of row) size += typeof cell === 'string' ? cell.length + 3 : 0
       this.rows++
       if (rows.length < limits.filePieceRows && size < limits.filePieceBytes) continue
@@ -62,7 +58,7 @@ export class RowFile {
 
   private async *csvRows(): AsyncGenerator<KeptRow> {
     const parser = new Parser({
-      // The decoder has removed a byte-order mark of UTF-8, but not one of GB18030.
+      // The decoder removes the byte-order mark of UTF-8, not that of GB18030.
       bom: true,
       info: true,
       record_delimiter: ['\r\n', '\n', '\r'],
@@ -83,7 +79,7 @@ export class RowFile {
     }
     parser.end()
     yield* this.parsedRows(parser)
-    // The fault is thrown in a later turn, so that the reader has taken the piece before it.
+    // In a later turn, so that the reader has taken the piece before the error.
     await new Promise(setImmediate)
     if (fault !== undefined) throw csvRefusal(fault, this.columns === null)
     if (this.columns === null) throw bodyFault('has no header row', '缺少表头行')
@@ -95,14 +91,13 @@ export class RowFile {
       const [lines, countedTwice] = linesWithin(record)
       this.countedTwice += countedTwice
       const line = info.lines - this.countedTwice - lines
-      // What spreadsheets leave above, between and below the rows.
+      // Spreadsheets leave empty rows above, between and below.
       if (record.every(isBlank)) continue
       if (this.columns === null) this.readHead(record)
       else yield [line, ...this.cellsOf(record, line, this.columns.length)]
     }
   }
 
-  /** Reads the names of the columns. Throws 10001 for a line that has other ones. */
   private readHead(record: readonly string[]): void {
     const columns = record.map((name) => name.trim())
     const separator = wrongSeparator(this.kind, columns)
@@ -118,7 +113,7 @@ export class RowFile {
     this.columns = columns
   }
 
-  /** The cells of a row. Throws 10001 for a cell of a column that has no name. */
+  /** Returns a row's cells. Throws 10001 for a cell without a column name. */
   private cellsOf(record: string[], line: number, width: number): string[] {
     for (const at of this.nameless) {
       if (isBlank(record[at] ?? '')) continue
@@ -140,12 +135,11 @@ export class RowFile {
   }
 }
 
-/** The lines of an NDJSON file that are not blank. */
 class Lines {
   private line = 0
   private blankLines = 0
   private rest = ''
-  /** Whether the current line is already too large; then none of it is kept. */
+  /** A line that is too large keeps nothing. */
   private isTooLarge = false
 
   private add(text: string): void {
@@ -159,7 +153,7 @@ class Lines {
   *read(text: string): Generator<KeptRow> {
     let from = 0
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
-      // Most blank lines are empty, and need no text.
+      // Most blank lines are empty and need no text.
       if (end > from) this.add(text.slice(from, end))
       yield* this.end()
       from = end + 1
@@ -167,7 +161,7 @@ class Lines {
     this.add(text.slice(from))
   }
 
-  /** The line that has been read up to here. */
+  /** Ends the current line. */
   *end(): Generator<KeptRow> {
     const { rest, isTooLarge } = this
     this.line++
@@ -182,7 +176,7 @@ class Lines {
   }
 }
 
-/** Makes the function that refuses a CSV file when much text brings no row, or too many blank lines. */
+/** Returns a function that refuses a CSV file when much text brings no row, or too many blank lines. */
 function progressOf(parser: Parser): (text: string) => void {
   let [records, emptyLines, blankSince, unread] = [0, 0, 0, 0]
   return (text) => {
@@ -191,7 +185,7 @@ function progressOf(parser: Parser): (text: string) => void {
     if (isRow) blankSince = info.empty_lines
     if (info.empty_lines - blankSince > limits.fileBlankLines) throw tooManyBlankLines(info.lines)
     unread = isRow || info.empty_lines !== emptyLines ? 0 : unread + text.length
-    // The parser's own limit counts what cells hold: any number of empty ones passes it.
+    // The parser's own limit counts what cells hold, so any number of empty ones passes it.
     if (unread > 2 * limits.fileRowBytes) throw csvRefusal({ code: 'CSV_MAX_RECORD_SIZE', lines: info.lines })
     records = info.records
     emptyLines = info.empty_lines
@@ -214,7 +208,7 @@ function readRecord(parser: Parser): { record: string[]; info: { lines: number }
   return parser.read()
 }
 
-/** How many lines a record has beyond its first, and how many of these the parser counts as two. */
+/** Returns a record's lines after its first, and how many the parser counts twice. */
 function linesWithin(record: readonly string[]): [lines: number, countedTwice: number] {
   let [lines, countedTwice] = [0, 0]
   for (const cell of record) {
@@ -236,7 +230,7 @@ function csvRefusal({ code, lines = 0 }: CsvFault, isHead = false) {
     },
   }
   const { en, zh } = told[code] ?? { en: 'has a misplaced quote (RFC 4180)', zh: '引号的位置不符合 RFC 4180' }
-  // Quoted names with semicolons between look like quotes that are out of place.
+  // Quoted names with semicolons between look like misplaced quotes.
   const isSeparator = isHead && told[code] === undefined
   const [asked, askedZh] = isSeparator
     ? ['; are commas the separator of its columns?', '；各列是否以逗号分隔？']

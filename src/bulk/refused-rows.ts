@@ -9,18 +9,17 @@ import { type KeptOutcome, refusalWords } from './jobs/rules.ts'
 import { cellTextReader } from './rules.ts'
 import { readSentFile, type SentFile } from './store.ts'
 
-// The refused rows of an import as a file of its format: as they were sent, each with its line and the reason. An import
-// ignores these columns, so that the file can be corrected and sent again.
+// Refused rows as they were sent, with line and reason. An import ignores these columns, so the file can be corrected
+// and sent again.
 
 const isReason = (name: string) => (refusalColumns as readonly string[]).includes(name)
 
-/** Responds with an import's refused rows. */
 export async function refusedRowsReply(id: number, languages: string | null, readNext: ReadNext): Promise<Reply> {
   const file = await readNext((sql) => readSentFile(sql, id))
   const language = preferredLanguage(languages)
   const textOf = file.format === 'csv' ? csvRow(file) : ndjsonRow
   const rows = textOfOutcomes(id, 'refused', readNext, (outcome) => {
-    // Only refused rows are read. Those beyond the limit have no cells.
+    // Rows beyond the limit have no cells.
     const [line, refusal, , errors = null, cells = []] = outcome as Extract<KeptOutcome, { length: 4 | 5 }>
     const { code } = refusals[refusal as RefusalName]
     return textOf(cells, [line, code, refusalWords(refusal as RefusalName, errors, language)])
@@ -29,7 +28,6 @@ export async function refusedRowsReply(id: number, languages: string | null, rea
   return fileReply(withHead(headOf(file), rows), mediaType, `import-${id}-refused.${file.format}`)
 }
 
-/** A row's line, code and reason, in the order of `refusalColumns`. */
 type Reasons = [line: number | null, code: number, reason: string]
 
 async function* withHead(head: string, rows: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -37,17 +35,14 @@ async function* withHead(head: string, rows: AsyncGenerator<Uint8Array>): AsyncG
   yield* rows
 }
 
-/** The columns of the file, without the columns of reasons that an earlier import added. */
+/** Leaves out reasons that an earlier import added. */
 const ownColumns = ({ columns }: SentFile) => (columns ?? []).filter((name) => !isReason(name))
 
 function headOf(file: SentFile): string {
   return file.format === 'csv' ? `${byteOrderMark}${csvLine([...ownColumns(file), ...refusalColumns])}` : ''
 }
 
-/**
- * Makes the function that writes a row of CSV. A row with too many cells keeps them all, so that it is refused again
- * until it is corrected.
- */
+/** Makes the CSV row writer. Surplus cells stay, so that the row is refused again until corrected. */
 function csvRow(file: SentFile) {
   const columns = file.columns ?? []
   const textOf = cellTextReader(file, columns)
@@ -58,7 +53,7 @@ function csvRow(file: SentFile) {
   }
 }
 
-/** A line of NDJSON: the row's members, or its text where that is no row. */
+/** Writes a line of NDJSON: the row's fields, or its text if that is no row. */
 function ndjsonRow([text]: readonly string[], reasons: Reasons): string {
   const told = Object.fromEntries(refusalColumns.map((name, index) => [name, reasons[index]]))
   return `${JSON.stringify({ ...(text === undefined ? {} : membersOf(text)), ...told })}\n`

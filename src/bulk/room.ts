@@ -6,14 +6,13 @@ import { readRecord } from '../embedded/record.ts'
 import { type Reason, Refusal } from '../vocabulary/refusals.ts'
 import { readKeptBytes } from './jobs/store.ts'
 
-/** The share of the embedded database's disk that files must leave free. */
+/** Files must leave this share of the embedded database's disk free. */
 const freeShare = 0.1
 const retryAfterSeconds = 60
 
 /**
- * Makes the function that refuses a job with 10007 when the application's stored files, or all that it has left behind,
- * have reached their limit, or when the embedded database's disk is nearly full. The disk of a database elsewhere is
- * unknown here.
+ * Refuses a job with 10007 when the application's files, or all that it stored, reach their limit, or the embedded
+ * database's disk is nearly full. Another database's disk is unknown here.
  */
 export function roomFor(
   sql: Sql,

@@ -51,15 +51,14 @@ import * as store from './store.ts'
 interface Parts {
   sql: Sql
   config: Pick<Config, 'callbacks' | 'coordinates' | 'databaseUrl' | 'dataDir' | 'fileBytes'>
-  /** Wakes the worker: a new job waits. */
   onSubmitted(): void
 }
 
-/** A lease outlasts some renewals that fail. */
+/** A lease outlasts a few failed renewals. */
 const renewEveryMs = 5_000
-/** After this many pieces of a file, some megabytes, the room that is left is checked again. */
+/** The room is checked again after this many pieces, some megabytes. */
 const piecesOfRoom = 16
-/** How many rows are written before other requests get a turn. */
+/** Other requests get a turn after this many rows. */
 const writtenAtOnce = 50
 
 export function bulkRoutes(parts: Parts): Handler[] {
@@ -74,7 +73,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const appId =
         kind === 'inventory' ? requirePlatform(caller) : await requireApplicationOf(sql, caller, query.appId)
       const owner = appId ?? keyOwnerOf(caller)
-      // First, because the import under way may be this very request, whose response is then stored.
+      // Before the replay: the running import may be this very request's, whose response is then stored.
       const isUnderWay = await jobs.isUnderWay(sql, appId)
       if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
       if (isUnderWay) throw new Refusal('importRunning')
@@ -83,8 +82,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const leftOut = leftOutColumns({ kind, mode }, given(query.ignoreColumns))
       const begun = { appId, kind, mode, format, isDryRun: query.dryRun === 'true', actor, caller }
       const draft = await pending.transaction(sql, (tx) => store.insertDraft(tx, begun))
-      // A piece of a slow file may take longer than a lease. A failed renewal is followed by the next one; if the lease
-      // is lost, the next piece is refused.
+      // A piece of a slow file may take longer than a lease. If the lease is lost, the next piece is refused.
       const renewing = startRounds(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
       let isSubmitted = false
       try {
@@ -95,7 +93,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         const submitted = await pending.transaction(sql, (tx) =>
           once(tx, idempotency, owner, async () => {
             const data = await store.submitDraft(tx, draft, taken)
-            // A dry run changes nothing that the log would have to tell, and its job goes before long.
+            // A dry run changes nothing and leaves no event.
             if (data.dryRun) {
               await store.removeDryRuns(tx, appId)
               return data
@@ -135,8 +133,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         const data = await jobs.requireJob(tx, store.imports, appIds, body.id)
         if (data.kind === 'inventory') requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }
-        // The event is inserted before the import's row is changed: a worker that finishes an import of the inventory
-        // takes its locks in the same order.
+        // Event first: a worker that finishes an inventory import takes its locks in this order.
         if (!data.dryRun) await insertPlatformEvent(tx, { type: 'import.cancelled', ...event })
         return jobs.cancelJob(tx, store.imports, body.id)
       })
@@ -170,7 +167,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
               language,
             ),
           )
-        // A query that the page operation refuses is refused here too, before anything is sent.
+        // A query that the list operation refuses is refused before anything is sent.
         const first = await readPageAt(null)
         const file = fileWriter(kind, format, config.coordinates)
         const moment = showMoment(new Date()).replaceAll(/[-:]/g, '').replace(' ', '-')
@@ -186,7 +183,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** The response to the first request with this key. The file can be compared only once it has arrived. Throws 10008. */
+/** Returns the response to the key's first request, after reading the file to compare it. Throws 10008. */
 async function firstAnswer(
   sql: Sql,
   file: AsyncIterable<Uint8Array>,
@@ -199,7 +196,7 @@ async function firstAnswer(
   return first
 }
 
-/** Keeps a file while it arrives: the next piece is read while the last one is written, and no further. */
+/** Stores a file as it arrives, reading one piece ahead. */
 async function keepPieces(
   sql: Sql,
   draft: store.Draft,
@@ -218,20 +215,20 @@ async function keepPieces(
       count++
     }
   } catch (error) {
-    // The fault of the file is reported even when its last piece could not be written.
+    // The file's error is reported even if its last piece can't be written.
     await writing.catch(() => {})
     throw error
   }
   await writing
 }
 
-/** The inventory is the platform's: neither applications nor developers change it. */
+/** Throws 10003 for applications and developers: the inventory is the platform's. */
 function requirePlatform(caller: Caller): null {
   if (caller.kind === 'application' || caller.applications !== null) throw new Refusal('notPermitted')
   return null
 }
 
-/** The format of a file, which may be named beside its media type. Throws 415 if the two disagree. */
+/** Returns the file's format. Throws 10001 with status 415 if `format` and media type disagree. */
 function requireFormat(mediaType: string, named: ImportFormat | null): ImportFormat {
   const format = formatOf(mediaType)
   if (named === null || named === format) return format
@@ -249,10 +246,10 @@ interface ExportPage {
   nextCursor: string | null
 }
 
-/** The language is that of reasons, which only refusals have. */
+/** Only refusals use the language, for their reasons. */
 type ExportReader<Query> = (sql: Sql, caller: Caller, query: Query, language: keyof Reason) => Promise<ExportPage>
 
-/** Returns a reader for each kind: that of its page operation, except that devices have one of their own. */
+/** Returns each kind's reader: that of its list operation, except for devices. */
 function exportReader(parts: Parts) {
   const deliveries = deliveryPages(parts)
   const readers: Record<ExportKind, ExportReader<never>> = {
@@ -271,10 +268,7 @@ function exportReader(parts: Parts) {
 
 const filterReaders = new Map<ExportKind, (value: unknown) => object>()
 
-/**
- * The filters of an export, as the page operation of its kind takes them. Throws 10001, also for filters of other
- * kinds.
- */
+/** Reads an export's filters as the list operation does. Throws 10001, also for other kinds' filters. */
 function readFilters(
   kind: ExportKind,
   { kind: _, format: __, ...filters }: { kind: ExportKind; format?: unknown },
@@ -300,7 +294,7 @@ function notOnTheMap(): Refusal {
   return invalidRequest([{ field: 'format', reason }])
 }
 
-/** Yields a file in pieces: a page is read when the reader has taken the one before, with turns for others between. */
+/** Yields a file in pieces, one page at a time, with turns for others between. */
 async function* exportPieces(
   file: FileWriter,
   first: ExportPage,

@@ -25,11 +25,9 @@ import {
   writeDevices,
 } from './row-writers.ts'
 
-// How an import writes rows that may be there already: as single updates and creates do.
-
 const asWrite = <Body>(body: Body, { appId, actor }: Writer): Write<Body> => ({ appId, body, actor, ifMatch: null })
 
-/** Reads rows that are to be created; a row that lacks what a create needs is its refusal. */
+/** Makes a reader that returns the refusal of a row which lacks what a create needs. */
 function reader<Row>(read: (row: unknown) => Row): (row: unknown) => Row | Refusal {
   return (row) => {
     try {
@@ -44,16 +42,14 @@ function reader<Row>(read: (row: unknown) => Row): (row: unknown) => Row | Refus
 const readNewDevice = reader(validator(DeviceBatchRow, 'row', undefined))
 const readNewSite = reader(validator(SiteBatchRow, 'row', undefined))
 
-/**
- * Makes the function that decides rows of devices by their serials: an existing device is updated, a new one created.
- */
+/** Decides device rows: updates known serials, creates new ones. */
 export function deviceUpserter(parts: RowParts & { sql: Sql }) {
   const compose = deviceBatches(parts)
   return async (rows: readonly DeviceUpdate[], writer: Writer): Promise<DecideRows> => {
     const { appId, actor, isDryRun } = writer
     const serials = new Set(rows.map(({ deviceNo }) => deviceNo))
-    // Looked up before the application's lock is taken, so that only new devices are composed. If a device was created
-    // or removed in between, everything is tried again.
+    // Before the lock, so that only new devices are composed. If a device is created or removed in between, all is
+    // retried.
     const holders = await findHolders(parts.sql, [...serials])
     const { news, faults } = newDevices(rows, (serial) => holders.get(serial) === appId)
     const bodies = [...news.values()].map(({ row }) => ({ body: { ...row, appId }, actor, idempotency: undefined }))
@@ -85,14 +81,13 @@ export function deviceUpserter(parts: RowParts & { sql: Sql }) {
   }
 }
 
-/** Throws `TryAgain` if a device was created or removed after the look-up. */
+/** Throws `TryAgain` if a device was created or removed since the look-up. */
 function requireTrue(outcome: RowOutcome): RowOutcome {
   if (!('refusal' in outcome)) return outcome
   if (['deviceAlreadyYours', 'deviceNotFound'].includes(outcome.refusal.refusal)) throw new TryAgain()
   return outcome
 }
 
-/** The first valid row of each device that does not exist yet, and the faults of the invalid rows before it. */
 function newDevices(rows: readonly DeviceUpdate[], isThere: (serial: string) => boolean) {
   const news = new Map<string, { place: number; row: DeviceRow }>()
   const faults = new Map<number, Refusal>()
@@ -105,10 +100,7 @@ function newDevices(rows: readonly DeviceUpdate[], isThere: (serial: string) => 
   return { news, faults }
 }
 
-/**
- * Makes the functions that decide rows of placements. Both modes move a device that is placed elsewhere, as the single
- * operation does; only `upsert` reports whether a device was moved or placed for the first time.
- */
+/** Decides placement rows. Both modes move a device from another site; only `upsert` reports which it was. */
 export function placementDeciders() {
   const decider =
     (isUpsert: boolean) =>
@@ -129,7 +121,7 @@ export function placementDeciders() {
 
 type SiteUpsert = Omit<SiteUpdate, 'id'> & { id?: number | null | '' }
 
-/** Makes the function that decides rows of sites: a row with an id updates its site; `create` decides the others. */
+/** Decides site rows: a row with an ID updates its site, `create` decides the others. */
 export function siteUpserter(create: ReturnType<typeof siteWriter>) {
   return async (rows: readonly SiteUpsert[], writer: Writer): Promise<DecideRows> => {
     const read = rows.map((row) => (given(row.id) === null ? readNewSite(row) : (row as SiteUpdate)))

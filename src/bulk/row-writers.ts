@@ -17,22 +17,19 @@ import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { carryOut, type Decided, TryAgain } from '../writes/kind.ts'
 
-// How an import writes rows of each kind: as single creates do, except that an existing row with the same content is no
-// refusal.
+// As single creates do, except that an equal existing row is not refused.
 
-/** The outcome of a row: the record that was created or found, or the refusal. */
 export type RowOutcome =
   | { outcome: 'created' | 'updated' | 'existing'; key: string | number | null }
   | { refusal: Refusal }
 
-/** The caller in whose name rows are written; in a dry run nothing is. */
 export interface Writer {
   appId: string
   actor: string
   isDryRun: boolean
 }
 
-/** Decides rows within a transaction that holds the application's lock; one outcome a row, in order. */
+/** Decides rows under the application's lock; one result per row, in order. */
 export type DecideRows = (tx: Statements) => Promise<RowOutcome[]>
 
 export interface RowParts {
@@ -41,12 +38,12 @@ export interface RowParts {
   config: Pick<Config, 'inventoryPolicy'>
 }
 
-/** A portion checks once, for all its rows, that who began the import still has access. */
+/** A portion checks access once, for all its rows. */
 const accessWasChecked: readonly Caller[] = []
 
 export type DeviceRow = Omit<DeviceRegistration, 'appId'>
 
-/** The content of a row about its device; a device that exists already must have the same. */
+/** Returns what an existing device must have in common with its row. */
 export function contentOf(row: DeviceRow): string {
   const { deviceName, tag, provinceCode, cityCode, districtCode, detailAddress, coordinates } = row
   const codes = [given(provinceCode) ?? defaultProvinceCode, given(cityCode) ?? defaultCityCode, districtCode]
@@ -91,13 +88,11 @@ export async function writeDevices(tx: Statements, batch: DeviceBatch, isDryRun:
 
 const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
 
-/** The content of those devices of the application that have these serials. */
 async function contentsOf(tx: Statements, appId: string, serials: readonly string[]): Promise<Map<string, string>> {
   const devices = await findDevices(tx, appId, serials)
   return new Map([...devices].map(([serial, device]) => [serial, contentOf(device)]))
 }
 
-/** The outcome of a row whose device the application already has. */
 function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
   return there === contentOf(row)
     ? { outcome: 'existing', key: row.deviceNo }
@@ -106,7 +101,7 @@ function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
 
 export type SiteRow = Omit<SiteRegistration, 'appId'>
 
-/** Makes the function that decides rows of sites. Rows with the same content become one site. */
+/** Decides site rows. Rows with the same content become one site. */
 export function siteWriter({ metrics }: RowParts) {
   return async (rows: readonly SiteRow[], { appId, actor, isDryRun }: Writer): Promise<DecideRows> => {
     const bodies = rows.map((row) => ({ ...row, appId }))
@@ -134,7 +129,6 @@ export function siteWriter({ metrics }: RowParts) {
 
 const idOf = (decision: Decided<Site>) => ('shown' in decision ? (decision.rows[0]?.id ?? null) : null)
 
-/** The outcome of a row, by what was decided. */
 export const rowOutcome = <Row>(decision: Decided<Row>, key: string | number | null): RowOutcome =>
   'refusal' in decision ? decision : { outcome: decision.outcome, key }
 
@@ -143,10 +137,7 @@ interface InventoryEntry {
   modelName: string
 }
 
-/**
- * Decides rows of the inventory. A row whose model differs from the stored one changes the entry, and counts as created
- * or, with `upsert`, as updated.
- */
+/** Decides inventory rows. Another model changes the entry, as created or, with `upsert`, updated. */
 export async function decideInventory(
   tx: Statements,
   rows: readonly InventoryEntry[],

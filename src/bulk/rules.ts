@@ -14,15 +14,9 @@ import {
 } from './contract.ts'
 import { withoutQuote } from './formulas.ts'
 
-// Rules for the rows of imports, independent of how they are stored.
-
-/**
- * A row as it is stored until it is decided: its first line, and its cells (CSV) or its text (NDJSON). A row that was
- * too large has neither.
- */
+/** A row's first line, and its cells (CSV) or text (NDJSON); neither if it was too large. */
 export type KeptRow = [line: number, ...cells: string[]]
 
-/** The kind of a file's rows, and what happens to rows that already exist. */
 export interface RowKind {
   kind: ImportKind
   mode: ImportMode
@@ -30,10 +24,9 @@ export interface RowKind {
 
 const propertiesOf = ({ kind, mode }: RowKind) => rowsOf(kind, mode).properties as Record<string, TSchema>
 
-/** The columns of a kind, in the order of a template. */
 export const columnsOf = (kind: ImportKind): string[] => Object.keys(importRows[kind].properties)
 
-/** What a column is called in answers: the file may hold anything, and the reader may be a terminal. */
+/** Names a column in responses: the file may hold anything, and the reader may be a terminal. */
 export const shownColumn = (column: string, index: number) =>
   /^\P{Cc}+$/u.test(column) && !isBlank(column) ? column.slice(0, 128) : `column ${index + 1}`
 
@@ -44,7 +37,7 @@ const separators = {
   '，': ['full-width commas', '全角逗号'],
 }
 
-/** What separates the columns of a first line that has no commas; undefined where that does not explain it. */
+/** Returns the separator of a header without commas; undefined if that isn't the problem. */
 export function wrongSeparator(rows: RowKind, columns: readonly string[]): Reason | undefined {
   const known = new Set([...Object.keys(propertiesOf(rows)), ...ignoredColumns(rows.kind, rows.mode)])
   for (const [separator, [en, zh]] of Object.entries(separators)) {
@@ -59,17 +52,16 @@ export function wrongSeparator(rows: RowKind, columns: readonly string[]): Reaso
   return undefined
 }
 
-/** The most faults of columns that are reported: more would not help. */
 const mostFaults = 100
 
-/** The columns that a file must have: for updates only the key, for new rows all required members. */
+/** Returns the columns a file must have: the key for updates, all required fields for new rows. */
 function requiredColumns({ kind, mode }: RowKind, columns: readonly string[]): readonly string[] {
   const areNew = kind === 'sites' && !columns.includes('id')
   const { required = [] } = (areNew ? importRows[kind] : rowsOf(kind, mode)) as { required?: string[] }
   return required
 }
 
-/** The columns that `ignoreColumns` names. Throws 10001 for one that the import sets. */
+/** Reads `ignoreColumns`. Throws 10001 for a column that the import sets. */
 export function leftOutColumns(rows: RowKind, list: string | null): ReadonlySet<string> {
   const names = new Set((list ?? '').split(',').map((name) => name.trim()))
   const settable = Object.keys(propertiesOf(rows)).filter((name) => names.has(name))
@@ -83,10 +75,7 @@ export function leftOutColumns(rows: RowKind, list: string | null): ReadonlySet<
   return names
 }
 
-/**
- * The faults of a CSV file's first line: unknown, repeated and missing columns. The columns `leftOut` and those without
- * a name have none.
- */
+/** Returns the errors of a CSV header: unknown, repeated and missing columns. */
 export function columnFaults(rows: RowKind, columns: readonly string[], leftOut: ReadonlySet<string>): FieldFault[] {
   const known = new Set([...Object.keys(propertiesOf(rows)), ...ignoredColumns(rows.kind, rows.mode)])
   const unknown = { en: 'isn’t a column of this import', zh: '不是此类导入的列' }
@@ -109,10 +98,7 @@ export function columnFaults(rows: RowKind, columns: readonly string[], leftOut:
 
 type ReadCell = (cell: string) => string | number
 
-/**
- * Makes the function that reads the value that a cell gives its member: an integer where the schema wants one, and a
- * time of day also as spreadsheets save it, without the zero of its hour.
- */
+/** Reads a cell as an integer where the schema wants one. Spreadsheets save a time without the zero of its hour. */
 function valueReader(schema: TSchema): ReadCell {
   if (isInteger(schema)) return (cell) => (/^(0|[1-9]\d{0,15})$/.test(cell) ? Number(cell) : cell)
   const { pattern } = schema as { pattern?: string }
@@ -120,20 +106,13 @@ function valueReader(schema: TSchema): ReadCell {
   return (cell) => (/^\d:\d\d:\d\d$/.test(cell) ? `0${cell}` : cell)
 }
 
-/**
- * Makes the function that gives a cell's text. In files that the service may have written, it removes the quote that
- * they have before text that looks like a formula: those of updates, and those with a column of an export or of refused
- * rows.
- */
+/** Returns a reader of cells, which unquotes formulas in files that the service may have written. */
 export function cellTextReader({ kind, mode }: RowKind, columns: readonly string[]): (cell: string) => string {
   const isOurs = mode === 'upsert' || ignoredColumns(kind, mode).some((name) => columns.includes(name))
   return isOurs ? withoutQuote : (cell) => cell
 }
 
-/**
- * Throws 10001 for a row that an export has of another application: its ids mean other records there. `rowsAppId` is
- * what the row says.
- */
+/** Throws 10001 for another application's exported row, because its IDs mean other records here. */
 export function requireOwn(appId: string | null, rowsAppId: unknown): void {
   const said = typeof rowsAppId === 'string' ? rowsAppId.trim() : given(rowsAppId)
   if (appId === null || said === null || said === '' || said === appId) return
@@ -144,10 +123,7 @@ export function requireOwn(appId: string | null, rowsAppId: unknown): void {
   throw invalidRequest([{ field: 'appId', reason }])
 }
 
-/**
- * Makes the function that reads a row's cells as the body of an operation. For a create, an empty cell counts as
- * absent. For an update, an empty cell is an empty text, which clears an optional member.
- */
+/** Makes the reader of a row's cells. An empty cell is absent for a create and clears a field for an update. */
 export function cellReader(rows: RowKind, columns: readonly string[]) {
   const properties = propertiesOf(rows)
   const isUpsert = rows.mode === 'upsert'
@@ -171,20 +147,13 @@ type Members = Record<string, unknown>
 const isRecord = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/**
- * The object that holds a member of an export's record: the row, or the record nested in it; undefined if neither has
- * the member.
- */
+/** Returns the object that holds a field: the row, or a record nested in it. */
 function holderOf(row: Members, name: string, outer: string | undefined): Members | undefined {
   const holder = outer === undefined ? row : row[outer]
   return isRecord(holder) && Object.hasOwn(holder, name) ? holder : undefined
 }
 
-/**
- * Makes the function that reads a row of NDJSON as the body of an operation. An export's record has a device's address
- * in a nested record; its members count as the row's own. `note` is called with each member of an export or of refused
- * rows that an import cannot set.
- */
+/** Makes the reader of NDJSON rows. Fields of nested records count as the row's own; `note` gets ignored ones. */
 export function memberReader(rows: RowKind, note: (column: string) => void) {
   const properties = propertiesOf(rows)
   const columns = exportedColumns(rows.kind).map(({ name, path }) => ({ name, outer: path.at(-2) }))

@@ -9,7 +9,6 @@ import { jobStatus } from './jobs/contract.ts'
 import { beginJob, beginnerColumnsSql, beginnerValues, endOfRecord, type Job, type JobFamily } from './jobs/store.ts'
 import type { KeptRow } from './rules.ts'
 
-/** The jobs that are imports. */
 export const imports: JobFamily<ImportRecord> = {
   isOneSql: 'act is null',
   columnsSql: 'format, is_upsert, bytes, created, updated, existing, bytes_read, ignored_columns',
@@ -48,13 +47,12 @@ export interface NewImport {
   caller: Caller
 }
 
-/** A file that is being taken. */
 export interface Draft {
   id: number
   owner: string
 }
 
-/** How long the upload of a file may go without a sign of life from its process, before the file is removed. */
+/** An upload without a renewal for this long is removed. */
 const draftLeaseSeconds = 60
 
 /** Inserts an import that stays invisible until its file is complete. */
@@ -72,7 +70,6 @@ export async function insertDraft(sql: Statements, given: NewImport): Promise<Dr
   return { id: row.id, owner }
 }
 
-/** Renews the lease of an upload. */
 export async function renewDraft(sql: Statements, draft: Draft): Promise<void> {
   await renewal(sql, draft, 0)
 }
@@ -81,7 +78,7 @@ const renewal = (sql: Statements, { id, owner }: Draft, bytes: number) => sql`
   update import set lease_until = now() + ${draftLeaseSeconds} * interval '1 second', kept_bytes = kept_bytes + ${bytes}
   where id = ${id} and lease_owner = ${owner} and status = 0 returning id`
 
-/** Keeps a piece of a file. One statement, so that no connection is held while the next piece is waited for. */
+/** Stores a piece in one statement, so that no connection is held until the next. */
 export async function insertPiece(
   sql: Statements,
   draft: Draft,
@@ -94,11 +91,10 @@ export async function insertPiece(
     with draft as (${renewal(sql, draft, Buffer.byteLength(text))})
     insert into import_piece (import_id, piece, bytes_read, rows)
     select id, ${piece}, ${bytesRead}, ${text} from draft`
-  // Upkeep has deleted the draft, as one whose upload had stopped.
+  // Cleanup has deleted the draft because its upload had stopped.
   if (kept.count === 0) throw unavailable()
 }
 
-/** The result of reading a file. */
 export interface TakenFile {
   columns: readonly string[] | null
   ignoredColumns: readonly string[]
@@ -106,7 +102,7 @@ export interface TakenFile {
   bytes: number
 }
 
-/** Makes a draft a waiting import, once its file is complete. Throws 70003 if another job was inserted first. */
+/** Makes a complete draft a waiting import. Throws 70003 if another job came first. */
 export async function submitDraft(
   tx: Statements,
   { id, owner }: Draft,
@@ -124,8 +120,8 @@ export async function submitDraft(
 }
 
 /**
- * Removes the oldest dry runs of an application that have ended, so that only the newest can still be read; null for the
- * platform's. A large one becomes an abandoned file, which upkeep removes in steps.
+ * Removes an application's oldest finished dry runs; null means the platform. A large one becomes an abandoned file,
+ * which is removed in steps.
  */
 export async function removeDryRuns(tx: Statements, appId: string | null): Promise<void> {
   const whose = appId === null ? tx`app_id is null` : tx`app_id = ${appId}`
@@ -135,12 +131,11 @@ export async function removeDryRuns(tx: Statements, appId: string | null): Promi
   await tx`update import set status = 0, lease_owner = null where ${old}`
 }
 
-/** Gives up a draft whose file did not arrive completely. Upkeep removes it in steps. */
+/** Abandons an incomplete draft, which is removed in steps. */
 export async function dropDraft(sql: Statements, { id }: Draft): Promise<void> {
   await sql`update import set lease_owner = null where id = ${id} and status = 0`
 }
 
-/** What an import adds to a job: its file and its position in it. */
 export interface ImportJob {
   kind: ImportKind
   mode: ImportMode
@@ -161,10 +156,8 @@ export const importOf = ({ row }: Job): ImportJob => ({
   nextRow: row.next_row,
 })
 
-/** The properties of a file that are needed to return its rows as they were sent. */
 export type SentFile = Pick<ImportJob, 'kind' | 'mode' | 'format' | 'columns'>
 
-/** A file whose import is known to be there. */
 export async function readSentFile(sql: Statements, importId: number): Promise<SentFile> {
   const [row] = await sql<[Row]>`select kind, is_upsert, format, columns from import where id = ${importId}`
   return { kind: row.kind, mode: modeOf(row), format: row.format, columns: row.columns && JSON.parse(row.columns) }
@@ -173,11 +166,9 @@ export async function readSentFile(sql: Statements, importId: number): Promise<S
 export interface StoredPiece {
   rows: KeptRow[]
   bytesRead: number
-  /** The stored size. */
   keptBytes: number
 }
 
-/** A piece of an import's file; undefined after the last piece. */
 export async function readPiece(sql: Statements, importId: number, piece: number): Promise<StoredPiece | undefined> {
   const [row] = await sql`select rows, bytes_read from import_piece where import_id = ${importId} and piece = ${piece}`
   return row && { rows: JSON.parse(row.rows), bytesRead: row.bytes_read, keptBytes: Buffer.byteLength(row.rows) }

@@ -5,17 +5,12 @@ import { invalidRequest } from '../vocabulary/refusals.ts'
 import type { ImportFormat } from './contract.ts'
 import { isUtf16, TwoReadings, utf8Mark } from './encodings.ts'
 
-// The text of an uploaded file, in any supported encoding.
-
-/**
- * How many bytes are parsed before others get a turn. With rows of two bytes, the parser takes some milliseconds for
- * this.
- */
+/** Others get a turn after this many bytes. With rows of two bytes, parsing them takes some milliseconds. */
 const sliceBytes = 1024
-/** How much is read to guess an encoding that the file does not name: from the first bytes beyond ASCII on. */
+/** How much is read to guess an encoding, from the first bytes beyond ASCII on. */
 const guessedBytes = 64 * 1024
 
-/** The file as text, in slices with turns between: in the encoding it names, else UTF-8, else GB18030. */
+/** Yields the text in slices with turns between: in the named encoding, else UTF-8, else GB18030. */
 export async function* textOf(
   file: AsyncIterable<Uint8Array> & { readonly charset: string | null },
   format: ImportFormat,
@@ -39,9 +34,8 @@ class TextReader {
   private readonly format: ImportFormat
   private decoder: TextDecoder | undefined
   private hasBegun = false
-  /** The beginning of a file whose encoding is not known yet. */
   private kept = new Pieces()
-  /** Watches a file that is read as UTF-8 only because it can be. */
+  /** Set when the file is read as UTF-8 only because it can be. */
   private readings: TwoReadings | undefined
 
   constructor(format: ImportFormat, charset: string | null) {
@@ -57,7 +51,7 @@ class TextReader {
       this.readings?.read(slice)
       return yield decode(this.decoder, slice)
     }
-    // ASCII text has the same bytes in UTF-8 and in GB18030.
+    // ASCII text has the same bytes in UTF-8 and GB18030.
     if (this.kept.size === 0 && isAscii(slice)) {
       this.hasBegun = true
       return yield decode(ascii, slice)
@@ -66,7 +60,7 @@ class TextReader {
     if (this.kept.size >= guessedBytes) yield* this.guess(true)
   }
 
-  /** Throws 10001 for a file that two encodings read, now that no byte of it has told which. */
+  /** Throws 10001 for a file that two encodings can read. */
   *end(): Generator<string> {
     const isGuessed = this.decoder === undefined
     if (isGuessed) this.choose(this.kept.whole, false)
@@ -95,7 +89,6 @@ class TextReader {
   }
 }
 
-/** A fault of the file as a whole. */
 export function bodyFault(en: string, zh: string) {
   return invalidRequest([{ field: 'body', reason: { en, zh } }])
 }
@@ -115,9 +108,7 @@ const ascii = new TextDecoder()
 const utf8 = /^utf[-_]?8$/i
 const gb18030 = /^(gb[-_]?18030|gbk|gb[-_]?2312|gb_?2312-80|csgb2312|(cp|ms|windows-)936|x-gbk|euc-cn)$/i
 
-/**
- * The decoder of a charset. `ignoreBOM` is set after the beginning of a file, where a byte-order mark is ordinary text.
- */
+/** Returns a charset's decoder. `ignoreBOM` is set after the start, where a byte-order mark is ordinary text. */
 function decoderOf(charset: string, format: ImportFormat, ignoreBOM: boolean): TextDecoder {
   const options = { fatal: true, ignoreBOM }
   if (utf8.test(charset)) return new TextDecoder('utf-8', options)
@@ -127,7 +118,7 @@ function decoderOf(charset: string, format: ImportFormat, ignoreBOM: boolean): T
   throw invalidRequest([{ field: 'Content-Type', reason }], 415)
 }
 
-/** Text beyond ASCII that is well-formed UTF-8 is hardly ever anything else; `TwoReadings` tells when it may be. */
+/** Assumes UTF-8 if well-formed; `TwoReadings` finds the exceptions. */
 function guessedDecoder(bytes: Uint8Array, format: ImportFormat, isCut: boolean, hasBegun: boolean): TextDecoder {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut })

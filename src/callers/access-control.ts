@@ -9,7 +9,6 @@ import { type Credential, hashSecret, kindOfToken } from './credentials.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { findStanding, type SessionRules } from './store.ts'
 
-/** The caller that the key of the settings makes. */
 const settingCaller: OperatorCaller = {
   kind: 'operator',
   source: 'operator',
@@ -23,10 +22,10 @@ const settingCaller: OperatorCaller = {
   provenUntil: null,
 }
 
-/** The caller of operations that need no token; their handlers do not look at it. */
+/** Operations without a token don't look at their caller. */
 const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimitPerSecond: null }
 
-/** Finds a request's caller and its permissions; a caller in memory is returned without a promise to wait for. */
+/** Finds a caller and its permissions, without a promise if it is in memory. */
 export class AccessControl {
   private readonly cache: CallerCache
   private readonly rateLimiter: RateLimiter
@@ -35,7 +34,6 @@ export class AccessControl {
   private readonly settingKeyLength: number | undefined
   private readonly settingKeyHash: Buffer
 
-  /** `settingKey`: the operator key that the service was started with. */
   constructor(
     cache: CallerCache,
     rateLimiter: RateLimiter,
@@ -51,7 +49,7 @@ export class AccessControl {
     this.settingKeyHash = Buffer.from(hashSecret(settingKey ?? ''))
   }
 
-  /** The caller of an operation, counted against its rate. Throws 10002, 10003, 10005, 10007, 10034 and 10035. */
+  /** Returns the caller and counts the request against its rate. Throws 10002, 10003, 10005, 10007, 10034 and 10035. */
   admit(operation: Admission, request: RequestHead): Caller | Promise<Caller> {
     if (operation.callers.length === 0) return nobody
     const caller = this.authenticate(request)
@@ -66,7 +64,7 @@ export class AccessControl {
     return taken === undefined ? permitted(operation, caller) : taken.then(() => permitted(operation, caller))
   }
 
-  /** Lets a change ask again whether its caller may still make it. */
+  /** Lets a change check again whether its caller may still make it. */
   private standing(operation: Admission, admitted: Caller | Promise<Caller>): Caller | Promise<Caller> {
     if (operation.method === 'GET') return admitted
     const { rules } = this
@@ -77,9 +75,7 @@ export class AccessControl {
     return admitted instanceof Promise ? admitted.then(lasting) : lasting(admitted)
   }
 
-  /**
-   * Looks up a session again if it seems to lack a factor or a proof: it may have just been shown to another process.
-   */
+  /** Looks up a session again if it lacks something that another process may just have received. */
   private proven(operation: Admission, caller: OperatorCaller, request: RequestHead): Caller | Promise<Caller> {
     const session = this.cookies.session(request)
     if (session === undefined || whatIsMissing(operation, caller) === undefined) return permitted(operation, caller)
@@ -88,7 +84,7 @@ export class AccessControl {
       .then((now) => permitted(operation, orRefuse(now)))
   }
 
-  /** The caller behind a request's head; with `isAnew`, by a look-up that begins now. Throws 10002 and 10005. */
+  /** Returns the caller; `isAnew` makes a new look-up. Throws 10002 and 10005. */
   authenticate(request: RequestHead, isAnew = false): Caller | Promise<Caller> {
     const authorization = request.header('authorization')
     if (authorization === null) {
@@ -96,11 +92,11 @@ export class AccessControl {
       if (session === undefined) throw tokenInvalid()
       return this.known({ kind: 'session', hash: hashSecret(session) }, isAnew)
     }
-    // RFC 7235: the scheme's name is case-insensitive. The customer's document asks for exactly one space.
+    // The scheme is case-insensitive (RFC 7235). The customer's document asks for exactly one space.
     if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw tokenInvalid()
     const token = authorization.slice(7)
     const hash = hashSecret(token)
-    // Only a token of the same length can be the key; the length is no secret.
+    // Only a token of the key's length can be the key; the length is no secret.
     if (token.length === this.settingKeyLength && timingSafeEqual(Buffer.from(hash), this.settingKeyHash)) {
       return settingCaller
     }
@@ -120,7 +116,7 @@ function orRefuse(caller: Caller | undefined): Caller {
   return caller
 }
 
-/** The caller, when it may call the operation. Throws 10003, 10034 and 10035. */
+/** Returns the caller if it may call the operation. Throws 10003, 10034 and 10035. */
 export function permitted(operation: Admission, caller: Caller): Caller {
   const missing = caller.kind === 'operator' ? whatIsMissing(operation, caller) : undefined
   if (missing === 'secondFactorSetUpRequired') throw new Refusal(missing, { actor: actorOf(caller) })
@@ -133,9 +129,8 @@ export function permitted(operation: Admission, caller: Caller): Caller {
 }
 
 /**
- * Checks again whether the operator may still make a change; called once the change has its locks, for which it may have
- * waited. `holds` also locks the session's row until the transaction ends: the caller must have locked the account before.
- * Returns the operator with its present rights. Throws 10002, 10003 and 10034.
+ * Returns the operator with its current rights, once a change has the locks it waited for. `holds` also locks the
+ * session's row; the caller must have locked the account first. Throws 10002, 10003 and 10034.
  */
 export async function requireStanding(
   tx: Statements,
@@ -151,7 +146,7 @@ export async function requireStanding(
   return now as OperatorCaller
 }
 
-/** Throws 10035 for a session whose proof is too old. Bearer tokens are asked for none: programs hold nothing else. */
+/** Throws 10035 if a session's identity confirmation is too old. Programs, which hold only a token, confirm nothing. */
 export function requireProof(caller: Caller): void {
   if (isProofOld(caller)) throw new Refusal('confirmationRequired', { actor: actorOf(caller) })
 }
@@ -160,7 +155,7 @@ function isProofOld(caller: Caller): boolean {
   return caller.kind === 'operator' && caller.provenUntil !== null && caller.provenUntil <= performance.now()
 }
 
-/** What a session must show or prove before it may call the operation. */
+/** Returns what a session must confirm before the operation. */
 function whatIsMissing(
   operation: Admission,
   caller: OperatorCaller,

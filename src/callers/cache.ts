@@ -8,47 +8,36 @@ import type { Credential } from './credentials.ts'
 import { requireStillActingFor } from './permissions.ts'
 import { findCallers, type KnownCaller, noteUse, type SessionRules } from './store.ts'
 
-/** An entry in use is looked up again after this time, before it expires, so that no request waits. */
+/** Entries in use are renewed before they expire, so that no request waits. */
 const renewAfterMs = 450
 
 interface Entry extends KnownCaller {
   kind: Credential['kind']
   askedAt: number
-  /** Until when the entry is trusted, by this process's monotonic clock. */
+  /** It is a time of the monotonic clock. */
   trustedUntil: number
 }
 
-/** A look-up that is under way. */
 interface Asked {
   at: number
   answer: Promise<Caller | undefined>
 }
 
-/**
- * The key under which changes of operators' access are stored; changes of an application's access are stored under its
- * id.
- */
+/** Changes of operators' access have this key; those of an application have its ID. */
 export const operators = ''
 
-/**
- * Callers in memory by their credentials. Nearly every request finds its caller here. An entry is at most a second old,
- * and one query looks up the callers of many requests.
- */
+/** Keeps callers in memory by their credentials, for a second at most. One query looks up many requests' callers. */
 export class CallerCache {
   private readonly peers: Peers
-  /** For reads that wait for no lock: transactions that hold locks wait for them. */
+  /** For reads without locks, because transactions that hold locks wait for them. */
   private readonly pool: Sql
   private readonly control: Sql
   private readonly entries = new Map<string, Entry>()
   private readonly asked = new Map<string, Asked>()
   private readonly lookUps: GroupCommit<Credential, KnownCaller | undefined>
-  /**
-   * When access last changed, by application id, or for all operators under `operators`. Entries that no longer matter
-   * are removed.
-   */
+  /** When access last changed, by application ID or `operators`. */
   private readonly changes = new Map<string, number>()
   private changedAt = Number.NEGATIVE_INFINITY
-  /** Called with each change of access that this process learns of, by application id or `operators`. */
   onChange: (whose: string) => void = () => {}
 
   constructor(pool: Sql, control: Sql, peers: Peers, rules: SessionRules) {
@@ -69,43 +58,36 @@ export class CallerCache {
     })
   }
 
-  /** Returns the credential's caller; undefined for an unknown one. Throws 10005 for a frozen application. */
+  /** Returns the credential's caller; undefined if unknown. Throws 10005 for a frozen application. */
   check(credential: Credential): Caller | undefined | Promise<Caller | undefined> {
     const now = performance.now()
     const entry = this.entries.get(credential.hash)
     if (entry?.kind !== credential.kind || now >= entry.trustedUntil || !this.isUnchanged(entry)) {
       return this.lookUp(credential, this.changedAt)
     }
-    // A failed look-up is ignored here; the next request that needs its result reports it.
+    // A failure is reported by the next request that needs the result.
     if (now - entry.askedAt > renewAfterMs) this.lookUp(credential, this.changedAt).catch(() => {})
     return callerOf(entry)
   }
 
-  /** As `check`, by a look-up that begins now. */
   checkAnew(credential: Credential): Promise<Caller | undefined> {
     return this.lookUp(credential, performance.now())
   }
 
-  /**
-   * Reports a change to all processes of this machine: when this resolves, it is in force in all of them. Other
-   * machines see it within 1 s.
-   */
+  /** Reports a change of access. It resolves once this machine's processes apply it; others follow within 1 s. */
   async noteChange(whose: string): Promise<void> {
     this.forget(whose)
     await this.peers.ask('access', whose)
   }
 
-  /** As `present`, also that the caller still has every application that it had. */
+  /** Throws as `present` does, and if the caller has lost an application. */
   async requireAccess(caller: Caller): Promise<Caller> {
     const now = await this.present(caller)
     requireStillActingFor(caller, now, undefined)
     return now
   }
 
-  /**
-   * Returns a caller with its present rights; changes committed before this call count. Throws 10002, 10003, 10005 and 10034
-   * for one that may not make its request any more.
-   */
+  /** Returns the caller with its current rights, by a new look-up. Throws 10002, 10003, 10005 and 10034. */
   async present(caller: Caller): Promise<Caller> {
     if (caller.kind === 'operator') {
       const now = (await caller.requireStanding?.(this.pool)) ?? caller
@@ -130,7 +112,7 @@ export class CallerCache {
     return changedAt === undefined || askedAt > changedAt
   }
 
-  /** Asks the database once for all requests with the same credential; only look-ups that began after `since` count. */
+  /** Asks the database once for all requests with this credential; only look-ups that started after `since` count. */
   private lookUp(credential: Credential, since: number): Promise<Caller | undefined> {
     const name = `${credential.kind} ${credential.hash}`
     const underWay = this.asked.get(name)
@@ -145,7 +127,7 @@ export class CallerCache {
     return asked.answer
   }
 
-  // Stores the result of a look-up, unless a later look-up has already stored its own.
+  // Stores the result, unless a later look-up has stored its own.
   private async load(credential: Credential, askedAt: number, isLatest: () => boolean): Promise<Caller | undefined> {
     const found = await this.lookUps.submit(credential)
     if (found?.isUseOld) await noteUse(this.control, credential)
@@ -153,7 +135,7 @@ export class CallerCache {
     return found && callerOf(found)
   }
 
-  /** Stores a found caller; invented credentials take no memory. */
+  /** Stores a found caller. Invented credentials take no memory. */
   private keep({ kind, hash }: Credential, askedAt: number, found: KnownCaller | undefined): void {
     this.entries.delete(hash)
     if (found === undefined) return

@@ -1,4 +1,3 @@
-/** The part of a request that identifies its sender. */
 export interface RequestHead {
   method: string
   header(name: string): string | null
@@ -8,7 +7,6 @@ type Headers = Pick<RequestHead, 'header'>
 
 interface Shape {
   name: string
-  /** A pattern of its values. */
   value: string
   sameSite: 'Strict' | 'Lax'
 }
@@ -20,18 +18,15 @@ const shapes = {
   session: { name: 'forecourt_session', value: token, sameSite: 'Strict' },
   /** Marks a browser that has signed in before. */
   browser: { name: 'forecourt_browser', value: token, sameSite: 'Strict' },
-  /**
-   * A sign-on that is under way. `Lax`, because the browser comes back by a navigation from the provider's site, and
-   * sends no `Strict` cookie with it.
-   */
+  /** A single sign-on that has started. `Lax`, because the provider's redirect carries no `Strict` cookie. */
   signOn: { name: 'forecourt_sign_on', value: ticket, sameSite: 'Lax' },
-  /** A sign-on that has come back, and that a page finishes with its session. */
+  /** A single sign-on that has come back, which a page finishes with its session. */
   arrival: { name: 'forecourt_arrival', value: ticket, sameSite: 'Strict' },
 } as const satisfies Record<string, Shape>
 
 type OwnCookie = keyof typeof shapes
 
-/** The name of the session's cookie over plain http. */
+/** The session cookie's name over plain http. */
 export const sessionCookieName = shapes.session.name
 
 const finder = (name: string, value: string) => new RegExp(`(?:^|;\\s*)${name}=(${value})(?:;|$)`)
@@ -44,14 +39,13 @@ const finders = Object.fromEntries(
 ) as Record<OwnCookie, { host: RegExp; plain: RegExp }>
 
 /**
- * Reads, sets and clears every cookie of the service. No script can read them. Where the service's address is https,
- * their names begin with `__Host-`, and a cookie without it is ignored: browsers refuse such a cookie from a
- * neighbouring host and over http, so nobody can plant a session or a sign-on in another person's browser.
+ * Handles all cookies, which no script can read. Over https their names begin with `__Host-`: browsers refuse such
+ * cookies from another host and over http, so nobody can plant a session in another person's browser.
  */
 export class Cookies {
   private readonly publicUrl: string | undefined
 
-  /** `publicUrl`: the service's address; where it is not set, the proxy or the browser says whether it is https. */
+  /** Without `publicUrl`, the proxy or the browser says whether it is https. */
   constructor(publicUrl: string | undefined) {
     this.publicUrl = publicUrl
   }
@@ -69,19 +63,17 @@ export class Cookies {
     return value !== undefined || this.isSecure(request) ? value : plain.exec(cookies)?.[1]
   }
 
-  /** The header that sets a cookie for some seconds. */
   set(request: Headers, which: OwnCookie, value: string, seconds: number): string {
     const { name, sameSite } = shapes[which]
     const attributes = `Path=/; HttpOnly; SameSite=${sameSite}; Max-Age=${seconds}`
     return this.isSecure(request) ? `__Host-${name}=${value}; ${attributes}; Secure` : `${name}=${value}; ${attributes}`
   }
 
-  /** The header that deletes a cookie. */
   clear(request: Headers, which: OwnCookie): string {
     return this.set(request, which, '', 0)
   }
 
-  /** The session of a request from the service's own pages. A session that another site's page sends does not count. */
+  /** Returns the session of a request. A change that another site's page sends does not count. */
   session(request: RequestHead): string | undefined {
     const { method } = request
     const session = this.find(request, 'session')

@@ -8,28 +8,23 @@ interface Bucket {
   tokens: number
   limit: number
   filledAt: number
-  /** The limit as the header `RateLimit-Policy` gives it. */
+  /** It is sent in the header `RateLimit-Policy`. */
   policy: string
-  /** How many requests wait for tokens that other processes have left. */
   waiting: number
   asking: Promise<void> | undefined
-  /** Until this time the limit is used up. */
   isSpentUntil: number
 }
 
-/** A little less than one, because three thirds add up to slightly less than one. */
+/** Three thirds add up to slightly less than one. */
 const oneToken = 1 - 1e-6
-/**
- * The share of a limit that a process borrows in advance, so that it does not ask the other processes at every request.
- */
+/** A process borrows this share of a limit in advance, so that it rarely asks the others. */
 const reserve = 1 / 50
-/** How long a process waits before it asks the others again, after they had nothing left. */
+/** A process asks again after this, if the others had nothing left. */
 const askAgainMs = 20
 
 /**
- * A token bucket for each application: `limit` requests a second, with bursts of one second's worth. Each of several
- * processes has an equal part, which needs no exchange; a process whose part is used up borrows what the others have
- * left.
+ * A token bucket per application: `limit` requests a second, with bursts of one second's worth. Processes have equal
+ * parts and borrow from each other.
  */
 export class RateLimiter {
   private readonly buckets = new Map<string, Bucket>()
@@ -40,7 +35,7 @@ export class RateLimiter {
     peers.onAsked('rate', ({ appId, limitPerSecond, want }) => this.lend(appId, limitPerSecond, want))
   }
 
-  /** Takes one request from the application's bucket, or refuses with 10007 and `Retry-After`. */
+  /** Takes one request. Throws 10007 with `Retry-After`. */
   take(appId: string, limitPerSecond: number | null): undefined | Promise<void> {
     if (limitPerSecond === null) return undefined
     const now = performance.now()
@@ -53,10 +48,7 @@ export class RateLimiter {
     return this.takeBorrowed(appId, bucket)
   }
 
-  /**
-   * Adds the limit and what is left of it to the headers (IETF httpapi, RateLimit header fields). A process knows its
-   * own part alone, and assumes that the others' are alike.
-   */
+  /** Adds the rate-limit headers (IETF httpapi), assuming that the other processes' parts are alike. */
   tell({ appId, rateLimitPerSecond: limit }: RateLimited, headers: Record<string, string>): void {
     const bucket = this.buckets.get(appId)
     if (limit === null || bucket?.limit !== limit) return
@@ -96,7 +88,6 @@ export class RateLimiter {
     return lent
   }
 
-  /** The application's bucket, refilled for the time since its last use. */
   private bucketOf(appId: string, limit: number, now: number): Bucket {
     const part = limit / Math.max(1, this.peers.workers.serving)
     let bucket = this.buckets.get(appId)
@@ -106,14 +97,14 @@ export class RateLimiter {
       bucket = { tokens: part, limit, filledAt: now, policy, waiting: 0, asking: undefined, isSpentUntil: 0 }
       this.buckets.set(appId, bucket)
     }
-    // A bucket that has borrowed can hold more tokens than its own part.
+    // A bucket that borrowed can hold more than its own part.
     const refilled = Math.min(part, bucket.tokens + ((now - bucket.filledAt) * part) / 1000)
     bucket.tokens = Math.max(bucket.tokens, refilled)
     bucket.filledAt = now
     return bucket
   }
 
-  /** A full bucket holds nothing to remember. */
+  /** Drops full buckets, which hold nothing to remember. */
   private dropFull(now: number): void {
     for (const [appId, bucket] of this.buckets) if (now - bucket.filledAt > 1000) this.buckets.delete(appId)
   }

@@ -7,20 +7,20 @@ import type { ApplicationCaller, Caller, OperatorCaller } from './caller.ts'
 import type { Credential } from './credentials.ts'
 
 /**
- * SQL: whether the token `t` of the application `a` is alive: it has not expired, and it was issued for the
- * application's present secret, or for the previous one while a rotation still lets that work.
+ * SQL: whether token `t` of application `a` works: it has not expired, and its secret is the current one or, during an
+ * overlap, the previous one.
  */
 export const isLivingAt = (now: string) => `t.expires_at > ${now} and (t.generation = a.token_generation
     or t.generation = a.token_generation - 1 and a.previous_secret_until > ${now})`
 
 const isLiving = isLivingAt('clock_timestamp()')
 
-/** The parameters by which a routine receives the callers of its batch; `callerValues` returns their values. */
+/** A routine receives its batch's callers by these; `callerValues` returns the values. */
 export const callerParameters = { p_callers: 'integer', p_caller_apps: 'text[]', p_caller_tokens: 'text[]' }
 
 /**
- * How an operator stands in the place of a token: with the session or key, and the role that it was admitted by. The
- * hash of a token holds no space. Undefined for the key of the settings, which lasts.
+ * Returns what stands for an operator in place of a token: session or key, and role. Token hashes hold no space.
+ * Undefined for the settings' key, which lasts.
  */
 function standingOf({ sessionId, operatorKeyId, role }: OperatorCaller): string | undefined {
   if (sessionId !== null) return `session ${sessionId} ${role}`
@@ -28,8 +28,8 @@ function standingOf({ sessionId, operatorKeyId, role }: OperatorCaller): string 
 }
 
 /**
- * The callers of a batch that writes to `apps`, each token once. An operator stands for every application of the batch
- * that it may act for: if it loses its access, the writes of the others only come again.
+ * Returns a batch's callers for `callerParameters`, each token once. An operator counts for every application it may
+ * act for: if it loses access, other writes are only retried.
  */
 export function callerValues(callers: Iterable<Caller>, apps: Iterable<string>): [number, string, string] {
   const appIds: string[] = []
@@ -49,25 +49,25 @@ export function callerValues(callers: Iterable<Caller>, apps: Iterable<string>):
   return [tokens.length, textArray(appIds), textArray(tokens)]
 }
 
-/** Looks up each token by its key; as a join, the planner could begin with the applications. */
+/** Looks up each token by its key; a join could begin with the applications. */
 const isOfLiving = `exists (
           select 1 from application a where a.app_id = t.app_id and a.status = 1 and ${isLiving})`
 
-/** SQL: the applications that have lost their access since they were admitted. */
+/** SQL: applications that have lost access since they were admitted. */
 const revokedOf = (apps: string, tokens: string) => `array(
       select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
       where c.token_hash not like '% %' and not exists (
         select 1 from access_token t where t.token_hash = c.token_hash and ${isOfLiving}))`
 
-/** SQL: whether an operator of `c` acts by the role that it was admitted by; a developer, for the application. */
+/** SQL: whether an operator of `c` still has its role; a developer, for the application. */
 const actsBy = (role: string) => `${role} = split_part(c.token_hash, ' ', 3) and (${role} <> 'developer'
             or exists (select 1 from operator_application a where a.operator_id = o.id and a.app_id = c.app_id))`
 
 const standingId = `nullif(split_part(c.token_hash, ' ', 2), '')::bigint`
 
 /**
- * SQL: the applications of which an operator has lost its access since it was admitted. In a statement of its own, because
- * on a cluster its tables are local and those of tokens are not.
+ * SQL: applications of which an operator has lost access. A statement of its own, because on a cluster its tables are
+ * local and those of tokens are not.
  */
 const endedOf = (apps: string, tokens: string) => `array(
       select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
@@ -81,8 +81,8 @@ const endedOf = (apps: string, tokens: string) => `array(
         else false end)`
 
 /**
- * For a routine that holds the applications' locks: puts the applications whose caller has lost access into
- * `v_revoked`. A cheaper query comes first, because nearly always all callers still have access.
+ * For a routine with the applications' locks: puts those whose caller lost access into `v_revoked`. A cheaper query
+ * comes first, because nearly all still have access.
  */
 export const findRevokedSql = () => `if p_callers > 0 and (
       select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
@@ -93,7 +93,7 @@ export const findRevokedSql = () => `if p_callers > 0 and (
       end if;
     end if;`
 
-/** The applications of which a caller has lost its access since it was admitted. */
+/** Returns the applications of which a caller has lost access. */
 export async function findRevokedApplications(
   sql: Statements,
   callers: readonly Caller[],
@@ -116,37 +116,29 @@ export async function applicationExists(sql: Statements, appId: string): Promise
   return known !== undefined
 }
 
-/** Throws 10004. */
+/** Checks that the application exists. Throws 10004. */
 export async function requireApplicationExists(sql: Statements, appId: string): Promise<void> {
   if (!(await applicationExists(sql, appId))) throw new Refusal('applicationNotFound')
 }
 
-/** A caller as the database knows it. */
 export interface KnownCaller<Kind extends Caller = Caller> {
   caller: Kind
   isFrozen: boolean
-  /** How long the credential is still valid, by the database's clock. */
+  /** It counts by the database's clock. */
   remainingMs: number
-  /** Whether the stored time of the last use is old, so that it must be stored again. */
+  /** Whether the stored last use is old enough to be stored again. */
   isUseOld: boolean
 }
 
-/** What the settings say of sessions. */
 export interface SessionRules {
-  /**
-   * For a session by the operator key of the settings: the key's hash, so that the session ends when another key is
-   * set.
-   */
+  /** Ends sessions by the settings' key when another key is set. */
   settingKeyHash: string | null
-  /** The roles that need a second factor. */
   factorRoles: readonly Role[]
-  /** Whether a session by single sign-on shows our second factor too. */
+  /** Whether single sign-on also needs our second factor. */
   asksFactorAfterSignOn: boolean
-  /** How long a proof lasts. */
   confirmSeconds: number
 }
 
-/** Finds the callers of these credentials, in order. */
 export async function findCallers(
   sql: Sql,
   credentials: readonly Credential[],
@@ -163,7 +155,6 @@ export async function findCallers(
   return credentials.map(({ kind, hash }) => known[kind].get(hash))
 }
 
-/** Callers by the hash of their credential. */
 type Known<Kind extends Caller> = Map<string, KnownCaller<Kind>>
 
 const remainingMs = (end: string) => `(extract(epoch from ${end} - clock_timestamp()) * 1000)::double precision`
@@ -191,7 +182,7 @@ function toApplication(row: Row): KnownCaller<ApplicationCaller> {
   return { caller, isFrozen: row.status === 2, remainingMs, isUseOld: false }
 }
 
-// The last use is stored at most once a minute, so that a busy caller does not cause a write at each request.
+// Stored at most once a minute, so that a busy caller doesn't write at each request.
 const isOld = (seenAt: string) => `coalesce(${seenAt} < now() - interval '1 minute', true)`
 
 function toOperators(rows: readonly Row[], rules?: SessionRules): Known<OperatorCaller> {
@@ -203,10 +194,9 @@ function toOperators(rows: readonly Row[], rules?: SessionRules): Known<Operator
   )
 }
 
-/** The event log's name for the key that the service is started with. */
+/** The settings' key has this name in the log. */
 const settingKeyName = 'operator'
 
-/** The caller of a row of `actingColumns`, or, without rules, of a key. */
 export function operatorOf(row: Row, rules?: SessionRules): OperatorCaller {
   return {
     kind: 'operator',
@@ -222,12 +212,12 @@ export function operatorOf(row: Row, rules?: SessionRules): OperatorCaller {
   }
 }
 
-/** How a session began; sessions of the previous version have no stored method. */
+/** Returns how a session started; sessions of the previous version have no stored method. */
 export function methodOf({ method, operator_id }: Row): string {
   return method ?? (operator_id === null ? 'operatorKey' : 'password')
 }
 
-/** What a session lacks of its second factor (contract §12.3). A passkey is two factors in one. */
+/** Returns what a session lacks of its second factor (contract §12.3). A passkey is two factors in one. */
 function lackOf(row: Row, { factorRoles, asksFactorAfterSignOn }: SessionRules): FactorLack | null {
   if (row.is_of_setting_key) return null
   const isAsked = factorRoles.includes(row.role)
@@ -236,7 +226,7 @@ function lackOf(row: Row, { factorRoles, asksFactorAfterSignOn }: SessionRules):
       return isAsked ? 'show' : null
     case 'password':
       if (!isAsked || row.has_shown_factor) return null
-      // `show`: the account got its factor after this session had begun, by another session.
+      // `show`: another session added the factor after this one had started.
       return row.has_factor ? 'show' : 'setUp'
     case 'signOn':
       if (!asksFactorAfterSignOn) return null
@@ -246,13 +236,12 @@ function lackOf(row: Row, { factorRoles, asksFactorAfterSignOn }: SessionRules):
   }
 }
 
-/** How many days the keys of an account by single sign-on work without a sign-in of their owner. */
+/** Without a single sign-on by their owner, keys stop working after this many days. */
 const restingDays = 30
 
 /**
- * SQL: the role of a key, of `operator_key k left join operator o` as its owner: at most its owner's. Null for a key
- * without effect: expired, of an account that is disabled or sees its own applications only, or of one by single
- * sign-on that has left or has not signed in for a while.
+ * SQL: a key's role, at most that of its owner `o`. Null for a key without effect: expired; owner disabled or a
+ * developer; owner by single sign-on who has left or has not signed in for a while.
  */
 export const keyRole = `
   case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
@@ -261,7 +250,7 @@ export const keyRole = `
     when 'viewer' in (k.role, o.role) then 'viewer'
     when 'operator' in (k.role, o.role) then 'operator' else k.role end`
 
-/** SQL: the applications of a developer, as JSON, because the driver reads no arrays. */
+/** SQL: a developer's applications, as JSON, because the driver reads no arrays. */
 export function membershipsOf(operatorId: string): string {
   return `coalesce((select json_agg(app_id order by app_id) from operator_application a
     where a.operator_id = ${operatorId}), '[]')`
@@ -272,17 +261,14 @@ export const hasFactorSql = (operatorId: string) => `(exists (
     select 1 from operator_totp where operator_id = ${operatorId})
   or exists (select 1 from operator_passkey where operator_id = ${operatorId}))`
 
-/** SQL: whether an account is linked to an identity at the provider of single sign-on. */
+/** SQL: whether an account is linked to an identity provider. */
 export const isLinkedSql = (operatorId: string) =>
   `exists (select 1 from operator_identity where operator_id = ${operatorId})`
 
-/**
- * SQL: when a session's person last proved who they are; sessions of the previous version store no proof, and began
- * with one.
- */
+/** SQL: the last identity confirmation. Sessions of the previous version store none, and started with one. */
 const provenAtSql = 'coalesce(s.confirmed_at, s.created_at)'
 
-/** SQL: who acts in a session of `livingSessions`: an account, or a key with the account that owns it: `o` is both. */
+/** SQL: who acts in a session of `livingSessions`: account `o`, or a key whose owner is `o`. */
 export const actingColumns = `s.id as session_id, s.operator_id, s.operator_key_id,
   coalesce(k.name, o.name) as name, case when k.id is null then o.role else ${keyRole} end as role,
   case when k.id is null and o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids,
@@ -290,7 +276,7 @@ export const actingColumns = `s.id as session_id, s.operator_id, s.operator_key_
   (extract(epoch from clock_timestamp() - ${provenAtSql}) * 1000)::double precision as proof_age_ms,
   case when s.operator_id is not null then ${hasFactorSql('s.operator_id')} else false end as has_factor`
 
-/** SQL: the sessions that last; conditions follow. */
+/** SQL: the sessions that have not ended; conditions follow. */
 export const livingSessions = `
   operator_session s left join operator_key k on k.id = s.operator_key_id
     left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
@@ -299,7 +285,7 @@ export const livingSessions = `
       or (o.status = 1 and not o.has_left and (o.password_hash is not null or ${isLinkedSql('o.id')})))
     and (k.id is null or ${keyRole} is not null)`
 
-/** Finds the accounts of sessions that have not ended. */
+/** Returns the accounts of sessions that have not ended. */
 export async function findSessions(
   sql: Statements,
   hashes: readonly string[],
@@ -323,7 +309,6 @@ const keysSql = `select k.key_hash as hash, null::bigint as session_id, null::bi
   from operator_key k left join operator o on o.id = k.operator_id
   where ${keyRole} is not null`
 
-/** Finds the callers of keys that still have effect. */
 export async function findKeys(sql: Statements, hashes: readonly string[]): Promise<Known<OperatorCaller>> {
   if (hashes.length === 0) return new Map()
   const rows = await sql.unsafe(`${keysSql} and k.key_hash = any($1::text[])`, [textArray(hashes)], { prepare: true })
@@ -331,8 +316,8 @@ export async function findKeys(sql: Statements, hashes: readonly string[]): Prom
 }
 
 /**
- * The operator with its present rights; undefined if its session or key has ended. With `holds`, the session cannot end
- * before the transaction does.
+ * Returns the operator with its current rights; undefined if session or key has ended. `holds` keeps the session until
+ * the transaction ends.
  */
 export async function findStanding(
   tx: Statements,
@@ -354,7 +339,7 @@ export async function findStanding(
   return row && operatorOf(row)
 }
 
-/** The present rights of an account or key; undefined when gone, disabled or expired. Not for the settings' key. */
+/** Returns the current rights of an account or key; undefined if gone, disabled or expired. */
 export async function findOperatorAccess(
   sql: Statements,
   operatorId: number | null,
@@ -373,11 +358,11 @@ export async function findOperatorAccess(
   return row && { role: row.role, applications: row.app_ids === null ? null : new Set<string>(row.app_ids) }
 }
 
-/** How long a session lasts without use, and at most. */
+/** A session lasts this long without use, and at most. */
 export const idleSessionHours = 12
 export const longestSessionDays = 14
 
-/** Stores that a key or a session is in use, and extends the session, but not beyond its longest lifetime. */
+/** Stores that a key or session is in use, and extends the session up to its longest lifetime. */
 export async function noteUse(sql: Statements, { kind, hash }: Credential): Promise<void> {
   if (kind === 'key') await sql`update operator_key set used_at = now() where key_hash = ${hash}`
   else {

@@ -4,21 +4,14 @@ import type { Refusal } from '../vocabulary/refusals.ts'
 import type { CallerCache } from './cache.ts'
 import type { Caller } from './caller.ts'
 
-/**
- * The outcome of an item in a lane. `again`: nothing was written or refused, because a row changed between being read
- * and being written. `revoked`: nothing was written, because a caller of the application lost its access.
- */
+/** `again`: a row changed after it was read. `revoked`: a caller of the application lost access. Neither wrote. */
 export type LaneOutcome<Written = string> =
   | { record: Written }
   | { refusal: Refusal }
   | { again: true }
   | { revoked: true }
 
-/**
- * Submits items to a lane until each has an outcome; the lane refuses an item that has waited too long. Returns the
- * record (JSON text unless its type says otherwise) and throws the refusal, or 10002 or 10005 when the caller lost its
- * access meanwhile.
- */
+/** Submits an item until it has an outcome. Throws refusals, and 10002 or 10005 if the caller lost access. */
 export function submitter<Item extends LaneItem & { caller: Caller }, Written>(
   lane: GroupCommit<Item, LaneOutcome<Written>>,
   callers: CallerCache,

@@ -1,8 +1,7 @@
 import type { Statements } from './open.ts'
 
-// Advisory locks, each by a name instead of a row. The transaction holds a lock until it ends.
+// Each lock has a name instead of a row. The transaction holds it until it ends.
 
-/** Waits until no other transaction holds the lock. */
 export async function takeLock(tx: Statements, name: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`
 }

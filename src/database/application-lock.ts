@@ -1,19 +1,15 @@
 import { limits } from '../vocabulary/limits.ts'
 import type { Statements } from './open.ts'
 
-// The lock of an application is its row of `application_lock`, which lies on the same node as the application's other
-// rows. Only the transaction that holds it draws ids for the application's events (`event_head`), so a later id never
-// becomes visible before an earlier one.
+// An application's lock is its row of `application_lock`. Only the transaction that holds it draws ids for its events
+// (`event_head`), so a later id never becomes visible before an earlier one.
 
-/** Locks the application until this transaction ends. Every transaction that writes events of it takes this lock. */
+/** Locks the application until the transaction ends. Every transaction that writes its events takes this lock. */
 export async function lockApplication(tx: Statements, appId: string): Promise<void> {
   await tx`select 1 from application_lock where app_id = ${appId} for update`
 }
 
-/**
- * Locks the application if its lock is free, or gets free within `waitMs`. Returns false, or throws a lock timeout, if
- * it does not.
- */
+/** Locks the application within `waitMs`. Otherwise it returns false for 0, and throws a lock timeout for more. */
 export async function tryLockApplication(tx: Statements, appId: string, waitMs: number): Promise<boolean> {
   if (waitMs === 0) {
     const free = await tx`select 1 from application_lock where app_id = ${appId} for update skip locked`
@@ -25,7 +21,7 @@ export async function tryLockApplication(tx: Statements, appId: string, waitMs: 
   return true
 }
 
-/** Limits how long the following statements of a transaction wait for each lock; 0 ends the limit. They throw a lock timeout. */
+/** Limits how long this transaction's next statements wait for a lock; 0 ends the limit. They throw a lock timeout. */
 export async function waitForLocks(tx: Statements, waitMs: number): Promise<void> {
   await tx.unsafe(`set local lock_timeout = ${Math.floor(waitMs)}`)
 }
@@ -35,13 +31,10 @@ export async function insertApplicationLock(tx: Statements, appId: string): Prom
   await tx`insert into event_head (app_id) values (${appId})`
 }
 
-/** The smallest id that an event of this moment can have. */
+/** Returns the smallest id that an event of this time can have. */
 export const lowestEventId = (time: Date) => time.getTime() * 1000
 
-/**
- * Draws ids for `count` events of this moment, one after the other, and returns the first. To write the events, the
- * transaction must hold the application's lock.
- */
+/** Draws ids for `count` events and returns the first. Writing the events needs the application's lock. */
 export async function drawEventIds(sql: Statements, appId: string, time: Date, count = 1): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
     update event_head set last_event_id = greatest(last_event_id + 1, ${lowestEventId(time)}::bigint) + ${count - 1}::bigint
@@ -49,15 +42,14 @@ export async function drawEventIds(sql: Statements, appId: string, time: Date, c
   return row.id
 }
 
-/** The variables that a routine with `lockAndNumberSql` declares. */
+/** Declares the variables of a routine that uses `lockAndNumberSql`. */
 export const lockAndNumberVariablesSql = `  v_app text;
   v_base bigint;
   v_bases bigint[] := '{}';`
 
 /**
  * For a routine with `p_apps`, `p_now` and `p_count`: locks each application, in order, and draws `p_count` ids for
- * each. The id of an event is its application's first id plus its number in the batch. It waits for a lock for a moment
- * only, and then fails with a lock timeout: other applications have rows in the batch, or behind it.
+ * each. It waits only briefly for a lock and then fails with a lock timeout, because other applications' rows wait too.
  */
 export const lockAndNumberSql = `foreach v_app in array p_apps loop
     perform 1 from application_lock where app_id = v_app for update skip locked;

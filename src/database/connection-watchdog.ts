@@ -1,7 +1,7 @@
 import { type Rounds, startRounds } from '../runtime/actor.ts'
 import { connectionsOf, type DriverConnection, type DriverQuery, type Sql } from './open.ts'
 
-/** A connection's state at the watch's last round. Times are counted in rounds. */
+/** Times are counted in rounds of the watch. */
 interface Watched {
   connection: DriverConnection
   query: DriverQuery | null
@@ -15,9 +15,8 @@ const lookEveryMs = 250
 
 /**
  * Closes connections on which the database has sent nothing for too long (a host vanished, a firewall forgot them):
- * nothing else would ever settle the queries that wait on them. The pools open new connections by themselves.
- *
- * The watch counts its own rounds instead of time: while the event loop was blocked, no reply could be read either.
+ * nothing else would settle their queries. It counts rounds instead of time, because a blocked event loop reads no
+ * replies.
  */
 export class SilenceWatch {
   private readonly watched = new Set<Watched>()
@@ -37,7 +36,7 @@ export class SilenceWatch {
     }
   }
 
-  /** Closes every open connection of every pool: the primary is now another host. */
+  /** Closes every connection of every pool, because another host is now the primary. */
   cutAll(): void {
     for (const { connection } of this.watched) connection.cut(silent())
   }
@@ -59,8 +58,7 @@ export class SilenceWatch {
       if (query !== null && this.looks - since >= one.looksAllowed) lostSince = Math.max(lostSince ?? 0, since)
     }
     if (lostSince === undefined) return
-    // Other connections that are silent too were lost in the same way; if they were kept, each request would have to
-    // find that out itself.
+    // Other silent connections were lost in the same way; without this, each request would have to find that out.
     for (const { connection, heardAt } of this.watched) if (heardAt <= lostSince) connection.cut(silent())
   }
 }

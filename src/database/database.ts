@@ -14,16 +14,12 @@ export interface PoolOptions {
   longestStatementMs?: number
 }
 
-/** How long a host may take to answer whether it is the primary. */
+/** A host must say within this time whether it is the primary. */
 const hostAnswersWithinMs = 1_000
 
-/**
- * The wait consists of several steps. While the event loop is blocked no reply can be read, so a single long timer
- * would expire too early.
- */
+/** Several short steps instead of one timer, which a blocked event loop would let expire before replies are read. */
 const patienceSteps = 4
 
-/** Rejects with `silence` when a host was waited for long enough. */
 async function patience(signal: AbortSignal): Promise<never> {
   for (let step = 0; step < patienceSteps; step++) {
     await sleep(hostAnswersWithinMs / patienceSteps, undefined, { signal, ref: false })
@@ -31,7 +27,6 @@ async function patience(signal: AbortSignal): Promise<never> {
   throw silence
 }
 
-/** The database of a process: pools that lead to the primary, and whose silent connections are closed. */
 export class Database {
   readonly isDistributed: boolean
   private readonly target: Target
@@ -39,10 +34,9 @@ export class Database {
   private readonly silence = new SilenceWatch()
   private readonly hosts: Hosts | undefined
   private readonly pools: Sql[] = []
-  /** The pools that ask each of several hosts, of one connection each. */
   private readonly askers = new Map<Address, Sql>()
 
-  /** `isDistributed`: over the nodes of a Citus cluster. */
+  /** `isDistributed` says that the tables are spread over the nodes of a Citus cluster. */
   constructor(target: Target, statementTimeoutMs: number, isDistributed = false) {
     this.target = target
     this.isDistributed = isDistributed
@@ -57,12 +51,12 @@ export class Database {
     }
   }
 
-  /** Whether the driver shows its connections, which it does with our patch alone. */
+  /** Tells whether the driver has our patch, without which it doesn't show its connections. */
   get isWatched(): boolean {
     return connectionsOf(openDatabase({ target: this.target, connections: 1, statementTimeoutMs: 1000 })).length > 0
   }
 
-  /** Opens a pool. No connection is made before the first statement. */
+  /** Opens a pool. The first statement makes the first connection. */
   open(connections: number, { longestStatementMs, ...options }: PoolOptions = {}): Sql {
     const { target, statementTimeoutMs, isDistributed, hosts } = this
     const sql = openDatabase({
@@ -73,7 +67,6 @@ export class Database {
       ...options,
       ...(hosts === undefined ? {} : { socket: () => hosts.connect(), doubt: () => hosts.doubt() }),
     })
-    // The database ends a statement by itself; a second later it must have said so.
     this.silence.watch(sql, (longestStatementMs ?? statementTimeoutMs) + 1000)
     this.pools.push(sql)
     return sql
@@ -97,7 +90,7 @@ export class Database {
       const [{ timeline }] = await Promise.race([asked, patience(answered.signal)])
       return timeline
     } catch (error) {
-      // The next question uses a new connection, and does not wait for the lost one.
+      // The next question must not wait for the lost connection.
       askers.delete(address)
       void sql.end({ timeout: 0 })
       throw error

@@ -3,13 +3,12 @@ import { findAway, findTooFewConnections, readCluster } from './nodes.ts'
 import { answerSettings, oneProcessorSettings, type Sql, type Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 
-// Where the tables lie on a Citus cluster. All rows of an application lie on one node, so a request about it is one
-// transaction on one node.
+// All rows of an application lie on one node of a Citus cluster, so a request about it is one transaction on one node.
 
-/** Tables that every node has a copy of: small, read at each write and rarely changed. */
+/** Every node has a copy of these tables: they are small, read at each write and rarely changed. */
 export const referenceTables = ['application', 'callback_pause', 'device_catalogue']
 
-/** Tables distributed by application. The first decides the node; the others are colocated with it. */
+/** These tables are distributed by application. The first decides the node. */
 export const applicationTables = [
   'application_lock',
   'third_party_config',
@@ -32,16 +31,15 @@ export const applicationTables = [
   'fleet_count',
 ]
 
-/** Tables distributed by serial number: only the owner of a serial concerns more than one application. */
+/** These tables are distributed by serial number, because a serial's owner concerns more than one application. */
 export const serialTables = ['device_binding', 'past_binding']
 
-/** The distributed tables, with the column that decides the node. */
 const distributed = [
   { column: 'app_id', tables: applicationTables },
   { column: 'device_no', tables: serialTables },
 ]
 
-/** Tables that the coordinator alone has. */
+/** The coordinator alone has these tables. */
 export const localTables = [
   'access_token',
   'backup_record',
@@ -76,7 +74,6 @@ export const localTables = [
   'used_ticket',
 ]
 
-/** Whether the database's tables are spread over the nodes of a Citus cluster. */
 export async function findDistributed(sql: Statements): Promise<boolean> {
   if (!(await hasCitus(sql))) return false
   const [row] = await sql`select 1 from pg_dist_partition where logicalrelid = to_regclass('event')`
@@ -88,9 +85,7 @@ async function hasCitus(sql: Statements): Promise<boolean> {
   return row !== undefined
 }
 
-/**
- * Throws `UserError` if the database cannot be distributed for this number of processes. Does not look at its schema.
- */
+/** Throws `UserError` if the database can't be distributed for this number of processes. It ignores the schema. */
 export async function requireDistributable(sql: Statements, processes: number): Promise<void> {
   if (!(await hasCitus(sql))) {
     throw new UserError(
@@ -113,13 +108,13 @@ async function requireUndistributed(sql: Statements): Promise<void> {
 }
 
 /**
- * Distributes the tables over the nodes of a Citus cluster, all or none. The schema must be this program's, and empty
- * except for what a first start writes. Throws `UserError` for a database that holds data.
+ * Distributes the tables over a Citus cluster, all or none. The schema must be this program's. Throws `UserError` if
+ * the database holds data.
  */
 export async function distribute(sql: Sql): Promise<void> {
   await transaction(sql, async (tx) => {
     await tx`set local statement_timeout = 0`
-    // Each statement must see on every node what the one before it did: the tables refer to each other.
+    // The tables refer to each other, so each statement must see on every node what the one before it did.
     await tx`set local citus.multi_shard_modify_mode = 'sequential'`
     await tx`lock table application in share row exclusive mode`
     // Another process may have distributed the tables meanwhile.
@@ -134,7 +129,7 @@ export async function distribute(sql: Sql): Promise<void> {
   })
 }
 
-/** The coordinator opens its own sessions on the nodes, with the settings of the role and none of this session's. */
+/** The coordinator's sessions on the nodes have the settings of the role and none of this session's. */
 const nodeSettings = { ...answerSettings, ...oneProcessorSettings }
 
 /** Gives the role the settings that its sessions on the nodes need. Citus copies them to all nodes, later ones too. */
@@ -146,10 +141,7 @@ async function setForNodes(tx: Statements): Promise<void> {
   await tx.unsafe(row.statements)
 }
 
-/**
- * Throws `UserError` if this role lacks settings on the nodes: another role distributed the tables, or somebody changed
- * the settings.
- */
+/** Throws `UserError` if the role lacks settings on the nodes, as when another role distributed the tables. */
 export async function requireNodeSettings(sql: Statements): Promise<void> {
   if (!(await findDistributed(sql))) return
   const lacking = `
@@ -165,10 +157,7 @@ export async function requireNodeSettings(sql: Statements): Promise<void> {
   )
 }
 
-/**
- * Distributes the tables that a migration has made in a database that is distributed already, in the migration's
- * transaction. In any other database it does nothing.
- */
+/** Distributes tables that a migration has created, in its transaction, if the database is distributed. */
 export async function distributeNew(tx: Statements): Promise<void> {
   if (!(await findDistributed(tx))) return
   await tx`set local citus.multi_shard_modify_mode = 'sequential'`

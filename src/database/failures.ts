@@ -7,27 +7,22 @@ interface DatabaseError {
   routine?: string
 }
 
-/** Classes that waiting does not mend: a wrong password or user, and a database that does not exist. */
+/** Waiting does not help: wrong password or user, missing database. */
 const lastingClasses = ['28', '3D']
-/** SQLSTATE classes that say "not now": connection, resources, operator intervention, system error. */
+/** These SQLSTATE classes mean that it is away: connection, resources, operator intervention, system error. */
 const awayClasses = new Set(['08', '53', '57', '58', ...lastingClasses])
-/** A certificate that does not fit. */
 const certificateCodes = /^UNABLE_TO_|(^|_)CERT(_|$)/
-/** The driver's own codes for a lost or missing connection. */
 const connectionCodes = /^CONNECT(ION)?_/
-/** Codes of the driver, the network and TLS that mean that there is no connection to a database. */
+/** These codes of the driver, the network and TLS mean that there is no connection. */
 const driverCodes = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|ERR_(TLS|SSL)_|UNABLE_TO_|([A-Z_]+_)?CERT(_|$))/
 
-/** The functions in which Citus reports a lost node, or the loss of its own server, as an internal error. */
+/** Citus reports a lost node, or the loss of its own server, as an internal error of these functions. */
 const nodeLost = new Set([
   ...['MarkRemoteTransactionFailed', 'ReportResultError', 'ReportCopyError'],
   ...['FinishConnectionIO', 'ProcessWaitEvents'],
 ])
 
-/**
- * 50003 for errors that mean that the database is away, read-only or overloaded, or that it rolled the transaction back
- * because of others. Undefined for every other error.
- */
+/** Returns 50003 if the database is away, read-only or overloaded, or rolled back because of other transactions. */
 export function databaseRefusal(error: unknown): Refusal | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { code, routine } = error as DatabaseError
@@ -38,31 +33,30 @@ export function databaseRefusal(error: unknown): Refusal | undefined {
   return isAway || isNodeLost ? unavailable() : undefined
 }
 
-/** The kind of a database error: the class of its SQLSTATE, or "connection". Undefined for any other error. */
 export function failureClass(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   if (isStatementError(error)) return (error as DatabaseError).code?.slice(0, 2)
   return databaseRefusal(error) === undefined ? undefined : 'connection'
 }
 
-/** Whether the database may recover from this error by itself. The other errors wait for an operator. */
+/** Tells whether the database may recover by itself. Other errors wait for an operator. */
 export function mayPass(error: unknown): boolean {
   const { code = '' } = error as DatabaseError
   const isLasting = isStatementError(error) ? lastingClasses.includes(code.slice(0, 2)) : certificateCodes.test(code)
   return !isLasting && databaseRefusal(error) !== undefined
 }
 
-/** The database answered the statement with an error, so it has written nothing of it. */
+/** Tells whether the database refused the statement, and so wrote nothing. */
 function isStatementError(error: unknown): boolean {
   return (error as DatabaseError).name === 'PostgresError'
 }
 
-/** Whether the database rolled the transaction back because of others (a deadlock, say): a retry can succeed. */
+/** Tells whether the database rolled back because of other transactions (a deadlock, say): a retry can succeed. */
 export function isRolledBack(error: unknown): boolean {
   return isStatementError(error) && (error as DatabaseError).code?.startsWith('40') === true
 }
 
-/** Whether the connection that the error came by is closed, or closes right after it. */
+/** Tells whether the error's connection is closed, or closes right after it. */
 export function isConnectionLost(error: unknown): boolean {
   const code = (error as DatabaseError | undefined)?.code
   if (typeof code !== 'string') return false
@@ -70,14 +64,13 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * Whether a connection to the database failed. Codes like CONNECT_TIMEOUT come from the driver alone. Other codes come
- * from the file system too: such an error is the database's only if it has `query`, which the driver adds.
+ * Tells whether a connection failed. Some codes also come from the file system; those need `query`, which the driver
+ * adds.
  */
 function isOfConnection(error: object, code: string): boolean {
   return connectionCodes.test(code) || ('query' in error && driverCodes.test(code))
 }
 
-/** Whether a statement was ended because it waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === '55P03'
 }

@@ -4,25 +4,25 @@ import { databaseRefusal, isLockTimeout, isRolledBack } from './failures.ts'
 import type { Pending } from './pending.ts'
 
 export interface GroupCommitOptions<Item, Outcome> {
-  /** Writes a batch in one transaction and answers one outcome an item, in order, after the commit. */
+  /** Writes a batch in one transaction. Returns one outcome per item, in order, after the commit. */
   write(items: Item[]): Promise<Outcome[]>
-  /** The values that the item needs for itself alone: two items with the same claim never share a batch. */
+  /** Two items with the same claim never share a batch. */
   claims(item: Item): string[]
-  /** The application that the item counts for; without it all items count for one. */
+  /** Returns the application that the item counts for. Without it, all items count for one. */
   ownerOf?: (item: Item) => string
-  /** The request that the item is for, if it may end before. */
+  /** Returns the item's request, if that may end first. */
   pendingOf?: (item: Item) => Pending
   maxBatch: number
-  /** The most items that may wait; further ones are refused with 50003. Half of them may be one owner's. */
+  /** Further items are refused with 50003. One owner may fill half of it. */
   maxWaiting: number
-  /** An item that has waited longer is refused: its request was answered with 50003, so nothing may be written. */
+  /** An item that waited longer is refused: its request got 50003, so nothing may be written. */
   maxWaitMs: number
   onBatch(size: number): void
-  /** How long the next batch gives way to other writers, in milliseconds. Items that arrive meanwhile are in it. */
+  /** Returns how long the next batch gives way to other writers, in ms. */
   restMs?: () => number
   /**
-   * The most batches under way at once; 1 by default. A further batch begins when enough items wait to fill its part of
-   * all items. The batches need one connection, so that the database runs them one after the other.
+   * Limits the batches under way; 1 by default. Another starts once enough items wait. All need one connection, so that
+   * the database runs them one after the other.
    */
   atOnce?: number
 }
@@ -34,37 +34,30 @@ interface Waiting<Item, Outcome> {
   reject(error: unknown): void
 }
 
-/** A batch that is being filled, with the claims of its items. */
 interface Taking<Item, Outcome> {
   batch: Waiting<Item, Outcome>[]
-  /** The most items of the batch. */
   most: number
   claimed: Set<string>
   now: number
 }
 
-/** When all items have had one owner for this long, that owner counts as alone. */
+/** An owner counts as alone when all items were its own for this long. */
 const companyMs = 1000
-/** After this, an item's caller may have gone: until then, asking would cost more than it saves. */
+/** Before this, asking whether an item's caller has gone costs more than it saves. */
 const lookAfterMs = 50
 
 /**
- * One lane of group commit: the items that arrive while a batch is being written form the next batch (decision 0003).
- *
- * An item waits in its owner's queue, then belongs to a batch under way, then has its outcome; or it is refused, because
- * too many wait, because it waited too long or because its request is over. There is no timer: a lone item is written at
- * once, and the items of one turn of the event loop share a batch. Under load a second batch is sent before the first is
- * committed, so that neither the database nor this process is idle. Owners share each batch, and while several use the
- * lane, each has a small part of it, so that nobody waits long for the batch of another. An owner whose lock is held by
- * another transaction is tried again in batches of its own, with pauses in which the others are written.
- *
- * Never: two items with one claim in one batch; an outcome before the commit; a write for an item that was refused.
+ * Writes items in groups: those that arrive while a batch is being written form the next one (decision 0003). Without a
+ * timer: a lone item is written immediately. Under load, a second batch is sent before the first is committed, so that
+ * neither the database nor this process is idle. While several owners use the lane, each gets a small part of a batch,
+ * so that nobody waits long for others. An owner whose lock is held gets batches of its own, with pauses for the
+ * others. An outcome is never given before the commit, and a refused item is never written.
  */
 export class GroupCommit<Item, Outcome> {
   private readonly options: GroupCommitOptions<Item, Outcome>
-  /** The waiting items by owner; the first owner is the next to get a part of a batch. */
+  /** The first owner is the next to get a part of a batch. */
   private readonly queues = new Map<string, Waiting<Item, Outcome>[]>()
-  /** The owners whose locks were held at their last attempt, and when the next may begin. */
+  /** For owners whose locks were held, when the next attempt may start. */
   private readonly held = new Map<string, number>()
   private waiting = 0
   private running = 0
@@ -80,16 +73,14 @@ export class GroupCommit<Item, Outcome> {
     return this.waiting
   }
 
-  /** How long the oldest waiting item has waited. */
   get queueAgeMs(): number {
     const now = performance.now()
     return [...this.queues.values()].reduce((age, [first]) => Math.max(age, now - (first?.since ?? now)), 0)
   }
 
   /**
-   * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the lane is full,
-   * or when its owner fills half of it. `since` is when the item began to wait, if that was earlier: a
-   * resubmitted item keeps its place.
+   * Resolves after the commit. Rejects with 50003 when the lane is full, or its owner fills half of it. A resubmitted
+   * item passes its first `since` and so keeps its place.
    */
   submit(item: Item, since = performance.now()): Promise<Outcome> {
     const { maxWaiting, ownerOf } = this.options
@@ -120,7 +111,6 @@ export class GroupCommit<Item, Outcome> {
     return queue
   }
 
-  /** Begins a batch, unless too many are under way or too few items wait. */
   private go(): void {
     const { atOnce = 1 } = this.options
     const least =
@@ -142,14 +132,11 @@ export class GroupCommit<Item, Outcome> {
     }
     this.running--
     if (batch.length > 0) this.go()
-    // What waits belongs to owners whose locks were held a moment ago.
+    // The waiting items belong to owners whose locks were held.
     else if (this.waiting > 0) setTimeout(() => this.go(), limits.laneLockMs)
   }
 
-  /**
-   * Takes the items of each owner that have waited longest, except those whose claim an earlier item has; these keep
-   * their place. What some owners leave of the batch others fill.
-   */
+  /** Takes each owner's oldest items. An item whose claim an earlier one has stays in its place. */
   private takeBatch(): Waiting<Item, Outcome>[] {
     const most = Math.min(this.options.maxBatch, Math.max(limits.batchWellFilled, this.part))
     const taking: Taking<Item, Outcome> = { batch: [], most, claimed: new Set(), now: performance.now() }
@@ -160,10 +147,7 @@ export class GroupCommit<Item, Outcome> {
     return taking.batch
   }
 
-  /**
-   * Takes at most `share` items of each owner. Owners that got a share go to the end. An owner whose lock was held gets a
-   * batch of its own.
-   */
+  /** Takes up to `share` items of each owner, who then goes to the end. An owner with a held lock is alone. */
   private takeOfEach(share: number, taking: Taking<Item, Outcome>): void {
     for (const [owner, queue] of [...this.queues]) {
       const room = Math.min(share, taking.most - taking.batch.length)
@@ -179,7 +163,6 @@ export class GroupCommit<Item, Outcome> {
     }
   }
 
-  /** Moves up to `room` items of a queue into a batch. Returns those that stay. */
   private take(
     queue: Waiting<Item, Outcome>[],
     room: number,
@@ -208,7 +191,6 @@ export class GroupCommit<Item, Outcome> {
     return held.length === 0 ? rest : held.concat(rest)
   }
 
-  /** Whether an item must not be written any more. */
   private isDropped({ item, since }: Waiting<Item, Outcome>, now: number): boolean {
     const waitedMs = now - since
     if (waitedMs > this.options.maxWaitMs) return true
@@ -235,10 +217,9 @@ export class GroupCommit<Item, Outcome> {
   }
 
   /**
-   * Retries a batch that the database refused, as two halves, so that one faulty item costs a few transactions and cannot
-   * fail the others. The refused batch has written nothing. After a lost connection the outcome is unknown, and a retry
-   * could refuse an item because of its own earlier write; so that item fails, and its caller repeats it with its
-   * idempotency key.
+   * Retries a refused batch as two halves, so that one faulty item can't fail the others. After a lost connection the
+   * outcome is unknown, and a retry could refuse an item because of its own write: it fails, and its caller repeats it
+   * with its key.
    */
   private async afterFailure(batch: Waiting<Item, Outcome>[], error: unknown): Promise<void> {
     if (isLockTimeout(error)) return this.afterLockTimeout(batch)
@@ -251,7 +232,6 @@ export class GroupCommit<Item, Outcome> {
     await this.writeAgain(batch.slice(half))
   }
 
-  /** Writes those items of a batch again whose requests are not over. */
   private async writeAgain(batch: Waiting<Item, Outcome>[]): Promise<void> {
     const now = performance.now()
     const due = batch.filter((entry) => {
@@ -263,8 +243,7 @@ export class GroupCommit<Item, Outcome> {
   }
 
   /**
-   * Writes the items of each owner by themselves, because the lock of one is held. The items of an owner whose lock is
-   * held wait in its queue again.
+   * Writes each owner's items separately, because one owner's lock is held. That owner's items go back to its queue.
    */
   private async afterLockTimeout(batch: Waiting<Item, Outcome>[]): Promise<void> {
     const [owner = '', ...others] = new Set(batch.map(({ item }) => this.ownerOf(item)))

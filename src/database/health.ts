@@ -1,6 +1,6 @@
 import type { Sql } from './open.ts'
 
-/** The server's state as far as it decides whether commits are durable and how many connections it accepts. */
+/** Says whether commits are durable and how many connections the server accepts. */
 export interface DatabaseHealth {
   version: string
   user: string
@@ -10,22 +10,20 @@ export interface DatabaseHealth {
   fullPageWrites: boolean
   autovacuum: boolean
   synchronousCommit: string
-  /** The most connections that this user may open. */
   connectionLimit: number
   connectionsInUse: number
-  /** `synchronous_standby_names`: the standbys that commits wait for; null when they wait for none. */
+  /** It is `synchronous_standby_names`; null when commits wait for no standby. */
   synchronousStandbys: string | null
   standbys: number
-  /** The number of connected standbys that commits wait for; null where the user may not see it. */
+  /** Connected standbys that commits wait for; null if the user may not see it. */
   synchronousNow: number | null
-  /** How far the server's clock is ahead of this machine's, and the uncertainty of that figure. */
+  /** How far the server's clock is ahead of this machine's; the round trip bounds the error. */
   clockAheadMs: number
   roundTripMs: number
 }
 
-/** Reads the server's state. Needs no special right. */
 export async function readHealth(sql: Sql): Promise<DatabaseHealth> {
-  // The first statement of a connection also opens it, which is not part of a round trip.
+  // The first statement also opens the connection, which is not part of a round trip.
   await sql`select 1`
   const began = Date.now()
   const [clock] = await sql<[{ now: number }]>`select extract(epoch from clock_timestamp())::float8 * 1000 as now`

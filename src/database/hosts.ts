@@ -9,34 +9,28 @@ export interface Address {
 
 export interface HostsOptions {
   addresses: readonly Address[]
-  /** Returns a primary's timeline; null for a standby. Rejects with `silence` when there is no answer in time. */
+  /** Returns a primary's timeline, null for a standby. Rejects with `silence` if there is no reply in time. */
   askTimeline(address: Address): Promise<string | null>
-  /** The primary is another host than before. */
   onMove(): void
 }
 
-/** The rejection for a host that does not answer. */
 export const silence = Object.assign(new Error('the host does not answer'), { code: 'ETIMEDOUT' })
 
-/** How often each host is asked whether it is the primary. */
 const askEveryMs = 500
-/** Once the hosts have not been asked for this long, a reply of the database is checked before it is trusted. */
+/** If the hosts were not asked for this long, a reply is checked before it is trusted. */
 const believedForMs = 1_000
 
-/** One of the hosts, with its last answer. */
 class Host {
   readonly address: Address
-  /** The open connections to this host. */
   readonly sockets = new Set<Socket>()
-  /** Its timeline when it last said that it is the primary; kept while the host does not answer. */
+  /** The timeline when it last said that it is the primary; kept while it is silent. */
   timeline: string | null = null
-  /** Whether its last answer, and not an earlier one, was that it is the primary. */
   isPrimary = false
-  /** Why the host gave no answer, if waiting cannot help. */
+  /** An error that waiting can't help. */
   fault: Error | undefined
-  /** Whether it left the last question unanswered for too long; then nothing waits for it. */
+  /** Nothing waits for a host that left the last question unanswered. */
   isSilent = false
-  /** When the last finished question began, answered or not. */
+  /** The start of the last finished question, answered or not. */
   askedAt = Number.NEGATIVE_INFINITY
   private asking: Promise<void> | undefined
   private readonly askTimeline: HostsOptions['askTimeline']
@@ -65,7 +59,7 @@ class Host {
     } catch (error) {
       this.isPrimary = false
       this.isSilent = error === silence
-      // The start reports this fault, for example a wrong password, instead of only that no host is the primary.
+      // The start reports this fault (a wrong password, say) instead of only that no host is the primary.
       if (!mayPass(error)) this.fault = error as Error
     }
     this.askedAt = beganAt
@@ -73,16 +67,15 @@ class Host {
 }
 
 /**
- * Leads connections to the primary among several hosts. Each host is asked twice a second, so that a move is noticed
- * even when no connection is opened. If two hosts claim to be the primary, the one that was promoted last is used. The
- * other one has just come back with an old state, and is not used even while the newer one is away.
+ * Leads connections to the primary among several hosts. Each is asked twice a second. If two claim to be the primary,
+ * the last promoted one is used: the other has come back with an old state, and is not used even while the newer one is
+ * away.
  */
 export class Hosts {
   private readonly hosts: readonly Host[]
   private readonly onMove: () => void
   private primary: Host | undefined
   private moves = 0
-  /** When the others were last asked because of a reply. */
   private checkedAt = Number.NEGATIVE_INFINITY
   private rounds: Rounds | undefined
 
@@ -91,7 +84,7 @@ export class Hosts {
     this.onMove = onMove
   }
 
-  /** A connection to the primary, for the driver. It accepts failures from connections only. */
+  /** Connects to the primary, for the driver, which accepts failures from connections only. */
   async connect(): Promise<Socket> {
     this.rounds ??= startRounds(() => this.askAll(), askEveryMs)
     await this.heardSince(performance.now() - askEveryMs, ({ isSilent }) => !isSilent)
@@ -110,9 +103,8 @@ export class Hosts {
   }
 
   /**
-   * Called when the database has replied. Returns undefined if the reply can be trusted. Otherwise asks the other
-   * hosts, and resolves with whether it can: this process or its host may have been frozen while another host became
-   * the primary.
+   * Called for each reply. Returns undefined if it can be trusted. Otherwise asks the other hosts and resolves with
+   * whether it can: this process may have been frozen while another host became the primary.
    */
   doubt(): Promise<boolean> | undefined {
     const { primary, moves } = this
@@ -129,7 +121,7 @@ export class Hosts {
     void this.rounds?.stop()
   }
 
-  /** Whether another host may have become the primary since every host was last asked. */
+  /** Tells whether another host may have become the primary since all hosts were last asked. */
   private isDoubtful(): boolean {
     const since = performance.now() - believedForMs
     if (this.primary?.isSilent !== false) return this.checkedAt < since
@@ -137,10 +129,7 @@ export class Hosts {
     return false
   }
 
-  /**
-   * Asks every host whose last question is older than `moment`. Resolves when the hosts that `isWaitedFor` names have
-   * been asked since.
-   */
+  /** Asks hosts whose last question is older than `moment`, and waits for those that `isWaitedFor` names. */
   private async heardSince(moment: number, isWaitedFor: (host: Host) => boolean): Promise<void> {
     await Promise.all(
       this.hosts.map(async (host) => {
@@ -158,7 +147,6 @@ export class Hosts {
     for (const host of this.hosts) void host.ask(() => this.choose())
   }
 
-  /** Finds out which host is the primary, after a host has answered or has failed to. */
   private choose(): void {
     const newest = this.hosts.reduce(
       (most, { timeline }) => (timeline !== null && timeline > most ? timeline : most),
@@ -173,7 +161,7 @@ export class Hosts {
     if (before === undefined) return
     this.moves++
     this.onMove()
-    // Including the connections that are still being opened.
+    // This includes connections that are still being opened.
     for (const socket of before.sockets) socket.destroy()
   }
 }

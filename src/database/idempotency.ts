@@ -3,53 +3,42 @@ import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
 import { recordsOf, textArray } from './routine.ts'
 
-// One effect for each key, operation and owner (contract §4.3).
-//
-// A key is free, then claimed by the transaction that writes, then kept with its response for 24 hours. A second
-// request waits for the claim's lock and gets the kept response, but for its secrets, which are kept nowhere. Creates
-// claim their keys in their batch (decision 0003); a batch's rows carry keys of their own, so that a retry continues
-// where the first attempt ended.
-//
-// Never: two effects under one key; a response to another body than the one that was sent first; a kept response to a
-// refusal.
+// One effect for each key, operation and owner (contract §4.3). A key is claimed by the transaction that writes, then
+// kept with its response for 24 hours. A second request waits for the claim's lock and gets the response without its
+// secrets, which are not stored. Creates claim their keys in their batch (decision 0003); a batch's rows have keys of
+// their own, so that a retry continues where the first attempt ended. A refusal is never kept.
 
 export interface RequestKey {
   operation: string
   key: string
   bodyHash: string
-  /** The paths of the members that are secrets: the stored response is without them. */
   secrets: readonly (readonly string[])[]
-  /** For a batch and its rows: when the first request with the key began, and whether that is this one. */
   attempt?: BatchAttempt
-  /** Whether the request is a repetition, which got the stored response. */
   isReplayed: boolean
-  /** How many rows of a batch have kept a response of their own. */
   keptRows?: number
 }
 
 interface BatchAttempt {
   begunAt: Date
   isFirst: boolean
-  /** Only for the first request: the version of its claim, which changes when another request continues the batch. */
+  /** Only for the first request: its claim's version, which changes when another request continues the batch. */
   version?: string
 }
 
-/** The key under which a write's response is stored. */
 export interface KeyedWrite {
-  /** The application, or the operator where the write is about no application. */
+  /** The owner is an application, or the operator if there is none. */
   owner: string
   operation: string
   key: string
   bodyHash: string
 }
 
-/** The name by which a key is locked: with owner and operation, so that equal keys of others do not wait for each other. */
+/** The name of a key's lock. Equal keys of other owners and operations don't wait for each other. */
 export const keyName = ({ owner, operation, key }: Omit<KeyedWrite, 'bodyHash'>) => `${owner} ${operation} ${key}`
 
 /**
- * Runs a write at most once for its request's key: a second request gets the first one's response without its secrets.
- * Nothing is stored of a write without a response. Before the write, the transaction takes only locks that every
- * request with this key takes. Throws 10008.
+ * Runs a write at most once per key: a second request gets the first response without its secrets. Stores nothing if
+ * there is no response. Before the write, it takes only locks that every request with this key takes. Throws 10008.
  */
 export async function once<Data extends object | undefined>(
   tx: Statements,
@@ -69,14 +58,14 @@ export async function once<Data extends object | undefined>(
   return data
 }
 
-/** Whether a response is stored for the key, even one to another body. */
+/** Tells whether a response is stored for the key, even for another body. */
 export async function hasAnswer(sql: Statements, request: RequestKey | undefined, owner: string): Promise<boolean> {
   if (request === undefined) return false
   const kept = await findKeptAnswers(sql, [{ owner, ...request }])
   return kept.size > 0
 }
 
-/** The response to the first successful request with this key. Throws 10008. */
+/** Returns the response to the first successful request with this key. Throws 10008. */
 export async function findReplay<Data>(
   sql: Statements,
   request: RequestKey | undefined,
@@ -99,7 +88,6 @@ function withoutSecrets(data: object, secrets: RequestKey['secrets']): object {
   return shown
 }
 
-/** The answer that is kept for the key, if any. Throws 10008. */
 async function findKept(sql: Statements, write: KeyedWrite): Promise<string | undefined> {
   const [kept] = await sql`
     select body_hash, answer from idempotency_key
@@ -115,7 +103,6 @@ export interface KeptAnswer {
   answer: string
 }
 
-/** The stored responses of some keys, by their names. */
 export async function findKeptAnswers(
   sql: Statements,
   writes: readonly KeyedWrite[],
@@ -134,7 +121,6 @@ export async function findKeptAnswers(
   return new Map(kept.flat())
 }
 
-/** Finds the stored responses of one owner (one node), each by its whole key (`keptAnswer` says why). */
 async function findKeptOf(
   sql: Statements,
   owner: string,
@@ -155,10 +141,8 @@ async function findKeptOf(
   )
 }
 
-/** A write that succeeded under a key of its owner, with its answer. */
 type KeyedAnswer = Pick<KeyedWrite, 'operation' | 'key' | 'bodyHash'> & { answer: string }
 
-/** Keeps the answers of one owner's writes, in the transaction of the writes. The answers are JSON texts. */
 export async function keepAnswers(tx: Statements, owner: string, answers: readonly KeyedAnswer[]): Promise<void> {
   if (answers.length === 0) return
   const listed = (member: keyof KeyedAnswer) => textArray(answers.map((one) => one[member]))
@@ -173,13 +157,13 @@ export async function keepAnswers(tx: Statements, owner: string, answers: readon
   )
 }
 
-/** The stored response of a batch that has begun but not ended; no real response is an empty text. */
+/** Marks a batch that has started but not finished; no real response is empty. */
 const begun = ''
 
 /**
- * Claims a key before a batch, which takes several transactions. If the batch has ended, returns its stored response.
- * Otherwise returns the time of the claim, and whether this call made the claim: if so, the batch begins; if not, this
- * request continues it. Throws 10008, and 50003 if the claim is released meanwhile.
+ * Claims a batch's key, which takes several transactions. Returns the stored response if the batch has finished.
+ * Otherwise the request starts the batch or, if not the first, continues it. Throws 10008, and 50003 if the claim is
+ * released meanwhile.
  */
 export async function claimKey(sql: Statements, write: KeyedWrite): Promise<{ answer: string } | BatchAttempt> {
   const { owner, operation, key, bodyHash } = write
@@ -192,7 +176,7 @@ export async function claimKey(sql: Statements, write: KeyedWrite): Promise<{ an
     values (${owner}, ${operation}, ${key}, ${bodyHash}, ${begun}, now())
     on conflict (app_id, operation, key) do nothing returning created_at, xmin::text as version`
   if (claimed !== undefined) return { begunAt: claimed.created_at, isFirst: true, version: claimed.version }
-  // Changes the claim's version, so that the first request can no longer release it.
+  // This changes the version, so that the first request can no longer release the claim.
   const [joined] = await sql`
     update idempotency_key set answer = answer
     where app_id = ${owner} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}
@@ -203,7 +187,7 @@ export async function claimKey(sql: Statements, write: KeyedWrite): Promise<{ an
   return { answer }
 }
 
-/** Releases the key of a batch of which nothing was written, unless another request continues the batch. */
+/** Releases the key of a batch that wrote nothing, unless another request continues it. */
 export async function releaseKey(sql: Statements, write: KeyedWrite, { version }: BatchAttempt): Promise<void> {
   if (version === undefined) return
   await sql`
@@ -211,7 +195,7 @@ export async function releaseKey(sql: Statements, write: KeyedWrite, { version }
     where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key} and xmin::text = ${version}`
 }
 
-/** Stores the response of a batch under its claimed key; returns the response that another request stored before. */
+/** Stores a batch's response under its claimed key. Returns the response that another request stored before. */
 export async function settleKey(sql: Statements, write: KeyedWrite, answer: string): Promise<string | undefined> {
   const { owner, operation, key, bodyHash } = write
   const settled = await sql`
@@ -221,7 +205,6 @@ export async function settleKey(sql: Statements, write: KeyedWrite, answer: stri
   return settled.count === 1 ? undefined : findKept(sql, write)
 }
 
-/** Removes at most `limit` expired keys. */
 export async function deleteOldIdempotencyKeys(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from idempotency_key where (app_id, operation, key) in (
@@ -230,9 +213,8 @@ export async function deleteOldIdempotencyKeys(sql: Statements, limit: number): 
 }
 
 /**
- * SQL for a routine with `p_now`: the answer that is kept for the key of row `i`, which is the application's `v_app`.
- * It looks up one whole primary key: given a list of keys, a planner without statistics reads all keys of the
- * application.
+ * SQL for a routine with `p_now`: the response kept for the key of row `i`, in application `v_app`. It looks up one
+ * whole key: for a list of keys, a planner without statistics reads all keys of the application.
  */
 export const keptAnswer = (operation: string) => `
     select key, body_hash, answer, created_at from idempotency_key
@@ -241,15 +223,11 @@ export const keptAnswer = (operation: string) => `
       and created_at + interval '24 hours' > p_now
     limit 1`
 
-/**
- * SQL for a routine with `p_apps`, and with the parallel arrays `owners` and `p_keys`: puts the keys for which an
- * answer is kept into `v_kept`, each behind its application's id.
- */
+/** SQL for a routine: collects in `v_kept` the keys that have a response, each after its application's id. */
 export const findKeptKeysSql = (operation: string, owners: string) => `foreach v_app in array p_apps loop
       v_kept := v_kept || array(
         select v_app || ' ' || i.key from unnest(${owners}, p_keys) as i (app_id, key)
         cross join lateral (${keptAnswer(operation)}) as kept where i.app_id = v_app);
     end loop;`
 
-/** SQL: the key of row `i` of a batch, as `findKeptKeysSql` returns it. */
 export const keptKey = `i.app_id || ' ' || i.key`

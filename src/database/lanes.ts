@@ -2,14 +2,12 @@ import type { Metrics } from '../runtime/metrics.ts'
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts'
 import type { Pending } from './pending.ts'
 
-/** Opens a write path's lane of group commit, under a name of its own. */
 export type OpenLane = <Item extends LaneItem, Outcome>(
   name: string,
   work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims' | 'atOnce' | 'restMs'> &
     Required<Pick<GroupCommitOptions<Item, Outcome>, 'ownerOf'>>,
 ) => GroupCommit<Item, Outcome>
 
-/** An item of a lane: a write that a request waits for. */
 export interface LaneItem {
   pending: Pending
 }
@@ -17,15 +15,11 @@ export interface LaneItem {
 interface LaneLimits {
   maxWaiting: number
   maxWaitMs: number
-  /**
-   * Whether every lane writes one batch at a time, whatever its `atOnce`. Set on a cluster, where a batch is a
-   * transaction of several nodes, which costs more than its rows. Two batches at once would share the rows, and one would
-   * wait for the other's locks.
-   */
+  /** Set on a cluster, where two batches would wait for each other's locks on the same rows. Overrides `atOnce`. */
   isOneByOne: boolean
 }
 
-/** Makes the function that opens a lane with the common settings and its gauges. */
+/** Returns the function that opens a lane with the common settings and gauges. */
 export function laneOpener(
   metrics: Metrics,
   { isOneByOne, ...limits }: LaneLimits,

@@ -2,30 +2,27 @@ import type { PendingQuery, Row } from 'postgres'
 import type { Sql, Statements } from './open.ts'
 import { readByIndexOrder } from './page.ts'
 
-// Finds the rows of one application that match a filter, for acts on all of them. It reads one stretch of an index at a
-// time: a stretch costs the same, however few of its rows match and however many rows lie behind it.
+// Finds one application's matching rows for bulk actions. It reads one stretch of an index at a time, which costs the
+// same however few of its rows match.
 
-/** Which rows can match: those of an application that existed at its newest event. */
 export interface Match {
   appId: string
-  /** The application's newest event id when the act began. */
+  /** The application's newest event id when the bulk action started. */
   beganAfter: number
 }
 
-/** The rows of a stretch that match. */
 export interface Matches {
-  /** Their keys, in order. */
   keys: string[][]
-  /** The key of the stretch's last row, whether it matches or not; null when there is none. */
+  /** The key of the stretch's last row, matching or not; null when there is none. */
   last: string[] | null
 }
 
-/** The key of a row in the order of pages. */
+/** A row's key in the order of pages. */
 export type RowKey = string[]
 
 /**
- * SQL: whether a row was created after an event, which is so if it is the subject of a later event of these types. The
- * row's own time does not show it: it is set before the row waits for the application's lock, perhaps by another clock.
+ * SQL: whether a later event of these types has created the row. The row's own time doesn't show it: it is set before
+ * the row waits for the application's lock, perhaps by another clock.
  */
 export const isLaterThan = (
   sql: Statements,
@@ -39,15 +36,14 @@ export const isLaterThan = (
       and e.subject = ${sql.unsafe(subject)} and e.id > ${beganAfter} and e.type in ${sql(types)})`
 
 interface Scan {
-  /** A select of the stretch's rows: the columns of `order`, and `fits`, which says whether the row matches. */
+  /** The columns of `order`, and `fits`, which says whether the row matches. */
   rows: PendingQuery<Row[]>
-  /** The columns of the order, which descends. */
+  /** The order descends. */
   order: readonly string[]
-  /** SQL: a row's key. */
   keySql: string
 }
 
-/** Reads the first rows of a scan in the order of an index, and finds those that match. */
+/** Reads the first rows of a scan by the order of an index, and finds those that match. */
 export async function readMatches(sql: Sql, write: (tx: Statements) => Scan, limit: number): Promise<Matches> {
   const [found] = await readByIndexOrder(sql, (tx) => {
     const { rows, order, keySql } = write(tx)
@@ -60,7 +56,7 @@ export async function readMatches(sql: Sql, write: (tx: Statements) => Scan, lim
   return found
 }
 
-/** Makes a fragment of a statement from the text that `write` composes; `write` passes each value to `add`. */
+/** Makes a fragment of a statement from a text; `write` passes each value to `add`. */
 export function fragmentOf(
   sql: Statements,
   write: (add: (value: string | number | Date) => string) => string,
@@ -73,5 +69,5 @@ export function fragmentOf(
   return sql(Object.assign(strings, { raw: strings }) as unknown as TemplateStringsArray, ...values)
 }
 
-/** Stands for a value: no text of a statement holds it. */
+/** No text of a statement holds this mark. */
 const mark = '\0'

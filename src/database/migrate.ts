@@ -12,38 +12,30 @@ interface Migration {
   version: number
   file: string
   text: string
-  /** SHA-256 of the file. */
   checksum: string
-  /** Why the file may hold the write path while it runs, as its head says; undefined where it says nothing. */
   holds: string | undefined
 }
 
-/** Any constant that no application's lock can equal in practice; it keeps two starting processes apart. */
+/** Keeps two starting processes apart. It is any constant that no application's lock equals in practice. */
 const migrationLock = 7_103_120_031
 const lookEveryMs = 200
 /**
- * How long a statement of a migration waits for a lock. Every later statement on the same table queues behind it, so
- * this is the longest pause that an attempt costs the service, as a file locks one table alone. Between two attempts
- * the queue drains.
+ * Limits how long a migration waits for a lock. Later statements on the table queue behind it, so this is the longest
+ * pause an attempt causes; the queue drains between attempts.
  */
 const lockTimeoutMs = 2_000
 const lockRetryMs = 3_000
 
 /**
- * A file that begins with this line runs outside a transaction, as `create index concurrently` needs. A kill can leave
- * half of it done, so it must be repeatable. Its statements end with a semicolon at the end of a line, and no other
- * line does. It has no lock timeout, which would leave half of it done; so it may hold only statements that block no
- * writer (`concurrently`, `validate constraint`).
+ * A file that begins with this line runs outside a transaction, as `create index concurrently` needs. It must be
+ * repeatable, because a kill can leave half of it done. Only ends of statements may have a semicolon at the end of a
+ * line. Without a lock timeout, it may hold only statements that block no writer.
  */
 const outsideMarker = '-- outside a transaction\n'
 
-/**
- * A file that may block the writers of a large table says so by this line in its head. A test refuses every file that
- * blocks them and does not have this line (`test/migration-statements.ts`).
- */
+/** A file that may block writers says so in its head; a test demands it (`test/migration-statements.ts`). */
 const holdsMarker = /^(?:--.*\n)*?-- holds the write path: (\S.*)/
 
-/** The numbered files of a folder, in order. */
 export function readMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => /^\d{4}-.+\.sql$/.test(file))
   return files.sort().map((file, index) => {
@@ -56,9 +48,8 @@ export function readMigrations(folder: string): Migration[] {
 }
 
 /**
- * Brings the schema up to this program's version, forward only, each file in a transaction of its own. Two processes
- * that start at once wait for each other. Refuses a database that a newer program has migrated, and files that were
- * changed after they were applied. `openAlone` opens a pool of one connection. `upTo`: no further than this version.
+ * Brings the schema up to this program's version or `upTo`, one transaction per file. Refuses the database of a newer
+ * program, and files that were changed after they were applied. `openAlone` opens a pool of one connection.
  */
 export async function migrate(
   sql: Sql,
@@ -73,7 +64,7 @@ export async function migrate(
   let announced = 0
   const announce = ({ version, file, holds }: Migration) => {
     isNew ||= version === 1
-    // A database that this run has created has no other writers yet.
+    // A database that this run has created has no other writers.
     if (holds === undefined || isNew || version === announced) return
     announced = version
     log.info({ file, reason: holds }, 'this migration blocks writes while it runs')
@@ -95,16 +86,15 @@ export async function migrate(
   }
 }
 
-/** A statement gave up waiting for a lock; it and another transaction waited for each other. */
+/** These mean a lock timeout or a deadlock. */
 const lockedOutCodes = ['55P03', '40P01']
 
-/** Returns the error of a statement that did not get its lock, and throws every other one. */
 function lockedOut(error: unknown): Error {
   if (error instanceof Error && lockedOutCodes.includes(String((error as { code?: string }).code))) return error
   throw error
 }
 
-/** Applies the first file that the database does not have. `busy`: another process is at it. */
+/** Applies the next file. Returns `busy` if another process is doing it. */
 async function applyNext(
   tx: Statements,
   openAlone: () => Sql,
@@ -112,8 +102,7 @@ async function applyNext(
   announce: (next: Migration) => void,
 ): Promise<Migration | 'complete' | 'busy'> {
   await tx`set local statement_timeout = 0`
-  // The lock is tried and not waited for: a statement that waits would hold up `create index concurrently`, which
-  // itself waits for all running statements.
+  // A statement that waited for the lock would hold up `create index concurrently`, which waits for all statements.
   const [lock] = await tx`select pg_try_advisory_xact_lock(${migrationLock}) as is_ours`
   if (!lock?.is_ours) return 'busy'
   const next = migrations[requireKnown(await readApplied(tx), migrations)]
@@ -138,8 +127,7 @@ interface Applied {
 }
 
 async function readApplied(tx: Statements): Promise<Applied[]> {
-  // The table is looked up first, because `create table if not exists` needs the right to create even if the table
-  // exists.
+  // `create table if not exists` needs the right to create even if the table exists.
   const [table] = await tx`select to_regclass('schema_migration') is not null as exists`
   if (!table?.exists) {
     await tx`
@@ -153,7 +141,6 @@ async function readApplied(tx: Statements): Promise<Applied[]> {
   return tx<Applied[]>`select version, file, checksum from schema_migration order by version`
 }
 
-/** Returns how many of the files the database has. */
 function requireKnown(applied: Applied[], migrations: Migration[]): number {
   const newest = applied.at(-1)?.version ?? 0
   if (newest > 0 && isOfBefore(applied, migrations)) {
@@ -175,7 +162,7 @@ function requireKnown(applied: Applied[], migrations: Migration[]): number {
   return newest
 }
 
-/** Whether a schema was created before the first release: its first file is not this program's. */
+/** Tells whether a schema is older than 1.0.0: its first file is not this program's. */
 export const isOfBefore = (
   applied: readonly { checksum: string | null }[],
   known: readonly Pick<Migration, 'checksum'>[],
@@ -187,10 +174,9 @@ async function runInside(tx: Statements, text: string): Promise<void> {
   await tx`set local lock_timeout = 0`
 }
 
-/** Runs a file on its own connection, while the transaction that holds the lock is idle. */
 async function runOutside(tx: Statements, alone: Sql, text: string): Promise<void> {
-  // This statement is sent by the simple protocol, and so ends the snapshot of the prepared statement before it.
-  // Otherwise `create index concurrently` would wait for that snapshot.
+  // Sent by the simple protocol, this ends the last prepared statement's snapshot, which `create index concurrently`
+  // would wait for.
   await tx.unsafe('set local idle_in_transaction_session_timeout = 0')
   try {
     await alone`set statement_timeout = 0`
@@ -202,18 +188,16 @@ async function runOutside(tx: Statements, alone: Sql, text: string): Promise<voi
   }
 }
 
-/** A migration as the database has it, or would get it. */
 export interface MigrationStatus {
   version: number
   file: string
   checksum: string | null
-  /** When it was applied; null when it is pending. */
   appliedAt: Date | null
-  /** `altered`: the program's file differs from the applied one. `unknown`: a newer program applied it. */
+  /** `altered`: the file differs from the applied one. `unknown`: a newer program applied it. */
   fault: 'altered' | 'unknown' | null
 }
 
-/** The applied migrations, and those that a start of this program would apply. Changes nothing. */
+/** Reads the applied and pending migrations. Changes nothing. */
 export async function readStatus(sql: Sql, folder: string): Promise<MigrationStatus[]> {
   const [table] = await sql`select to_regclass('schema_migration') is not null as exists`
   const applied = table?.exists
@@ -230,7 +214,7 @@ export async function readStatus(sql: Sql, folder: string): Promise<MigrationSta
   return [...done, ...waiting.map((row) => ({ ...row, appliedAt: null, fault: null }))]
 }
 
-/** The newest version that was applied to the database; 0 for none. */
+/** Returns the newest applied version; 0 for none. */
 export async function appliedVersion(sql: Pick<Sql, 'unsafe'>): Promise<number> {
   const [row] = await sql.unsafe<[{ version: number }]>(
     'select coalesce(max(version), 0) as version from schema_migration',

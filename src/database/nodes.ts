@@ -2,57 +2,47 @@ import type { Logger } from 'pino'
 import type { Statements } from './open.ts'
 import { connectionsOfProcess } from './pools.ts'
 
-// Whether the nodes of a Citus cluster are set as this service needs them.
-//
-// Each session on the coordinator keeps connections to each node, as many as `citus.max_cached_conns_per_worker` says
-// and the node has shards of one table. It waits for all of them, and idle sessions give none back. So when a node's
-// connections, or those that the coordinator may open to a node, are used up, some statements wait for ever, and the
-// rest go on.
+// Checks the settings of a Citus cluster's nodes. A session on the coordinator keeps connections to each node, up to
+// `citus.max_cached_conns_per_worker`, waits for all of them, and gives none back while idle. When a node's connections
+// are used up, some statements wait for ever.
 
-/** The settings that a node reports. */
 interface NodeSettings {
   maxConnections: number
-  /** How many of them are reserved for other users. */
   reserved: number
-  /** The limit of this user or of the database, whichever is lower; null for none. */
+  /** Says which limit is lower, this user's or the database's; null for none. */
   ownLimit: number | null
   walLevel: string
 }
 
 interface Node {
-  /** Its host and port. */
   place: string
   isCoordinator: boolean
-  /** Null when it does not answer, or has no connection left. */
+  /** Null if it doesn't respond or has no connection left. */
   settings: NodeSettings | null
 }
 
 export interface Cluster {
-  /** The coordinator first. */
   nodes: Node[]
-  /** Processes of the service that are connected to the coordinator, beside this one. */
+  /** Processes of the service on the coordinator, beside this one. */
   otherProcesses: number
-  /** The most connections to one node that a session on the coordinator keeps. */
   keptOfSession: number
-  /** The most connections that the coordinator opens to one node; null for no limit. */
+  /** Limits the coordinator's connections to one node; null for no limit. */
   openedToNode: number | null
-  /** The setting that limits `openedToNode`, as far as this user may see it. */
   openedBy: 'citus.max_shared_pool_size' | 'max_connections'
 }
 
-/** What is wrong with the nodes, and what to do about it: two clauses that make a sentence. */
 export interface NodeFault {
   what: string
   todo: string
 }
 
-/** Citus' own connections to a node: recovery, its look for deadlocks, a rebalance. */
+/** Citus itself needs these: recovery, deadlock detection, a rebalance. */
 const citusConnections = 10
 
-/** A process of the service with more connections than this serves requests; a command opens fewer. */
+/** A process with more connections than this serves requests; a command opens fewer. */
 const connectionsOfCommand = 4
 
-/** Reads what the nodes are set to. Needs no special right, and a new connection of each node. */
+/** Reads the nodes' settings. It needs no special right, and a new connection of each node. */
 export async function readCluster(sql: Statements): Promise<Cluster> {
   const [about] = await sql<[Omit<Cluster, 'nodes'>]>`
     select (
@@ -101,12 +91,10 @@ export async function readCluster(sql: Statements): Promise<Cluster> {
   return { ...about, nodes: [...nodes] }
 }
 
-/** The most connections to one node that so many processes of the service, and Citus itself, hold. */
 export function connectionsToNode({ keptOfSession }: Pick<Cluster, 'keptOfSession'>, processes: number): number {
   return processes * connectionsOfProcess * keptOfSession + citusConnections
 }
 
-/** The nodes that do not answer. */
 export function findAway({ nodes }: Cluster): NodeFault | undefined {
   const away = nodes.filter(({ settings }) => settings === null)
   if (away.length === 0) return undefined
@@ -116,11 +104,10 @@ export function findAway({ nodes }: Cluster): NodeFault | undefined {
   }
 }
 
-/** Why the connections of so many processes do not fit; undefined where they do. */
+/** Tells why the connections of so many processes don't fit; undefined if they do. */
 export function findTooFewConnections(cluster: Cluster, processes: number): NodeFault | undefined {
   const { nodes, openedToNode, openedBy, keptOfSession } = cluster
   const needed = connectionsToNode(cluster, processes)
-  /** The places for which the same change of a setting is needed, by that change. */
   const wanted = new Map<string, string[]>()
   const want = (setting: string, least: number, place: string, now: number) => {
     const key = `${setting} to ${least} or more on %s (now ${now})`
@@ -151,7 +138,6 @@ export function findTooFewConnections(cluster: Cluster, processes: number): Node
   }
 }
 
-/** The nodes from which no shard can be moved while it is written. */
 export function findNoRebalance({ nodes }: Cluster): NodeFault | undefined {
   const lacking = nodes.filter(({ settings }) => settings !== null && settings.walLevel !== 'logical')
   if (lacking.length === 0) return undefined
@@ -163,8 +149,8 @@ export function findNoRebalance({ nodes }: Cluster): NodeFault | undefined {
 }
 
 /**
- * Logs what is wrong with the nodes, for a service that starts with this many processes in addition to the running
- * ones. It does not refuse the start: with faulty nodes some operations fail, without the service all do.
+ * Logs what is wrong with the nodes, for a service that starts this many more processes. It refuses no start: with
+ * faulty nodes some operations fail, without the service all do.
  */
 export async function warnOfNodes(sql: Statements, processes: number, log: Pick<Logger, 'warn'>): Promise<void> {
   const cluster = await readCluster(sql)
@@ -172,10 +158,9 @@ export async function warnOfNodes(sql: Statements, processes: number, log: Pick<
   for (const fault of faults) if (fault !== undefined) log.warn(`${fault.what}; ${fault.todo}`)
 }
 
-/** Whether every node answers and accepts the connections of the running processes, at least those of this service. */
+/** Tells whether every node responds and has room for the running processes, at least this service's. */
 export async function areNodesFit(sql: Statements, processes: number): Promise<boolean> {
   const cluster = await readCluster(sql)
-  // This process is one of the running ones.
   const running = Math.max(processes, cluster.otherProcesses + 1)
   return findAway(cluster) === undefined && findTooFewConnections(cluster, running) === undefined
 }

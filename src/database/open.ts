@@ -6,50 +6,39 @@ import { readTls } from './tls.ts'
 import { type DatabasePlace, isSocket, readDatabaseUrl, writeAddress } from './url.ts'
 
 export type Sql = postgres.Sql
-/** A transaction or a pool: both run statements. */
 export type Statements = postgres.ISql
 
-// Opens a pool of connections (decision 0014).
-//
-// A pool is for one kind of work, and its settings are that work's: statements that reach rows by their keys may use no other
-// plan, routines keep theirs, pages are planned each time. A connection connects, is checked (its settings, and that its server
-// takes writes), serves, and ends; the driver opens another by itself.
-//
-// Never: a response that depends on defaults of a server, a database or a role; a pool that waits for ever for a silent server.
+// Opens pools (decision 0014). Each is for one kind of work: statements that find rows by keys may use no other plan,
+// routines keep their plans, pages are planned each time. No response may depend on defaults of a server, database or
+// role, and no pool waits for ever for a silent server.
 
-/** Where the database is: a URL, or the address that the embedded database reported when it started. */
+/** Names the database by URL, or by the embedded database's address. */
 export type Target = string | { host: string; port: number; user: string; password: string; database: string }
 
 export interface OpenOptions {
   target: Target
   connections: number
   statementTimeoutMs: number
-  /** Statements find rows by whole keys, and are planned each time: several indexes begin with the same column. */
   isByKeys?: boolean
   /**
-   * The pool runs the routines of the write path. Their plans are made once for a connection, possibly while the tables are
-   * empty, so only plans by keys are allowed.
+   * For routines, whose plans are made once per connection, possibly on empty tables: only plans by keys are allowed.
    */
   isWritePath?: boolean
-  /** Statements read pages. Their filters and their tables' sizes differ too much for a cached plan. */
   isPlannedEachTime?: boolean
-  /** Its tables are spread over a Citus cluster, which must see a statement's values to know the node that it is for. */
+  /** Set for a Citus cluster, which must see a statement's values to find its node. */
   isDistributed?: boolean
-  /** Connects to this host only, if the target names several. */
+  /** Connects to this host only. */
   address?: Address
-  /** Opens the connections in place of the driver, where the host must be found first. */
+  /** Finds the host and opens the connection. */
   socket?: () => Promise<Socket>
-  /** Called for each reply. Returns undefined if the reply can be trusted at once, else a promise of whether it can. */
+  /** Called for each reply. Returns undefined if it can be trusted, else a promise of whether it can. */
   doubt?: () => Promise<boolean> | undefined
 }
 
-/** Tells this process's connections from those of other processes on the same database. */
+/** Distinguishes this process's connections from those of other processes. */
 const applicationName = `forecourt ${hostname()} ${process.pid}`
 
-/**
- * Planner settings that leave only plans by keys. A plan that is made while a table is small or was never analyzed may
- * scan all of it, and a prepared statement keeps that plan when the table has grown.
- */
+/** Leaves only plans by keys. A prepared statement keeps a plan that was made for a small table and scans all of it. */
 const byKeySettings = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
@@ -57,10 +46,10 @@ const byKeySettings = {
   enable_material: 'off',
 }
 
-/** To plan the write path's statements each time would cost more than to run them. */
+/** Planning the write path's statements each time would cost more than running them. */
 export const writePathSettings = { plan_cache_mode: 'force_generic_plan', ...byKeySettings }
 
-/** Session settings whose defaults in a server, database or role could change an answer. */
+/** A server, database or role may have other defaults, which could change a response. */
 export const answerSettings = {
   default_transaction_isolation: 'read committed',
   DateStyle: 'ISO, YMD',
@@ -71,52 +60,44 @@ export const answerSettings = {
   bytea_output: 'hex',
   array_nulls: 'on',
   transform_null_equals: 'off',
-  // These are off by default. If a server sets them, requests that only waited would fail.
+  // If a server sets these, requests that only waited would fail.
   lock_timeout: '0',
   idle_session_timeout: '0',
 }
 
 /**
- * A statement takes no more than the processor of its own connection. Otherwise a count of ten million rows would take all
- * processors from the writes beside it, and a read's share is the time of its connection (decision 0014).
+ * A statement takes one processor. Otherwise a count of ten million rows would take all of them from the writes, and a
+ * read's share is its connection's time (decision 0014).
  */
 export const oneProcessorSettings = { jit: 'off', max_parallel_workers_per_gather: '0' }
 
-/** A statement as the driver keeps it. */
 export interface DriverQuery {
-  /** Asks the database to cancel a statement by the protocol's own request, which also works behind a pooler. */
+  /** Asks the database to cancel the statement with the protocol's own request, which also works behind a pooler. */
   canceller(query: DriverQuery): Promise<void>
 }
 
-/** A connection's state, which the patched driver shows. */
 export interface DriverConnection {
-  /** The running query; null when there is none. */
   readonly query: DriverQuery | null
-  /** Grows with every message that arrives from the database. */
+  /** Grows with every message from the database. */
   readonly heard: number
-  /**
-   * Closes the connection and rejects the queries that wait on it. Does nothing while the connection is still being
-   * opened.
-   */
+  /** Closes the connection and rejects its queries. Does nothing while the connection is being opened. */
   cut(error: Error): void
 }
 
-/** A pool's connections; none where the driver was installed without its patch. */
+/** Returns a pool's connections, which the patched driver shows; none without the patch. */
 export function connectionsOf(sql: Sql): readonly DriverConnection[] {
   return (sql as Sql & { connections?: DriverConnection[] }).connections ?? []
 }
 
-/** Opens a pool without the watch for silent connections. The first statement opens the first connection. */
+/** Opens a pool without the watch for silent connections. */
 export function openDatabase(options: OpenOptions): Sql {
   const settings: Settings = {
     max: options.connections,
-    // Types of arrays are not asked for at each connection: every array that we send or read is cast in the SQL, and
-    // a connection that is cut while the driver asks would end the process.
+    // We cast every array in SQL, and a connection that is cut while the driver asks for types would end the process.
     fetch_types: false,
     max_lifetime: null,
-    // Short, because a database that is back should be used at once; the driver's own default waits up to 20 s.
+    // A recovered database should be used soon; the driver's default waits up to 20 s.
     backoff: (retries) => Math.min(0.05 * 2 ** retries, 0.5),
-    // With several hosts, the next one may answer.
     connect_timeout: options.socket === undefined ? Math.max(1, Math.ceil(options.statementTimeoutMs / 1000)) : 2,
     onnotice: () => {},
     types: {
@@ -137,19 +118,18 @@ export function openDatabase(options: OpenOptions): Sql {
   }
   const { target, address, socket, doubt } = options
   const place = placeIn(target)
-  // A function finds the right one of several hosts; the driver must not try another.
+  // `socket` finds the primary, so the driver must not try another host.
   const addresses =
     address !== undefined ? [address] : socket === undefined ? place.addresses : place.addresses.slice(0, 1)
-  // The driver takes a function that makes connections, though its types don't say so.
+  // The driver takes such a function, though its types don't say so.
   const sql = openDriver(place, addresses, { ...settings, ...(socket === undefined ? {} : { socket }) })
-  // The patched driver calls it at each reply.
   if (doubt !== undefined) Object.assign(sql.options, { doubt })
   return sql
 }
 
 type Settings = postgres.Options<Record<string, postgres.PostgresType>>
 
-/** Opens one connection as `target` names it, for work that needs none of the service's settings. */
+/** Opens one connection without the service's settings. */
 export function openPlainly(target: Target): Sql {
   const place = placeIn(target)
   return openDriver(place, place.addresses, { max: 1, fetch_types: false, onnotice: () => {} })
@@ -172,14 +152,13 @@ function openDriver(place: DatabasePlace, addresses: readonly Address[], setting
     sslnegotiation: place.isDirectTls ? 'direct' : null,
     prepare: place.mayPrepare,
   }
-  // The driver takes lists of hosts and of ports, though its types don't say so.
+  // The driver takes lists of hosts and ports, though its types don't say so.
   return postgres(own as unknown as Settings)
 }
 
 /**
- * Takes the variables of other programs (`PGHOST`, `PGSSL`, `PGTARGETSESSIONATTRS` …) out of this process's environment. The
- * driver makes an option of each `PG…` that it is not given, of which some end the start and others change what a connection
- * does; not all of its options can be given so that it doesn't look.
+ * Removes `PGHOST`, `PGSSL` and the like from the environment. The driver makes an option of each `PG…` that it isn't
+ * given; some end the start, others change what a connection does.
  */
 function forgetVariables(): void {
   // biome-ignore lint/style/noProcessEnv: the driver reads it too.
@@ -194,17 +173,15 @@ function placeIn(target: Target): DatabasePlace {
   return { addresses: [{ host, port }], ...rest, ...plain }
 }
 
-/** The hosts that a target names; one of several is the primary. */
 export function addressesOf(target: Target): Address[] {
   return placeIn(target).addresses
 }
 
-/** The password that a target names; empty for none. */
 export function passwordOf(target: Target): string {
   return placeIn(target).password
 }
 
-/** The database's address for a log line: without the password. */
+/** Returns the address without the password, for a log line. */
 export function placeOf(target: Target): string {
   const { addresses, database } = placeIn(target)
   const hosts = addresses.map((one) => (isSocket(one) ? `${one.host}/.s.PGSQL.${one.port}` : writeAddress(one)))
@@ -212,9 +189,8 @@ export function placeOf(target: Target): string {
 }
 
 /**
- * Whether the database accepts writes: not if it is a standby, nor if an operator has made it read-only, nor while
- * commits wait for a synchronous standby that does not respond. The first two are found by a write and not by a
- * question: the connection of a refused write is closed, and the next connection may lead to another host.
+ * Tells whether the database accepts writes: not as a standby, not when read-only, not while commits wait for a silent
+ * standby. It tries a write because a refused one closes the connection, and the next may lead to another host.
  */
 export async function isWritable(sql: Sql): Promise<boolean> {
   try {
@@ -229,7 +205,6 @@ export async function isWritable(sql: Sql): Promise<boolean> {
   }
 }
 
-/** The number of this process's connections in each state. */
 export async function connectionStates(sql: Sql): Promise<Record<string, number>> {
   const states = await sql<{ state: string; count: number }[]>`
     select coalesce(state, 'starting') as state, count(*)::int as count from pg_stat_activity

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 
-/** Logs one line when repeated work begins to fail and one when it succeeds again, however often it is tried between. */
+/** Logs one line when repeated work starts to fail and one when it succeeds again. */
 export class OutageLog {
   private readonly log: Pick<Logger, 'info' | 'warn'>
   private readonly words: { failing: string; succeeding: string }

@@ -12,41 +12,31 @@ export interface PageQuery {
   pageNo?: number | null | ''
   pageSize?: number | null | ''
   cursor?: string | null | ''
-  /** The page's total is not counted. */
   isUncounted?: boolean
 }
 
-/** The order that a page query asks for. */
 export interface SortQuery<Name extends string> {
   sort?: Name | null | ''
   order?: 'asc' | 'desc' | null | ''
 }
 
-/** The columns of a total order, and the type that each is compared as; `isByCode` by code points, whatever the database's collation. */
+/** Makes a total order. `type` is how a column is compared; `isByCode` compares by code points in any collation. */
 export type PageKey = { column: string; type: 'text' | 'bigint' | 'timestamptz'; isByCode?: boolean }[]
 
 const byApplication: PageKey[number] = { column: 'app_id', type: 'text' }
-/** The key of rows whose ids ascend. */
 export const byId: PageKey = [{ column: 'id', type: 'bigint' }]
 
 export interface PageSource {
-  /** The operation that answers the page. It refuses cursors of other operations. */
+  /** Names the operation, which refuses the cursors of others. */
   operation: string
-  /** A select without order and limit. It must return the columns of `key`. */
   rows: PendingQuery<Row[]>
-  /**
-   * Another select of the same rows. A page of several applications uses it to read the rows that follow a cursor in
-   * the cursor's application.
-   */
+  /** Reads on in the cursor's application: another select of the same rows, for pages of several applications. */
   rowsOfOne?: PendingQuery<Row[]>
   key: PageKey
   newestFirst: boolean
-  /** Whether the rows belong to several applications: they are then ordered by `app_id` first, and must return it. */
+  /** Rows of several applications are ordered by `app_id` first, and must return it. */
   isAcross?: boolean
-  /**
-   * A select of at most one row for each row of the page, which it sees as `page`: columns that are shown, but neither
-   * filter nor order.
-   */
+  /** A select of at most one row per row of `page`: columns that neither filter nor order. */
   beside?: PendingQuery<Row[]>
 }
 
@@ -60,23 +50,17 @@ export interface PageOf<Item> {
   nextCursor: string | null
 }
 
-/** Which rows a page query asks for. */
 export interface PageRequest {
   pageSize: number
-  /** Null for a page by cursor. */
   pageNo: number | null
-  /** The number of rows to skip after the cursor. */
   offset: number
-  /** The key of the last row before the page, as texts; null for a page by number. */
+  /** The last key before the page, as texts; null for a page by number. */
   after: string[] | null
-  /** A digest of the page's query; a cursor is valid only for a query with the same digest. */
+  /** A digest of the query; a cursor is valid only for the same one. */
   asked: string
 }
 
-/**
- * Reads the members of a page query. Throws 10001 for a cursor of another operation or of other filters, for a cursor
- * together with a page number, and for a page that is too deep.
- */
+/** Reads a page query. Throws 10001 for another query's cursor, a cursor with a page number, and too deep a page. */
 export function readPageRequest(operation: string, query: PageQuery, key: PageKey): PageRequest {
   const pageSize = query.pageSize || 10
   const [cursor, pageNo] = [query.cursor || null, query.pageNo || null]
@@ -90,10 +74,7 @@ export function readPageRequest(operation: string, query: PageQuery, key: PageKe
   return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key, asked), asked }
 }
 
-/**
- * Reads the order that a query asks for; null for the page's own. Throws 10001 for a direction without a member to sort
- * by.
- */
+/** Reads the sort order; null for the page's own. Throws 10001 for `order` without `sort`. */
 export function readSort<Name extends string>(query: SortQuery<Name>): Sort<Name> | null {
   const by = given(query.sort) as Name | null
   const order = given(query.order)
@@ -103,7 +84,7 @@ export function readSort<Name extends string>(query: SortQuery<Name>): Sort<Name
   throw invalidRequest([{ field: 'order', reason }])
 }
 
-/** Returns a digest of the operation and its query without the page: a cursor is valid only for the same digest. */
+/** Returns a digest of the operation and its query without the page. */
 function askedOf(
   operation: string,
   { pageNo: _, pageSize: __, cursor: ___, isUncounted: ____, ...filter }: PageQuery,
@@ -114,9 +95,8 @@ function askedOf(
 }
 
 /**
- * Makes the response of a page operation. `rows` holds one row more than the page when another page follows; each row
- * has its key in `page_key`, the JSON text of a list of texts. A total above the limit is given as the limit plus one.
- * `walkedTo` is the key after which the next page begins, if the read stopped before it knew whether there is one.
+ * Makes a page's response. An extra row in `rows` means that another page follows; `page_key` is a row's key, as JSON.
+ * A total above the limit becomes the limit plus one. `walkedTo` is the key to go on after, if the read stopped early.
  */
 export function toPage<Item>(
   { pageSize, pageNo, asked }: PageRequest,
@@ -142,7 +122,7 @@ export function toPage<Item>(
   }
 }
 
-/** Reads one page, by number or by cursor. `query` is the whole query. Throws 10001 as `readPageRequest` does. */
+/** Reads one page by number or cursor. `query` is the whole query. Throws 10001 as `readPageRequest` does. */
 export async function readPage<Item>(
   sql: Sql,
   source: PageSource,
@@ -154,17 +134,13 @@ export async function readPage<Item>(
   if (query.isUncounted)
     return toPage(request, await readByIndexOrder(sql, (tx) => rowsOf(readRows(tx, source, request))), 0, show)
   const rows = await rowsOf(readRows(sql, source, request))
-  // On the last page by number the total is known, so a search that finds little needs no second scan.
+  // On the last page the total is known, so a search that finds little needs no second scan.
   const isLast = request.after === null && rows.length <= request.pageSize && (rows.length > 0 || request.offset === 0)
   const counted = isLast ? request.offset + rows.length : await countRows(sql, source)
   return toPage(request, rows, counted, show)
 }
 
-/**
- * Reads one page in an order that no index has: sorts the keys of all matching rows, and then looks up the rows of the
- * page. The rows have `app_id` and `id`, which names them. `query` is the whole query. Throws 10001 as
- * `readPageRequest` does.
- */
+/** Sorts all matching keys, then looks up the page's rows by `app_id` and `id`. Throws as `readPage` does. */
 export async function readSortedPage<Item>(
   sql: Sql,
   source: PageSource,
@@ -199,7 +175,7 @@ export async function readSortedPage<Item>(
   )
 }
 
-/** Runs a read in a transaction of its own whose statements the planner plans by the order of an index. */
+/** Runs a read in its own transaction, planned by the order of an index. */
 export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promise<Rows>): Promise<Rows> {
   return transaction(sql, async (tx) => {
     await planByIndexOrder(tx)
@@ -208,9 +184,8 @@ export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promi
 }
 
 /**
- * Makes the planner read by the order of an index in this transaction, and look up other tables row by row. The
- * planner knows tables only as they were last analyzed, and could otherwise decide to sort or join all rows that follow
- * the page.
+ * Makes the planner read by the order of an index and look up other tables row by row. With old statistics, it could
+ * otherwise sort or join all rows after the page.
  */
 export async function planByIndexOrder(tx: Statements): Promise<void> {
   await tx`
@@ -220,10 +195,7 @@ export async function planByIndexOrder(tx: Statements): Promise<void> {
       set_config('enable_nestloop', 'on', true)`
 }
 
-/**
- * Has the statements of a transaction planned so that a join reads each of its tables once. Without statistics the
- * planner would look up row by row, which costs ten times as much for a large table.
- */
+/** Makes the planner read each table of a join once; looking up row by row costs ten times as much. */
 export async function planByHash(tx: Statements): Promise<void> {
   await tx`
     select set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),
@@ -232,18 +204,15 @@ export async function planByHash(tx: Statements): Promise<void> {
       set_config('work_mem', '32MB', true)`
 }
 
-/** Has the statements of a transaction sort many keys in memory. */
 async function planBySort(tx: Statements): Promise<void> {
   await tx`select set_config('work_mem', '32MB', true)`
 }
 
-/** Reads the rows of a page and one row more, if there is one. */
 async function readRows(sql: Statements, source: PageSource, { after, offset, pageSize }: PageRequest): Promise<Row[]> {
   const limit = pageSize + 1
   if (after === null) return readRange(sql, source, sql``, limit, offset)
   if (!source.isAcross) return readRange(sql, source, sql`where ${isBehind(sql, source, after)}`, limit)
-  // Ascending by application and descending within it: no index has that order, but each of the two ranges is in an
-  // index.
+  // No index ascends by application and descends within it, but each of the two ranges is in an index.
   const [appId = '', ...values] = after
   const own = sql`where page.app_id = ${appId} and ${isBehind(sql, source, values)}`
   const rows = await readRange(sql, { ...source, rows: source.rowsOfOne ?? source.rows }, own, limit)
@@ -262,7 +231,6 @@ function readRange(sql: Statements, source: PageSource, where: PendingQuery<Row[
     select page.*, beside.* from (${range}) as page left join lateral (${beside}) as beside on true ${orderSql}`
 }
 
-/** SQL: the order of a page, and the key of a row as the JSON text of a list of texts. */
 function orderOf(sql: Statements, { key, newestFirst, isAcross }: PageSource) {
   const first = isAcross ? ['page.app_id'] : []
   const order = [...first, ...key.map((one) => `${columnSql(one)} ${newestFirst ? 'desc' : 'asc'}`)]
@@ -281,17 +249,14 @@ async function countRows(sql: Statements, { rows }: PageSource): Promise<number>
   return counted.total
 }
 
-/**
- * The SQL that makes upper and lower case equal in a text. Most searched texts have no letters beyond ASCII that have
- * two cases; for these the byte-wise collation is several times as fast.
- */
+/** Returns SQL that ignores case. Without letters beyond ASCII, the byte-wise collation is several times as fast. */
 export function folded(expression: string, soughtFor: string): string {
   const letters = [...soughtFor].filter((letter) => letter > '\x7f')
   const hasCases = letters.some((letter) => letter.toLowerCase() !== letter.toUpperCase())
   return hasCases ? `lower(${expression})` : `lower(${expression} collate "C")`
 }
 
-/** The condition on the applications of a page; null for every application. */
+/** Returns the condition on a page's applications; null means all. */
 export function ofApplications(sql: Statements, appIds: readonly string[] | null) {
   if (appIds === null) return sql`true`
   const [appId, ...others] = appIds
@@ -299,7 +264,7 @@ export function ofApplications(sql: Statements, appIds: readonly string[] | null
   return others.length === 0 ? sql`app_id = ${appId}` : sql`app_id in ${sql(appIds)}`
 }
 
-/** A forged cursor can have the right shape and an impossible date, which the database rejects (class 22). */
+/** Refuses a forged cursor, whose impossible date the database rejects (class 22). */
 export async function rowsOf(query: Promise<Row[]>): Promise<Row[]> {
   try {
     return await query
@@ -322,7 +287,6 @@ const fitsType = {
   timestamptz: /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d){0,2}$/,
 }
 
-/** Returns the values of a cursor that was made for this query and has the right shape. */
 function readCursor(cursor: string, key: PageKey, asked: string): string[] {
   const [belongsTo, ...values] = parseCursor(cursor) ?? []
   if (belongsTo !== asked || values.length !== key.length) throw foreignCursor()
@@ -335,7 +299,7 @@ function parseCursor(cursor: string): string[] | undefined {
   try {
     const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(values)) return undefined
-    // NUL cannot be stored, so no key holds one.
+    // NUL can't be stored, so no key holds it.
     return values.every((value) => typeof value === 'string' && !value.includes('\0')) ? values : undefined
   } catch {
     return undefined

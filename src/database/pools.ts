@@ -1,6 +1,6 @@
 import { limits } from '../vocabulary/limits.ts'
 
-/** Connections by pool in each process that serves (decision 0014); reads have connections of their own in addition. */
+/** Connections by pool in each worker (decision 0014). Reads have more of their own. */
 export const poolSizes = {
   access: 2,
   control: 3,
@@ -14,5 +14,5 @@ export const poolSizes = {
   background: 3,
 }
 
-/** The most connections that a serving process opens to one host. */
+/** Limits a worker's connections to one host. */
 export const connectionsOfProcess = Object.values(poolSizes).reduce((sum, size) => sum + size, limits.readsAtOnce)

@@ -6,48 +6,35 @@ import type { Database } from './database.ts'
 import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 
 /**
- * The time that a read holds its connection is its cost to its owner; the part above `shortReadMs` counts this many
- * times. So while others read too, an owner that reads without a pause gets a quarter of one connection's time for long
- * reads, and all of it for short ones, over any number of connections.
+ * The part of a read above `shortReadMs` counts this many times. While others read too, an owner gets a quarter of one
+ * connection's time for long reads, and all of it for short ones.
  */
 const longTimes = 4
-/**
- * How far ahead of its share an owner may get, as cost: one second of long reads. Beyond half of this its reads run one
- * at a time.
- */
+/** How far ahead of its share an owner may get: one second of long reads. Beyond half, its reads run one at a time. */
 const aheadMs = 1000 * longTimes
-/** The longest rest before an owner's next read. Because of it, reads of over 300 ms get more than a quarter. */
+/** Limits the rest before an owner's next read, so reads of over 300 ms get more than a quarter. */
 const mostRestMs = 1000
-/** How soon the next cancel follows, if a read has gone on to its next statement. */
+/** A read may go on to its next statement, which needs another cancel. */
 const endAgainMs = 20
-/** How often idle owners are looked for. */
 const sweepAfterMs = 5_000
 
-/** A connection for one read at a time, so that a cancel never reaches another read's statement. */
+/** One read at a time, so that a cancel never reaches another read's statement. */
 interface Slot {
   sql: Sql
   connection: DriverConnection | undefined
 }
 
-/** The application or operator whose reads these are. */
 interface Owner {
   running: number
-  /** When the cost of the owner's reads so far is paid, by this process's monotonic clock. */
+  /** When the cost of its reads so far is paid, by the monotonic clock. */
   dueAt: number
-  /** Calls for the owner's next read at that time. */
   timer: ReturnType<typeof setTimeout> | undefined
   waiting: Set<(slot: Slot) => void>
 }
 
 /**
- * Gives reads their connections (decision 0014). An owner has at most two at once, and owners take turns, so that one
- * owner's long searches do not block the others.
- *
- * A read waits in its owner's queue, runs on a slot and ends; then its owner rests for as long as the reads have cost.
- * A read whose request has ended leaves the queue, or is cancelled in the database.
- *
- * Never: a cancel that reaches another read's statement (a slot runs one read at a time); a rest while no one else
- * reads.
+ * Gives reads their connections (decision 0014). An owner has at most two at once and, while others read, rests for as
+ * long as its reads have cost, so that its long searches don't block them.
  */
 export class Reads {
   private readonly free: Slot[]
@@ -56,7 +43,7 @@ export class Reads {
   private sweep: ReturnType<typeof setTimeout> | undefined
   private readonly company: Company
 
-  /** `company` says who makes requests, also such as do not read: an owner without others needs no rests. */
+  /** `company` knows who makes requests, even without reads: a lone owner needs no rests. */
   constructor(database: Database, company: Company) {
     this.company = company
     this.free = Array.from({ length: limits.readsAtOnce }, () => {
@@ -65,14 +52,13 @@ export class Reads {
     })
   }
 
-  /** The number of reads that wait for a connection. */
   get waiting(): number {
     let count = 0
     for (const { waiting } of this.queue) count += waiting.size
     return count
   }
 
-  /** Runs a read on a slot. Throws 10007 when too many reads of the owner wait, 50003 when its request has ended. */
+  /** Runs a read. Throws 10007 when too many of the owner's reads wait, 50003 when its request has ended. */
   async run<Answer>(name: string, signal: AbortSignal, read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     if (signal.aborted) throw unavailable()
     const owner = this.ownerOf(name)
@@ -145,15 +131,12 @@ export class Reads {
       }
       owner.waiting.add(go)
       this.queue.add(owner)
-      // The listener is removed when the read begins, because an export uses one signal for all of its reads.
+      // An export uses one signal for all of its reads, so the listener must go when the read starts.
       signal.addEventListener('abort', leave, { once: true })
     })
   }
 
-  /**
-   * Removes each owner that has neither cost left nor a waiting read. An owner that only pauses between two reads still
-   * has cost, and stays.
-   */
+  /** Removes owners without cost or waiting reads. One that only pauses between reads still has cost. */
   private forgetIdle(): void {
     const newSince = performance.now() - aheadMs
     for (const [name, { running, waiting, dueAt }] of this.owners) {
@@ -175,7 +158,7 @@ export class Reads {
     }
   }
 
-  /** Cancels the statements of a read, one after the other, until the read has ended and its connection is idle. */
+  /** Cancels a read's statements one after the other, until its connection is idle. */
   private async end({ connection }: Slot, isDone: () => boolean): Promise<void> {
     if (connection === undefined) return
     while (!isDone() || connection.query !== null) {

@@ -5,19 +5,17 @@ import { type Sql, type Statements, writePathSettings } from './open.ts'
 import { transaction } from './transaction.ts'
 
 /**
- * SQL of the write path that the database stores as a function. One call is one round trip and one transaction, and
- * each statement in it sees what was committed before the statement began; so after a lock it sees what the lock's last
- * holder wrote. The store that uses the routine holds its text. Its name has a digest of the text, so that processes of
- * two versions can share a database during an upgrade.
+ * SQL of the write path, stored as a function: one call is one round trip and one transaction. After a lock, it sees
+ * what the lock's last holder wrote. Its name has a digest of the text, so that two versions can share a database
+ * during an upgrade.
  */
 export interface Routine {
   name: string
-  /** The SQL that creates the function. */
   definition: string
   call: string
 }
 
-/** Declares a routine: its parameters in order, the columns of its result, its variables and its PL/pgSQL body. */
+/** Declares a routine: parameters in order, result columns, variables and PL/pgSQL body. */
 export function routine(
   name: string,
   parameters: Record<string, string>,
@@ -26,7 +24,7 @@ export function routine(
   body: string,
 ): Routine {
   const list = Object.entries(parameters).map(([parameter, type]) => `${parameter} ${type}`)
-  // A session behind a pooler may lack the settings that the service asked for.
+  // Behind a pooler, a session may lack the service's settings.
   const settings = Object.entries(writePathSettings).map(([name, value]) => `set ${name} = ${value}`)
   const text = `(
   ${list.join(',\n  ')}
@@ -47,7 +45,7 @@ $routine$`
   }
 }
 
-/** Creates missing routines, drops those unused for two days. Two processes may do so at once. */
+/** Creates missing routines and drops those unused for two days. Two processes may do so at once. */
 export async function installRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   await transaction(sql, async (tx) => {
     await takeLock(tx, 'install routines')
@@ -55,7 +53,7 @@ export async function installRoutines(sql: Sql, routines: readonly Routine[]): P
     for (const { name, definition } of routines) {
       const [known] = await tx`select from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
       if (isDistributed) {
-        // Also one that was created before the tables were distributed. Citus needs a statement's values to find its node.
+        // Also for one created before distribution. Citus needs a statement's values to find its node.
         await tx.unsafe(
           definition.replace('create', 'create or replace').replaceAll(joined, 'v_app').replaceAll(`d.${atPlace}`, ''),
         )
@@ -71,9 +69,7 @@ export async function installRoutines(sql: Sql, routines: readonly Routine[]): P
   })
 }
 
-/**
- * Records once an hour that this process uses its routines. A process that could not for two days creates them again.
- */
+/** Records once an hour that this process uses its routines. Creates them again if they were dropped. */
 export async function keepRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   const names = textArray(routines.map(({ name }) => name))
   const mine = 'name = any($1::text[])'
@@ -88,13 +84,13 @@ const joined = 'k.app_id /* v_app */'
 const atPlace = 'ctid = k.place and '
 
 /**
- * SQL: joins a table to rows `k` of the application `v_app`, beside the rest of the key. Names the application by the
- * rows: by a constant, a plan that was made while the table was empty would read the whole application. On a cluster the
- * constant tells the node, and statements are planned each time.
+ * SQL: joins a table to rows `k` of application `v_app`. It names the application by the rows: with a constant, a plan
+ * made on an empty table would read the whole application. A cluster needs the constant to find the node, and plans
+ * each time.
  */
 export const isOfRowsSql = (table: string) => `${table}.app_id = ${joined}`
 
-/** SQL: the same for devices `d`, by the place (`ctid`) that this very statement has read, which Citus does not take. */
+/** SQL: the same for devices `d`, by the place (`ctid`) that this very statement has read. Citus doesn't take it. */
 export const isAtPlaceSql = `d.${atPlace}${isOfRowsSql('d')}`
 
 export function callRoutine<Row extends object>(
@@ -105,7 +101,7 @@ export function callRoutine<Row extends object>(
   return sql.unsafe<Row[]>(call, values, { prepare: true })
 }
 
-/** Writes values as a PostgreSQL array; for parameters that are cast to `text[]`. */
+/** Writes a PostgreSQL array, for parameters that are cast to `text[]`. */
 export function textArray(values: readonly (string | number | null)[]): string {
   // Nearly always true, and several times as fast.
   if (!values.includes(null) && !/["\\]/.test(values.join(' ')))
@@ -115,7 +111,7 @@ export function textArray(values: readonly (string | number | null)[]): string {
 
 const escaped = (text: string) => text.replace(/["\\]/g, '\\$&')
 
-/** SQL: the rows of a JSON parameter, an array of objects with members of these names and types, as `i`. */
+/** SQL: the rows of a JSON array of objects, as `i`. */
 export function jsonRows<Members extends object>(
   parameter: string,
   columns: Partial<Record<keyof Members & string, string>>,
@@ -123,13 +119,12 @@ export function jsonRows<Members extends object>(
   return `json_to_recordset(${parameter}) as i (${columnList(columns)})`
 }
 
-/** SQL: records from JSON texts joined by line feeds, which no JSON text holds; a JSON array costs three times more. */
+/** SQL: records from JSON texts joined by line feeds, which none of them holds; a JSON array costs three times more. */
 export const recordsOf = (parameter: string) => `string_to_array(${parameter}, E'\n')`
 
 /**
- * SQL: rows of which each column is an array of the routine's, as `i`, numbered by `n` from 1; there are as many as the
- * first array has elements. The elements are read by number, because `unnest` puts those of each array into a table of
- * its own first. So each column must name a parameter or a variable: an expression would be evaluated for each row.
+ * SQL: rows `i`, numbered by `n`, each column from an array of the first one's length. `unnest` would copy each array
+ * into a table first. Each column must name a parameter or variable: an expression would be evaluated per row.
  */
 export function arrayRows(columns: Record<string, string>): string {
   const [first] = Object.values(columns)

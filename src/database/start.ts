@@ -8,29 +8,23 @@ import { placeOf, type Sql, type Target } from './open.ts'
 
 export interface WaitOptions {
   target: Target
-  /** 0 to try once. */
+  /** 0 means one attempt. */
   seconds: number
   log: Logger
-  /** Ends the wait immediately. */
   signal: AbortSignal
 }
 
 const lookEveryMs = 250
-/** An attempt without an answer ends after this, or when the wait is over. */
 const lookMs = 10_000
 /** A smaller difference between the clocks does no harm. */
 const clockMs = 5_000
 
-/** Why the database cannot be used, and whether it may recover by itself. */
 interface Fault {
   reason: string
   mayPass: boolean
 }
 
-/**
- * Waits until the database can be used: until it is up and, of several hosts, one is the primary. A fault that waiting
- * does not mend (a wrong password, a database that does not exist, an old version) is thrown at once.
- */
+/** Waits until the database is up and a host is the primary. Throws immediately if waiting can't help. */
 export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }: WaitOptions): Promise<void> {
   const end = performance.now() + seconds * 1000
   const place = placeOf(target)
@@ -39,7 +33,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
     if (!isTold) log.warn({ place, reason, seconds }, 'database not available yet; retrying')
     isTold = true
   }
-  // A host that has vanished sends nothing, so the driver fails only after its own timeout.
+  // A vanished host sends nothing, so the driver fails only after its own timeout.
   const telling = setTimeout(tell, 1000, 'no answer')
   try {
     for (;;) {
@@ -92,7 +86,7 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
   return undefined
 }
 
-/** A pooler may drop the settings that a client asks for; without them some answers would silently be different. */
+/** A pooler may drop a client's settings, and then some responses would silently differ. */
 async function requireSettings(sql: Sql): Promise<void> {
   const { application_name: _, ...asked } = sql.options.connection
   const missing = await sql<{ role: string; name: string; value: string }[]>`
@@ -114,17 +108,14 @@ function explainFailure(error: Error & { code?: string }): Fault {
 
 export interface SchemaOptions {
   target: Target
-  /** Opens a pool of one connection. */
   openAlone: () => Sql
   migrationsFolder: string
-  /** Installs what the schema needs besides its tables. */
   install: () => Promise<void>
   log: Pick<Logger, 'info'>
-  /** The version to migrate to; by default the newest that this program knows. */
+  /** It is by default the newest version that this program knows. */
   upTo?: number
 }
 
-/** Brings the schema up to this program's version. */
 export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<void> {
   try {
     await migrate(sql, options.openAlone, options.migrationsFolder, options.log, options.upTo)
@@ -141,19 +132,18 @@ export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<v
   }
 }
 
-/** Why the service cannot use a database, and the statement that corrects it. */
 export interface Remedy {
   what: string
   statement: string
 }
 
-/** Throws where transactions of this database or user are read-only: each write would fail. */
+/** Throws if transactions of this database or user are read-only. */
 export async function requireWrites(sql: Sql): Promise<void> {
   const readOnly = await findReadOnly(sql)
   if (readOnly !== undefined) throw new UserError(`${readOnly.what}: ${readOnly.statement}.`)
 }
 
-/** Undefined where transactions may write. */
+/** Returns undefined if transactions may write. */
 export async function findReadOnly(sql: Sql): Promise<Remedy | undefined> {
   const [row] = await sql`
     select quote_ident(current_database()) as database, quote_ident(current_user) as name
@@ -165,15 +155,13 @@ export async function findReadOnly(sql: Sql): Promise<Remedy | undefined> {
   }
 }
 
-/** Throws where the database has no tables of Forecourt: it may be the wrong database. */
+/** Throws if the database has no tables of Forecourt, since it may be the wrong one. */
 export async function requireForecourt(sql: Sql, target: Target): Promise<void> {
   const [row] = await sql`select to_regclass('schema_migration') as found`
   if (row?.found === null) throw new UserError(`No Forecourt database found in ${placeOf(target)}.`)
 }
 
-/**
- * The right that the user lacks, with the statement that grants it; undefined if none of the usual rights is missing.
- */
+/** Returns the right that the user lacks, with the statement that grants it; undefined if no usual right is missing. */
 export async function findMissingRight(sql: Sql): Promise<Remedy | undefined> {
   const [row] = await sql`
     select quote_ident(current_user) as name, quote_ident(current_database()) as database,

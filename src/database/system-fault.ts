@@ -7,10 +7,7 @@ interface SystemFault {
   message: string
 }
 
-/**
- * Turns a system error (a code `E…`, of the file system or of the start of a process) into one clear sentence. Any other
- * error is returned as it is.
- */
+/** Explains a system error (`E…`, of files or starting processes) in one sentence. Returns others unchanged. */
 export function explainFault(fault: unknown, folder: string): unknown {
   if (fault instanceof UserError || !(fault instanceof Error)) return fault
   const { code, path, syscall, message }: SystemFault = fault
@@ -27,7 +24,6 @@ export function explainFault(fault: unknown, folder: string): unknown {
   return new UserError(`Can’t use the data folder ${folder}: ${message}.`)
 }
 
-/** The same sentence wherever the disk is full: for the service's own files, for initdb and for the server. */
 export function diskFull(place: string): UserError {
   return new UserError(`The disk that holds ${place} is full.`)
 }

@@ -3,16 +3,10 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import { UserError } from '../runtime/user-error.ts'
 
-/**
- * The driver's `ssl` option. With a word, the driver does not verify the server; with an object, it verifies as the
- * object says.
- */
+/** With a word, the driver does not verify the server. */
 export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions
 
-/**
- * Reads `sslmode` and `sslrootcert` of a URL as libpq does: the driver would not read the file. Undefined when the URL has
- * neither.
- */
+/** Reads `sslmode` and `sslrootcert` as libpq does; the driver wouldn't read the file. Undefined without either. */
 export function readTls(mode: string | undefined, file: string | undefined): Tls | undefined {
   const ca = file === undefined || file === 'system' ? {} : { ca: readCertificates(file) }
   switch (mode ?? (file === undefined ? undefined : 'verify-full')) {
@@ -21,7 +15,7 @@ export function readTls(mode: string | undefined, file: string | undefined): Tls
     case 'disable':
       return false
     case 'require':
-      // A root certificate in the URL is there to be verified against.
+      // A root certificate is there to be verified against.
       return file === undefined ? 'require' : { ...ca, checkServerIdentity: () => undefined }
     case 'allow':
     case 'prefer':

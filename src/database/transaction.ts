@@ -4,10 +4,7 @@ import { isConnectionLost } from './failures.ts'
 import type { Sql, Statements } from './open.ts'
 import type { Pending } from './pending.ts'
 
-/**
- * Waits for statements that were sent without waiting for each other. Throws the error of the first that failed, by which
- * those after it failed.
- */
+/** Waits for statements that were sent together. Throws the first error, which made the later ones fail. */
 export async function inOneFlight<Sent extends readonly unknown[]>(
   sent: readonly [...Sent],
 ): Promise<{ -readonly [At in keyof Sent]: Awaited<Sent[At]> }> {
@@ -17,11 +14,8 @@ export async function inOneFlight<Sent extends readonly unknown[]>(
 }
 
 /**
- * Runs statements in one transaction, and rolls it back when they throw. For a request that is over once there is a
- * connection nothing runs: throws 50003.
- *
- * When the connection is lost, the driver rejects by itself as soon as it notices, and the database has rolled the
- * transaction back. The error must not reach the driver earlier: the driver would write a rollback to the closed
+ * Runs statements in one transaction. Throws 50003 if the request is over before there is a connection. After a lost
+ * connection, the error must not reach the driver before it notices by itself: it would write a rollback to the closed
  * connection, which ends the process.
  */
 export async function transaction<Answer>(

@@ -1,16 +1,15 @@
 import { editsBetween, nearestOf } from '../runtime/nearest.ts'
 import { UserError } from '../runtime/user-error.ts'
 
-// The parameters of DATABASE_URL that libpq, drivers and poolers of other languages know. None is sent to the server: what a
-// session is set to decides what is stored and answered.
+// Parameters of DATABASE_URL that libpq, drivers and poolers know. None is sent to the server, because session settings
+// decide what is stored and returned.
 
-/** How a database is reached, as far as its URL says. */
 export interface UrlOptions {
   sslmode: string | undefined
   sslrootcert: string | undefined
-  /** Whether TLS begins without asking the server first (`sslnegotiation=direct`). */
+  /** Set by `sslnegotiation=direct`: TLS begins without asking the server first. */
   isDirectTls: boolean
-  /** Whether statements may be prepared, which some poolers don't forward. */
+  /** Some poolers don't forward prepared statements. */
   mayPrepare: boolean
 }
 
@@ -23,7 +22,6 @@ interface Parameters {
 
 const sslmodes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
 
-/** What a parameter may say, where it could ask for something else than what Forecourt does. */
 const onlyThese: Record<string, { values: RegExp; instead: string }> = {
   sslmode: { values: new RegExp(`^(${sslmodes.join('|')})$`), instead: `must be one of ${sslmodes.join(', ')}` },
   ssl: { values: /^(true|false|1|0)$/i, instead: 'must be true or false; sslmode says more' },
@@ -63,7 +61,7 @@ const onlyThese: Record<string, { values: RegExp; instead: string }> = {
   options: { values: /^\s*$/, instead: 'must be empty: settings of the session are set for the role in the database' },
 }
 
-/** Forecourt decides these by itself: how long it waits, how many connections it opens, and what they are called. */
+/** Forecourt decides these itself: waits, numbers of connections and their names. */
 const withoutEffect = [
   ...['application_name', 'fallback_application_name', 'connect_timeout', 'login_timeout', 'socket_timeout'],
   ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count', 'tcp_keep_alive', 'tcp_user_timeout'],
@@ -84,17 +82,16 @@ const withoutEffect = [
 ]
 const ofPlace: readonly string[] = ['host', 'port', 'user', 'password', 'dbname'] satisfies PlaceParameter[]
 const known = [...ofPlace, 'sslrootcert', ...Object.keys(onlyThese), ...withoutEffect]
-/** JDBC and .NET write the same names as `connectTimeout`; people also as `SSLMode`. */
+/** JDBC and .NET write `connectTimeout`, people also `SSLMode`. */
 const canonical = (name: string) => name.toLowerCase().replaceAll(/[_ -]/g, '')
 const byCanonical = new Map(known.map((name) => [canonical(name), name]))
 const other: Record<string, string> = { username: 'user', database: 'dbname' }
 
-/** A refusal of the URL, put after its name. */
 export function refuse(fault: string): never {
   throw new UserError(`DATABASE_URL ${fault}.`)
 }
 
-/** Decodes `%20` and the like. A `+` stays what it is, as in libpq. */
+/** Decodes `%20` and the like. A `+` stays, as in libpq. */
 export function decode(text: string): string {
   let decoded: string
   try {
@@ -106,7 +103,7 @@ export function decode(text: string): string {
   return decoded
 }
 
-/** Reads the query of the URL. Throws a `UserError` for a parameter that is unknown, or that asks for what is not done. */
+/** Reads the URL's query. Throws `UserError` for an unknown parameter or one that asks for something not done. */
 export function readParameters(query: string): Parameters {
   const given = new Map<string, string>()
   for (const part of query.split('&')) {

@@ -3,14 +3,12 @@ import { userInfo } from 'node:os'
 import type { Address } from './hosts.ts'
 import { decode, readParameters, refuse, type UrlOptions } from './url-parameters.ts'
 
-// DATABASE_URL, as libpq and the clients of other languages write it. Nothing of it reaches the driver unread: the driver would
-// leave a name encoded, send a parameter that it doesn't know to the server as a setting, and repeat the password in its errors.
-//
-// Never: a message with a part of the URL that could be a part of the password.
+// Reads DATABASE_URL as libpq and other clients write it. The driver must not get it unread: it would leave names
+// encoded, send unknown parameters to the server, and repeat the password in errors. No message may show a part that
+// could be the password's.
 
-/** Where a database is and how it is reached. */
 export interface DatabasePlace extends UrlOptions {
-  /** One or more; of a socket, its folder. */
+  /** A socket's address is its folder. */
   addresses: Address[]
   user: string
   password: string
@@ -19,7 +17,7 @@ export interface DatabasePlace extends UrlOptions {
 
 const example = 'postgres://user:password@host:5432/database'
 
-/** Reads a URL of a database. Throws a `UserError` of one sentence, without a secret. */
+/** Reads a database URL. Throws `UserError` with one sentence, without a secret. */
 export function readDatabaseUrl(text: string): DatabasePlace {
   const url = withoutQuotes(text.trim())
   // As SQLAlchemy (postgresql+psycopg) and JDBC write it.
@@ -38,13 +36,13 @@ export function readDatabaseUrl(text: string): DatabasePlace {
     addresses: readAddresses(hosts, place.host, place.port),
     user: name,
     password: place.password ?? credentials?.password ?? '',
-    // As in libpq, the database is by default named as its user.
+    // As in libpq, the database is by default named like its user.
     database: database === '' ? name : database,
     ...parameters.options,
   }
 }
 
-/** An address as it is written: an IPv6 address in brackets. */
+/** Writes an address; IPv6 in brackets. */
 export function writeAddress({ host, port }: Address): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`
 }
@@ -56,7 +54,7 @@ function withoutQuotes(text: string): string {
 function split(rest: string): { authority: string; path: string; query: string } {
   const [, authority = '', path = '', query = ''] = /^([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(rest) ?? []
   const beyond = path + query
-  // An @ here comes from a password that holds a / or ?: what stands before it must not be taken for a host.
+  // This @ comes from a password with a / or ?, so what stands before it is no host.
   if (beyond.includes('@'))
     refuse('must have each "/", "?", "#" and "@" of its password and names written as %2F, %3F, %23 and %40')
   if (beyond.includes('#')) refuse('holds a "#", which must be written as %23')
@@ -68,7 +66,7 @@ function splitAuthority(authority: string): {
   credentials: { user: string; password: string } | undefined
   hosts: string
 } {
-  // A host holds no @: all but the last are the password's.
+  // A host holds no @: all but the last belong to the password.
   const at = authority.lastIndexOf('@')
   if (at === -1) return { credentials: undefined, hosts: authority }
   const credentials = authority.slice(0, at)
@@ -78,7 +76,7 @@ function splitAuthority(authority: string): {
   return { credentials: { user: decode(user), password: decode(password) }, hosts: authority.slice(at + 1) }
 }
 
-/** The hosts of the URL, or those of the parameters `host` and `port`, which come before. */
+/** Reads the hosts; the parameters `host` and `port` take precedence. */
 function readAddresses(hosts: string, host: string | undefined, port: string | undefined): Address[] {
   const written = hosts === '' ? [] : hosts.split(',').map(readHost)
   const named =
@@ -95,7 +93,6 @@ function readAddresses(hosts: string, host: string | undefined, port: string | u
   return addresses
 }
 
-/** Whether the host is the folder of a socket. */
 export const isSocket = ({ host }: Pick<Address, 'host'>) => host.startsWith('/')
 
 function readHost(written: string): { host: string; port: number | undefined } {

@@ -5,36 +5,27 @@ import { hasAnswer, type RequestKey } from './idempotency.ts'
 import type { Sql, Statements } from './open.ts'
 import { textArray } from './routine.ts'
 
-// What applications and accounts leave behind beside sites, devices and rules: idempotency keys, events in the
-// platform's log, and price changes with their sites. It is counted by hour in `usage_hour`, and limited for 24 hours.
-// Stored files and results are counted where they are (src/bulk/room.ts), under the same total.
-//
-// Never: a write that leaves more than the limits allow, but for idempotency keys of the last seconds, which each process
-// counts in memory; a statement on the write path for the sake of this count.
+// Counts what applications and accounts store besides sites, devices and rules: idempotency keys, platform events,
+// price changes and their sites. It is counted by hour in `usage_hour` and limited for 24 hours, together with files
+// (src/bulk/room.ts). Keys are counted in memory first, so the write path needs no statement for it.
 
 type Kind = 'key' | 'event' | 'priceChange' | 'priceChangeSite'
 
-/** What one write leaves behind. */
 export interface Use {
   kind: Kind
   rows: number
   bytes: number
 }
 
-/** What an owner has left behind in the last 24 hours, by kind. */
 export type Used = ReadonlyMap<Kind, { rows: number; bytes: number }>
 
-/**
- * The owner of the uses of an actor, as events name it: the application, or the account or key. Undefined for the key of
- * the settings and for the platform itself, which are not limited.
- */
+/** Returns the owner of an actor's uses. Undefined for the settings' key and the platform, which have no limit. */
 export function ownerOf(actor: string): string | undefined {
   if (actor.startsWith('application:')) return actor.slice('application:'.length)
   const id = /^operator(?:Key)?:.*#(\d+)$/s.exec(actor)?.[1]
   return id === undefined ? undefined : `operator ${id}`
 }
 
-/** Adds to what an owner has left behind. Returns the sums of the last 24 hours, these uses included. */
 async function addUses(tx: Statements, owner: string, uses: readonly Use[]): Promise<Used> {
   const listed = (member: keyof Use) => textArray(uses.map((use) => use[member]))
   const rows = await tx.unsafe(
@@ -47,11 +38,10 @@ async function addUses(tx: Statements, owner: string, uses: readonly Use[]): Pro
     ${sumsSql}`,
     [owner, listed('kind'), listed('rows'), listed('bytes')],
   )
-  // The statement does not see its own rows.
+  // The statement doesn't see its own rows.
   return sumsOf([...rows.map(toUse), ...uses])
 }
 
-/** What an owner has left behind in the last 24 hours. */
 export async function readUsed(sql: Statements, owner: string): Promise<Used> {
   const rows = await sql.unsafe(sumsSql, [owner])
   return sumsOf(rows.map(toUse))
@@ -74,10 +64,7 @@ function sumsOf(uses: readonly Use[]): Used {
 const totalOf = (used: Used, member: 'rows' | 'bytes') =>
   [...used.values()].reduce((sum, { [member]: own }) => sum + own, 0)
 
-/**
- * Throws 10007 when an owner has left behind more than is allowed over all kinds together. `fileBytes` are its stored
- * files and results, and `mostFileBytes` what these may take, so that files alone refuse no other write.
- */
+/** Throws 10007 past the limit of all kinds. `mostFileBytes` is added, so that files alone refuse no other write. */
 export function requireRoomIn(used: Used, fileBytes = 0, mostFileBytes = 0): void {
   if (totalOf(used, 'rows') > limits.usageRows) {
     throw full(
@@ -96,7 +83,7 @@ export function requireRoomIn(used: Used, fileBytes = 0, mostFileBytes = 0): voi
   }
 }
 
-/** Adds uses in the transaction of their write. Throws 10007 past the limit of a kind or of all together. */
+/** Adds uses in their write's transaction. Throws 10007 past the limit of a kind or of all together. */
 async function spend(tx: Statements, owner: string, uses: readonly Use[], mostOf: Partial<Record<Kind, number>>) {
   const used = await addUses(tx, owner, uses)
   for (const { kind } of uses) {
@@ -120,8 +107,8 @@ const wordsOf: Record<Kind, (most: number) => [en: string, zh: string]> = {
 }
 
 /**
- * Counts an event of the platform's log. Events of ends and of new secrets have the same number once more, so that a
- * caller that has used up the first can still cancel, sign out and rotate.
+ * Counts a platform event. Ends and new secrets have a second allowance, so that a caller that used up the first can
+ * still cancel, sign out and rotate. Throws 10007.
  */
 export async function spendEvent(tx: Statements, owner: string, { bytes, isEnd }: { bytes: number; isEnd: boolean }) {
   const most = owner.startsWith('operator ') ? limits.platformEventsOfAccount : limits.platformEventsOfOne
@@ -138,12 +125,9 @@ export async function spendPriceChange(tx: Statements, appId: string, sites: num
   await spend(tx, appId, uses, most)
 }
 
-/** About what a row takes beside its texts, with its entries in indexes. */
 const rowBytes = 250
-/** About what a site of a price change takes, with its entries in two indexes. */
 const siteBytes = 180
 
-/** Removes hours that count no more. */
 export async function deleteOldUsage(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from usage_hour where (owner, hour, kind) in (
@@ -153,21 +137,17 @@ export async function deleteOldUsage(sql: Statements, limit: number): Promise<nu
 
 function full(field: string, en: string, zh: string): Refusal {
   const reason: Reason = { en, zh }
-  // The oldest hour leaves the count when the next one begins.
+  // The oldest hour leaves the count when the next one starts.
   const seconds = 3600 - (Math.floor(Date.now() / 1000) % 3600)
   return new Refusal('tooManyRequests', { headers: { 'retry-after': String(seconds) }, errors: [{ field, reason }] })
 }
 
 const flushEveryMs = 5_000
 
-/**
- * Counts the idempotency keys that this process stores: in memory, because creates carry them, and every few seconds in
- * the database, where it also reads what other processes have counted.
- */
+/** Counts stored keys in memory, and every few seconds in the database together with other processes' keys. */
 export class KeyUsage {
   private readonly sql: Sql
   private pending = new Map<string, { rows: number; bytes: number }>()
-  /** The owners that were over a limit when their keys were last stored. */
   private readonly refusals = new Map<string, Refusal>()
   private readonly rounds: Rounds
 
@@ -176,7 +156,7 @@ export class KeyUsage {
     this.rounds = startRounds(() => this.flush(), flushEveryMs)
   }
 
-  /** Throws 10007 when the owner has no room for one more key; a repetition of a request that has one goes on. */
+  /** Throws 10007 when the owner has no room for another key; a repeated request goes on. */
   async requireRoom(owner: string, request: RequestKey): Promise<void> {
     const refusal = this.refusals.get(owner)
     if (refusal !== undefined && !(await hasAnswer(this.sql, request, owner))) throw refusal
@@ -199,7 +179,7 @@ export class KeyUsage {
 
   private async flush(): Promise<void> {
     if (this.pending.size + this.refusals.size === 0) return
-    // What could not be stored stays, and is stored with the next.
+    // What couldn't be stored is stored with the next.
     await this.store().catch(() => {})
   }
 

@@ -1,7 +1,6 @@
 import type { Row } from 'postgres'
 import type { Device } from './rules.ts'
 
-/** The columns that a create writes, by member; all are of type text. */
 export const registeredColumns = {
   appId: 'app_id',
   deviceNo: 'device_no',
@@ -18,7 +17,7 @@ export const registeredColumns = {
   deviceTypeName: 'device_type_name',
 } as const satisfies Partial<Record<keyof Device, string>>
 
-/** The members that an update can change. */
+/** An update can change these. */
 export const changeableMembers = [
   ...(['deviceName', 'tag', 'provinceCode', 'cityCode', 'districtCode'] as const),
   ...(['detailAddress', 'coordinates'] as const),
@@ -37,12 +36,10 @@ const columns: Record<keyof Device, string> = {
 }
 const members = Object.entries(columns) as [keyof Device, string][]
 
-/** The member of each column. */
 export const memberOf: Readonly<Record<string, keyof Device>> = Object.fromEntries(
   members.map(([member, column]) => [column, member]),
 )
 
-/** The types of the columns that a device is read from. */
 export const deviceTypes: Readonly<Record<string, string>> = {
   ...Object.fromEntries(members.map(([, column]) => [column, 'text'])),
   status: 'smallint',
@@ -54,7 +51,6 @@ export const deviceTypes: Readonly<Record<string, string>> = {
 
 export const deviceColumns: readonly string[] = members.map(([, column]) => column)
 
-/** SQL: the list of a device's columns, each prefixed with the table's `alias` if one is given. */
 export const deviceColumnsSql = (alias?: string): string =>
   deviceColumns.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
 

@@ -29,11 +29,10 @@ import {
   textOneOf,
 } from '../vocabulary/values.ts'
 
-/** The defaults of the customer's document (§4.2). They apply even if the given district lies in another province. */
+/** The customer's document sets these (§4.2). They apply even if the given district lies in another province. */
 export const defaultProvinceCode = '360000'
 export const defaultCityCode = '360100'
 
-/** The greatest length of each member, in characters. */
 export const registrationLengths = {
   deviceNo: lengths.serial,
   deviceName: lengths.name,
@@ -45,7 +44,6 @@ export const registrationLengths = {
   coordinates: lengths.coordinates,
 }
 
-/** The members of a create request (document §4.2), without `appId`. */
 const registrationMembers = {
   deviceNo,
   deviceName: name,
@@ -57,10 +55,8 @@ const registrationMembers = {
   coordinates,
 }
 
-/** One row of createBatch: the body of a create request without `appId`. */
 export const DeviceBatchRow = named('DeviceBatchRow', Type.Object(registrationMembers))
 
-/** One row of updateBatch: the device, and the members to change. */
 export const DeviceUpdateRow = named(
   'DeviceUpdateRow',
   Type.Object({ ...Type.Partial(DeviceBatchRow).properties, deviceNo }),
@@ -74,7 +70,6 @@ export const DeviceStatus = named('DeviceStatus', described(oneOf(1, 2), '1 norm
 export const OnlineStatus = named('OnlineStatus', described(oneOf(1, 2), '1 online, 2 offline.'))
 export const RunStatus = named('RunStatus', described(oneOf(0, 1, 2), '0 closed, 1 open, 2 stopped.'))
 
-/** The device record without its owner. */
 const unowned = named(
   'UnownedDevice',
   Type.Object({
@@ -121,14 +116,13 @@ const unowned = named(
 const deviceOf = <Owner extends TSchema>(appId: Owner) =>
   Type.Object({ appId, ...unowned.properties }, { [shownKey]: Type.Intersect([unowned, Type.Object({ appId })]) })
 
-/** The device record (document §2.3). */
 export const DeviceRecord = named('Device', deviceOf(Type.String()))
 
-/** The record in the event of a transfer. In the former owner's log `appId` is null, which hides the new owner. */
+/** The record in a transfer's event. In the former owner's log `appId` is null, which hides the new owner. */
 export const TransferredDevice = named('TransferredDevice', deviceOf(nullable(Type.String())))
 export type DeviceRecord = Static<typeof DeviceRecord>
 
-/** A row of an export: the record, and when the device reported last. */
+/** An export's row also says when the device last reported. */
 export const ExportedDevice = extended(DeviceRecord, { lastReportTime: nullable(moment) })
 export type ExportedDevice = Static<typeof ExportedDevice>
 
@@ -215,7 +209,6 @@ export const getDevice = operation({
   tagged: true,
 })
 
-/** The members by which pages of devices can be sorted. */
 export const deviceSorts = [
   'createTime',
   'deviceNo',

@@ -12,14 +12,12 @@ import type { Catalogue, SerialLookup } from './models/catalogue.ts'
 import { type DeviceInsert, type RegistrationOutcome, registerDevices, type WrittenDevice } from './routine.ts'
 import { deviceText, freshState, membersOf, showDevice } from './rules.ts'
 
-/** A registration that is not written yet. */
 export interface NewDevice {
   body: DeviceRegistration
   actor: string
   idempotency: RequestKey | undefined
 }
 
-/** A registration together with its caller. */
 interface Submission extends NewDevice {
   caller: Caller
   pending: Pending
@@ -32,19 +30,17 @@ export interface BatchParts {
 }
 
 export interface RegistrationParts extends BatchParts {
-  /** A pool of one connection, on which the lane's batches run back to back. */
+  /** Its single connection runs the lane's batches back to back. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
 }
 
-/** A batch of composed devices. */
 export interface DeviceBatch {
   devices: DeviceInsert[]
   /**
-   * Writes the batch in a transaction of its own, or within the given one; in a dry run only finds out whether it could.
-   * Returns one outcome per item, in order. Checks again that `callers` still have access; pass none where the transaction
-   * has checked access itself.
+   * Writes the batch in its own or the given transaction; a dry run only checks. Returns one outcome per item, in
+   * order. Checks access for `callers` again; pass none if the transaction has done so.
    */
   write(sql: Statements, callers: readonly Caller[], isDryRun?: boolean): Promise<RegistrationOutcome[]>
 }
@@ -71,7 +67,7 @@ export function deviceBatches(parts: BatchParts): (registrations: readonly NewDe
   }
 }
 
-/** Opens the lane that registers devices, of single requests and of batches. Returns its submit function. */
+/** Opens the lane that creates devices. Returns its submit function. */
 export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<WrittenDevice> {
   const { callers, writer, openLane } = parts
   const compose = deviceBatches(parts)
@@ -101,7 +97,7 @@ function composeDevice(
 ): DeviceInsert {
   const model = lookup.modelOf(body.deviceNo)
   const members = membersOf(body, now)
-  // One literal, member by member: spreading objects into it would double the cost of this function.
+  // Member by member: spreading objects would double the cost of this function.
   const device: DeviceInsert = {
     appId: members.appId,
     deviceNo: members.deviceNo,

@@ -12,24 +12,21 @@ import { pageOfDevices, pageOfExportedDevices } from './paging/store.ts'
 
 type Query = Static<NonNullable<typeof pageDevices.query>> & PageQuery
 
-/** Reads a page of devices for a caller. */
 export async function readDevicePage(sql: Sql, caller: Caller, query: Query) {
   return pageOfDevices(sql, await filterOf(sql, caller, query), readSort(query), withoutOwner(query))
 }
 
-/** Reads a page of an export: its records also say when the device reported last. */
 export async function readExportedDevicePage(sql: Sql, caller: Caller, query: Query) {
   return pageOfExportedDevices(sql, await filterOf(sql, caller, query), withoutOwner(query))
 }
 
-/** The query without `appId`: the filter holds the applications. */
 const withoutOwner = ({ appId, ...query }: Query): PageQuery => query
 
 async function filterOf(sql: Sql, caller: Caller, query: Query): Promise<DeviceFilter> {
   return readDeviceFilter(query, await requireApplicationsOf(sql, caller, query.appId))
 }
 
-/** Reads the filters of a query, of devices of these applications; null for all applications. */
+/** Reads a query's filters; `appIds: null` means all applications. */
 export function readDeviceFilter(query: Query, appIds: readonly string[] | null): DeviceFilter {
   const bbox = given(query.bbox)
   const isPlaced = given(query.isPlaced)

@@ -10,26 +10,24 @@ import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import { registeredColumns } from './columns.ts'
 import { compareSerials, type Device } from './rules.ts'
 
-/** A composed device, ready to be written. */
 export interface DeviceInsert extends Device {
   actor: string
-  /** The inventory policy refuses the serial. The refusals that rank above `deviceUnknown` come first. */
+  /** The inventory policy refuses the serial. Refusals that rank above `deviceUnknown` come first. */
   isUnknown: boolean
   idempotency: RequestKey | undefined
-  /** The record as JSON text. */
   record: string
 }
 
-/** A device written now, or earlier by the first request with its key: its record as JSON text and its binding time. */
+/** Written now, or earlier by the first request with its key. */
 export type WrittenDevice = Pick<DeviceInsert, 'record' | 'boundAt'>
 
 export type RegistrationOutcome = LaneOutcome<WrittenDevice>
 
 type RegisteredColumn = (typeof registeredColumns)[keyof typeof registeredColumns]
-/** A row of a batch, as sent to the database. Nulls are left out, because to parse one costs as much as a value. */
+/** Nulls are left out, because parsing one costs as much as a value. */
 type DeviceRow = Record<RegisteredColumn, string | undefined>
 
-// A literal, because building the row from the column names would cost several times as much on every create.
+// Building the row from column names would cost several times as much.
 const toRow = (device: DeviceInsert): DeviceRow => ({
   app_id: device.appId,
   device_no: device.deviceNo,
@@ -50,14 +48,13 @@ const text = 'text'
 const columnNamesSql = Object.values(registeredColumns).join(', ')
 const deviceTypes = Object.fromEntries(Object.values(registeredColumns).map((column) => [column, text]))
 
-/** Values that several statements read come as arrays: to parse the JSON again costs more than to write a row. */
+/** Arrays for values that several statements read: parsing JSON again costs more than writing a row. */
 const owned = { app_id: 'p_owners', device_no: 'p_serials' }
 const claimRowsSql = arrayRows({ ...owned, key: 'p_keys' })
 
 /**
- * SQL for a routine: locks the rows in `device_presence` of devices of the application `v_app`. `rows` lists the
- * devices as `i`, in the order of every writer. Looks up each row by its whole key: for a list of serials, a
- * planner without statistics reads all rows of the application.
+ * SQL for a routine: locks rows of `device_presence` in `v_app`. `rows` lists devices as `i`, in the order of every
+ * writer. It uses whole keys: for a list, a planner without statistics reads all rows of the application.
  */
 export const lockPresenceSql = (rows: string, condition = '') => `perform 1 from ${rows}
       cross join lateral (
@@ -65,16 +62,11 @@ export const lockPresenceSql = (rows: string, condition = '') => `perform 1 from
       where i.app_id = v_app ${condition};`
 
 /**
- * Writes a batch of devices: locks, bindings, rows, events and idempotency keys in one transaction. An offline
- * application gets no device: the routine locks the application first, and a later statement reads whether it is online.
- * A serial has one owner: the serial is the primary key of the bindings. The serials of a batch are distinct and sorted, so
- * that two batches cannot deadlock.
- *
- * Checks once per batch that the callers still have access. The rows of an application whose caller has lost its access
- * are skipped.
- *
- * Returns a row, with the reason, for each device that was not written; usually none. A dry run writes none, and returns
- * 'free' for those that it could write.
+ * Writes a batch of devices: locks, bindings, rows, events and idempotency keys in one transaction. It locks the
+ * applications first, so an application that has gone offline gets no device. The bindings' primary key gives a serial
+ * one owner. Serials must be distinct and sorted, so that two batches can't deadlock. It skips an application whose
+ * caller has lost access. Returns a row with the reason for each device that was not written. A dry run returns 'free'
+ * for those that it could write.
  */
 export const registerDevicesRoutine = routine(
   'register_devices',
@@ -173,7 +165,6 @@ export const registerDevicesRoutine = routine(
   end loop;`,
 )
 
-/** The idempotency keys of a batch and their body hashes; empty arrays if no row has a key, as in most batches. */
 function keyArrays(devices: DeviceInsert[]): [string, string] {
   if (devices.every(({ idempotency }) => idempotency === undefined)) return ['{}', '{}']
   return [
@@ -190,10 +181,7 @@ interface ExceptionRow {
   kept_at: Date | null
 }
 
-/**
- * Writes devices with distinct serials, of any callers, in one transaction; in a dry run only finds out whether it could.
- * Returns one outcome each, in order.
- */
+/** Writes devices with distinct serials in one transaction; a dry run only checks. Returns ordered outcomes. */
 export async function registerDevices(
   sql: Statements,
   devices: DeviceInsert[],
@@ -234,6 +222,6 @@ function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): R
     return { refusal: new Refusal('idempotencyKeyReused') }
   }
   idempotency.isReplayed = true
-  // A key is stored with the moment at which its device was bound.
+  // A key is stored with the time at which its device was bound.
   return { record: { record: answer, boundAt: kept_at } }
 }

@@ -10,7 +10,6 @@ import {
   defaultProvinceCode,
 } from './contract.ts'
 
-/** The state that a device reports; its record shows it. */
 export interface DeviceState {
   status: number
   onlineStatus: number
@@ -38,16 +37,13 @@ export interface Device extends DeviceState {
   boundAt: Date
 }
 
-/** The state before the first report (contract §4.2). The other members of the state are null. */
+/** The state before the first report (contract §4.2). Its other fields are null. */
 export const freshState = { status: 1, onlineStatus: 2, runStatus: 0 } as const
 
 type TaggedMembers = Pick<Device, 'appId' | 'deviceNo' | 'deviceName' | 'tag' | 'detailAddress' | 'coordinates'> &
   Pick<Device, 'provinceCode' | 'cityCode' | 'districtCode' | 'boundAt'>
 
-/**
- * The entity tag of a device. It covers the binding and the members that an update can change, but not the reported
- * state: a report must not fail the `If-Match` of an edit.
- */
+/** The tag covers binding and editable fields, not the state: a report must not fail an edit's `If-Match`. */
 export function deviceTag(device: TaggedMembers): string {
   const { appId, deviceNo, boundAt, deviceName, tag, detailAddress, coordinates } = device
   const { provinceCode, cityCode, districtCode } = device
@@ -56,9 +52,9 @@ export function deviceTag(device: TaggedMembers): string {
   return etagOfText(`${appId}\n${deviceNo}\n${boundAt.getTime()}\n${deviceName}\n${tag ?? ''}\n${place}`)
 }
 
-/** The members of a registration, with the defaults of the customer's document for the members that are left out. */
+/** Returns the fields of a new device, with the defaults of the customer's document. */
 export function membersOf(body: DeviceRegistration, boundAt: Date): TaggedMembers {
-  // Member by member: spreading objects costs as much as the digest of a tag.
+  // Spreading objects costs as much as the digest of a tag.
   return {
     appId: body.appId,
     deviceNo: body.deviceNo,
@@ -73,7 +69,7 @@ export function membersOf(body: DeviceRegistration, boundAt: Date): TaggedMember
   }
 }
 
-/** Returns the device with the given members changed. Null clears an optional member or restores its default. */
+/** Returns the changed device. Null clears an optional field or restores its default. */
 export function changeDevice(device: Device, change: DeviceUpdate): Device {
   const { tag, provinceCode, cityCode, detailAddress } = change
   return {
@@ -88,7 +84,7 @@ export function changeDevice(device: Device, change: DeviceUpdate): Device {
   }
 }
 
-/** The public record of a device (document §2.3). The names of divisions are looked up by their codes. */
+/** Returns the public record (document §2.3). */
 export function showDevice(device: Device): DeviceRecord {
   const { provinceCode, cityCode, districtCode } = device
   return {
@@ -122,10 +118,7 @@ export function showDevice(device: Device): DeviceRecord {
   }
 }
 
-/**
- * The record as JSON text. Written out by hand, because a generic serialiser would be the most expensive step of
- * composing a record: it discovers the same 27 members every time. The type still checks each member read here.
- */
+/** Writes the record by hand: a generic serialiser would be the most expensive step of composing it. */
 export function deviceText(record: DeviceRecord): string {
   const { deviceBattery: place, DeviceBatteryOutput: battery } = record
   return (
@@ -144,13 +137,10 @@ export function deviceText(record: DeviceRecord): string {
   )
 }
 
-/** Where a UTF-16 code unit comes in the order of code points: surrogates, of the highest code points, come last. */
+/** Ranks a UTF-16 code unit by code points: surrogates come last. */
 const rankOf = (unit: number) => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)
 
-/**
- * Compares serials as the database does (collation "C"): by code points, and so in the order in which every writer locks
- * their rows. JavaScript compares UTF-16 code units.
- */
+/** Compares by code points, as the database does (collation "C") and writers lock rows, not by UTF-16 units. */
 export function compareSerials(one: string, other: string): number {
   const length = Math.min(one.length, other.length)
   for (let at = 0; at < length; at++) {

@@ -8,7 +8,7 @@ import type { Device } from './rules.ts'
 
 const columnsSql = deviceColumnsSql()
 
-/** The device with this serial, if one of these applications owns it; `appIds: null` means any. Throws 20002. */
+/** Returns the device if one of these applications owns it; `appIds: null` means any. Throws 20002. */
 export async function requireDeviceOf(
   sql: Statements,
   appIds: readonly string[] | null,
@@ -16,8 +16,8 @@ export async function requireDeviceOf(
 ): Promise<Device> {
   const [only, ...others] = appIds ?? []
   if (only !== undefined && others.length === 0) return requireDevice(sql, only, deviceNo)
-  // Two statements, because on a cluster binding and device lie on different nodes. If no device is found, it changed
-  // its owner between the two statements, and the binding is looked up again.
+  // On a cluster, binding and device lie on different nodes. If no device is found, its owner changed between the two
+  // statements, and the binding is read again.
   for (let last: string | undefined; ; ) {
     const [binding] = await sql`
       select app_id, bound_at::text as bound_at from device_binding
@@ -32,7 +32,7 @@ export async function requireDeviceOf(
   }
 }
 
-/** The application's device with this serial. Throws 20002, also for a serial of another application. */
+/** Returns the application's device. Throws 20002, also for another application's serial. */
 export async function requireDevice(sql: Statements, appId: string, deviceNo: string): Promise<Device> {
   const [row] = await sql`
     with binding as materialized (
@@ -43,14 +43,14 @@ export async function requireDevice(sql: Statements, appId: string, deviceNo: st
   return toDevice(row)
 }
 
-/** The application's devices with these serials. The transaction must hold the application's lock. */
+/** Returns the application's devices by serial. Needs the application's lock. */
 export async function findDevices(
   sql: Statements,
   appId: string,
   deviceNos: readonly string[],
 ): Promise<Map<string, Device>> {
   if (deviceNos.length === 0) return new Map()
-  // Two statements, because a join of the two tables would lie across the nodes of a cluster.
+  // A join of the two tables would lie across a cluster's nodes.
   const bindings = await sql.unsafe(
     'select device_no, bound_at from device_binding where device_no = any($2::text[]) and app_id = $1',
     [appId, textArray(deviceNos)],
@@ -59,7 +59,6 @@ export async function findDevices(
   return findBound(sql, appId, bindings)
 }
 
-/** The devices of an application's bindings, by serial. */
 export async function findBound(
   sql: Statements,
   appId: string,
@@ -78,7 +77,7 @@ export async function findBound(
   return new Map(rows.map((row) => [row.device_no, toDevice(row)]))
 }
 
-/** The owners of these serials, by serial; serials without an owner are left out. */
+/** Returns owners by serial, leaving out serials without one. */
 export async function findHolders(sql: Statements, deviceNos: readonly string[]): Promise<Map<string, string>> {
   const statement = 'select device_no, app_id from device_binding where device_no = any($1::text[])'
   const rows = await sql.unsafe(statement, [textArray(deviceNos)], { prepare: true })
@@ -91,10 +90,8 @@ const saveChangedSql = `update device set ${changeableColumns.map((column, place
   where app_id = $1 and bound_at = $2::text::timestamptz and device_no = $3`
 
 /**
- * Writes the members that an update can change; of a device that comes twice, the last. The transaction must hold the
- * applications' locks. Each device is updated by its whole key, in statements that are sent without waiting for each other:
- * for a join of the list and the table, a planner without statistics reads the list again for each device of the
- * application.
+ * Saves what an update can change; of duplicates, the last. Needs the applications' locks. One statement per whole key,
+ * sent together: for a join, a planner without statistics reads the list again for each device.
  */
 export async function saveChangedDevices(tx: Statements, devices: readonly Device[]): Promise<void> {
   const last = new Map(devices.map((device) => [device.deviceNo, device]))

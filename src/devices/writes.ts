@@ -5,10 +5,9 @@ import type { DeviceUpdate } from './contract.ts'
 import { changeDevice, type Device, deviceTag, deviceText, showDevice } from './rules.ts'
 import { findDevices, saveChangedDevices } from './store.ts'
 
-/** The devices that writes name, as they are now, by application and serial. */
 type KnownDevices = ReadonlyMap<string, Map<string, Device>>
 
-/** Updates of devices. Refuses with 20002 and 10009. */
+/** Updates devices. Throws 20002 and 10009. */
 export const deviceUpdates: WriteKind<DeviceUpdate, KnownDevices, Device> = {
   read: (tx, writes) =>
     ofEachApplication(writes, (appId, own) =>

@@ -20,7 +20,7 @@ import { typeNames } from './rules.ts'
 
 export const auditTypes = [...eventTypes, ...platformEventTypes]
 
-/** A filter by types: several separated by commas; `device.*` for all types of a kind. */
+/** Makes a filter by types, separated by commas; `device.*` means all types of a kind. */
 export function typeFilter(types: readonly string[]) {
   const names = typeNames(types)
   const one = `(${names.map((name) => name.replace(/[.*]/g, String.raw`\$&`)).join('|')})`
@@ -57,7 +57,7 @@ const EventRecord = named(
 )
 export type EventRecord = Static<typeof EventRecord>
 
-/** The types of events about one kind of record; each kind has its own filter in `pageEvents`. */
+/** Returns the event types of one kind of record. */
 export const typesOf = (noun: 'device' | 'site' | 'billingRule') =>
   eventTypes.filter((type) => type.startsWith(`${noun}.`))
 
@@ -89,7 +89,6 @@ export const pageEvents = operation({
   refusals: ['applicationNotFound'],
 })
 
-/** The media type of server-sent events. */
 export const eventStreamType = 'text/event-stream'
 
 export const streamEvents = operation({

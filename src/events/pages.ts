@@ -10,7 +10,6 @@ import { auditTypes, type pageAudit, type pageEvents } from './contract.ts'
 import { readTypes } from './rules.ts'
 import { pageOfAudit, pageOfEvents } from './store.ts'
 
-/** Reads a page of an application's events for a caller. */
 export async function readEventPage(
   sql: Sql,
   caller: Caller,
@@ -32,7 +31,7 @@ export async function readEventPage(
   return pageOfEvents(sql, filter)
 }
 
-/** Reads a page of the audit trail, which is the same for all who may read it. */
+/** Reads a page of the audit log, which is the same for all readers. */
 export async function readAuditPage(
   sql: Sql,
   _: Caller,

@@ -15,28 +15,24 @@ import { readActor } from './rules.ts'
 export interface NewEvent {
   appId: string
   type: EventType
-  /** Now by default. */
+  /** It is now by default. */
   time?: Date
-  /** The actor, as `actorOf` names it. */
   actor: string
-  /** The record that the event is about: a serial number or an id; null for the application itself. */
+  /** It is a serial number or an ID; null for the application. */
   subject: string | number | null
   /** The record as its operation returns it, without secrets. */
   data: object
 }
 
-/** Writes an event in the transaction of the change, which must hold the application's lock. */
+/** Writes an event in its change's transaction. Needs the application's lock. */
 export async function insertEvent(tx: Statements, event: NewEvent): Promise<void> {
   await insertNumbered(tx, event)
 }
 
-/** An event of an application whose data is JSON text already. */
+/** An event whose data is already JSON. */
 export type NewEventText = Pick<NewEvent, 'appId' | 'type' | 'actor'> & { subject: string; record: string }
 
-/**
- * Writes events of one moment, in order, in the transaction of the changes, which must hold the applications' locks. The
- * statements are sent without waiting for each other.
- */
+/** Writes events in order, in their changes' transaction. Needs the applications' locks. */
 export async function insertEventTexts(tx: Statements, events: readonly NewEventText[], time: Date): Promise<void> {
   const own = Map.groupBy(events, ({ appId }) => appId)
   await Promise.all([...own].map(([appId, its]) => insertEventsOf(tx, appId, its, time)))
@@ -64,7 +60,7 @@ async function insertEventsOf(tx: Statements, appId: string, events: readonly Ne
   ])
 }
 
-/** The same for events of one application with their data. */
+/** Writes events of one application, as `insertEventTexts` does. */
 export function insertEvents(
   tx: Statements,
   appId: string,
@@ -75,16 +71,15 @@ export function insertEvents(
   return insertEventTexts(tx, texts, time)
 }
 
-/** Events of no application are stored under an empty application id. */
+/** Events of no application have an empty application ID. */
 const platformLog = ''
 
 export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & {
   type: PlatformEventType
-  /** The caller's address, for the audit trail. */
   address?: string | undefined
 }
 
-/** Types of events that take something away, or renew a secret: they are still possible past the limit of the others. */
+/** Events that end something or renew a secret have a second allowance (`spendEvent`). */
 const ends: ReadonlySet<PlatformEventType> = new Set<PlatformEventType>([
   ...(['import.cancelled', 'act.cancelled', 'session.ended'] as const),
   ...(['application.secretRotated', 'application.previousSecretEnded', 'thirdPartyConfig.secretRotated'] as const),
@@ -92,10 +87,7 @@ const ends: ReadonlySet<PlatformEventType> = new Set<PlatformEventType>([
   ...(['operatorKey.deleted', 'secondFactor.removed', 'secondFactor.reset'] as const),
 ])
 
-/**
- * Writes an event of the platform, and takes the lock of the platform's log. Throws 10007 when its actor has written more
- * than one may in a day.
- */
+/** Writes a platform event and locks the platform's log. Throws 10007 past the actor's daily limit. */
 export async function insertPlatformEvent(tx: Statements, event: NewPlatformEvent): Promise<void> {
   await lockApplication(tx, platformLog)
   const owner = ownerOf(event.actor)
@@ -118,7 +110,6 @@ async function insertNumbered(
   if (appId !== platformLog) noteEvents(tx, [appId])
 }
 
-/** A filter of the feed; a null member does not narrow it. */
 export interface EventFilter extends PageQuery {
   appId: string
   types: readonly string[] | null
@@ -132,7 +123,7 @@ export interface EventFilter extends PageQuery {
   newestFirst: boolean
 }
 
-/** Pages through an application's events by id. Writers hold the application's lock, so ids become visible in order. */
+/** Reads a page of events. Ids become visible in order, because writers hold the application's lock. */
 export async function pageOfEvents(sql: Sql, filter: EventFilter) {
   const { appId, types, afterId, beforeId, time } = filter
   const hasSubject = [filter.deviceNo, filter.siteId, filter.billingRuleId].some((subject) => subject !== null)
@@ -166,7 +157,7 @@ function toEvent(row: Row): EventRecord {
   }
 }
 
-/** The first events of an application after an id, in order, each with what it is about: a serial number or an id. */
+/** Returns an application's first events after an ID, in order, each with its subject. */
 export async function eventsAfter(sql: Sql, appId: string, afterId: number, limit: number) {
   const rows = await sql.unsafe(
     `select ${eventColumnsSql}, subject from ${eventsAfterSql('$1', '$2', '$3')} order by id`,
@@ -176,10 +167,7 @@ export async function eventsAfter(sql: Sql, appId: string, afterId: number, limi
   return rows.map((row) => ({ event: toEvent(row), subject: row.subject as string | null }))
 }
 
-/**
- * The last id that each application's events have drawn. Every event up to it is committed: ids are drawn and committed
- * under the application's lock.
- */
+/** Returns each application's last event ID. Every event up to it is committed. */
 export async function lastEventIds(sql: Sql, appIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql.unsafe(
     'select app_id, last_event_id from event_head where app_id = any ($1::text[])',
@@ -189,7 +177,7 @@ export async function lastEventIds(sql: Sql, appIds: readonly string[]): Promise
   return new Map(rows.map((row) => [row.app_id, row.last_event_id]))
 }
 
-/** The application's event with this id. Throws 60002. */
+/** Returns an application's event. Throws 60002. */
 export async function requireEvent(sql: Sql, appId: string, id: number): Promise<EventRecord> {
   const [row] = await sql`
     select ${sql.unsafe(eventColumnsSql)} from ${sql.unsafe(historySql)} where app_id = ${appId} and id = ${id}`
@@ -197,7 +185,6 @@ export async function requireEvent(sql: Sql, appId: string, id: number): Promise
   return toEvent(row)
 }
 
-/** A filter of the audit trail; a null member does not narrow it. */
 export interface AuditFilter extends PageQuery {
   appId: string | null
   actor: string | null
@@ -208,14 +195,14 @@ export interface AuditFilter extends PageQuery {
   time: TimeRange
 }
 
-/** Ids are unique only within an application: events of the same moment in two have the same id. */
+/** An ID is unique only within an application. */
 const byIdInAnyLog: PageKey = [...byId, { column: 'app_id', type: 'text' }]
 
-/** Pages through the audit trail, by the index `event_of_audit` of just these events. */
+/** Reads a page of the audit log, by its own index `event_of_audit`. */
 export function pageOfAudit(sql: Sql, filter: AuditFilter) {
   const { appId, actor, actorId, types, subject, beforeId, time } = filter
   const conditions = [
-    // The platform's log holds what operators did to the application itself.
+    // The platform's log holds what operators did to the application.
     appId === null
       ? sql``
       : sql`and (app_id = ${appId} or app_id = '' and type in ${sql(namedBySubject)} and subject = ${appId}
@@ -235,10 +222,9 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter) {
   return readPage(sql, source, filter, (row): AuditRecord => toAudit(row))
 }
 
-/** A pattern of the stored JSON of an event that names the application. In a text of the JSON, quotes are escaped. */
+/** Matches stored JSON that names the application. Within its texts, quotes are escaped. */
 const namedInData = (appId: string) => `%"appId":"${appId.replace(/[\\%_]/g, '\\$&')}"%`
 
-/** The types of the platform's log that are about an application, by where they name it. */
 const namedBySubject = platformTypesNaming('subject')
 const namedByData = platformTypesNaming('data')
 
@@ -258,7 +244,7 @@ function toAudit(row: Row): AuditRecord {
   }
 }
 
-/** The newest entries of the audit trail. Changes of device state are left out: nothing else would be seen among them. */
+/** Returns the latest audit entries, without state changes, which would hide all others. */
 export async function newestEvents(sql: Sql, limit: number): Promise<AuditRecord[]> {
   const types = auditTypes.filter((type) => type !== stateType)
   const all = {
@@ -273,7 +259,7 @@ export async function newestEvents(sql: Sql, limit: number): Promise<AuditRecord
   return page.list
 }
 
-/** The types of event that a filter can match, by its `types` and by the record that it names; null for all. */
+/** Returns the event types that a filter can match; null means all. */
 function askedTypes({ types, deviceNo, siteId, billingRuleId }: EventFilter): readonly string[] | null {
   const asked = types ?? eventTypes
   if (deviceNo !== null) return asked.filter((type) => type.startsWith('device.'))
@@ -289,15 +275,10 @@ function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: strin
     and ${typeOf(sql, true)} in (${sql.unsafe(types.join(', '))})`
 }
 
-/**
- * SQL: the type of an event. With a subject it is an expression, so that the planner cannot choose the index of types.
- */
+/** SQL: the event type; with a subject as an expression, so that the planner can't choose the index of types. */
 const typeOf = (sql: Sql, hasSubject: boolean) => (hasSubject ? sql`type || ''` : sql`type`)
 
-/**
- * Conditions on the events' time, and on their ids, which are indexed and grow with time. The upper bound of ids is
- * only for one application.
- */
+/** Returns conditions on time and on the indexed ids; only one application gets an upper bound of ids. */
 export async function eventTimeConditions(
   sql: Sql,
   appIds: readonly string[] | null,
@@ -314,14 +295,12 @@ export async function eventTimeConditions(
   ]
 }
 
-/**
- * Ids are in the order of commits, times are set when a change is composed: this is how far the two orders may differ.
- */
+/** Ids follow commits, times are set earlier; the two orders differ by up to this. */
 const slackMs = 120_000
 
 /**
- * Returns an id near a moment that is larger than the ids of all events before it. An event's id is at least the lowest
- * of its moment, and little above it unless the clock was set back, so the first guess is nearly always right.
+ * Returns an ID that is larger than those of all events before a time, and near it. The first guess is nearly always
+ * right, unless the clock was set back.
  */
 export async function idAfterEventsBefore(sql: Sql, appId: string, moment: Date): Promise<number> {
   for (let stepMs = slackMs; ; stepMs *= 4) {

@@ -26,10 +26,8 @@ import {
   timeOfDay,
 } from '../vocabulary/values.ts'
 
-/** The greatest lengths of texts that only sites have, in characters. */
 export const siteLengths = { businessWeekDay: 128, sitePictureUrl: lengths.url, ipcIds: 1024 } as const
 
-/** One row of saveBatch: the body of a save request without `appId`. */
 export const SiteBatchRow = named(
   'SiteBatchRow',
   Type.Object({
@@ -58,15 +56,13 @@ export const SiteBatchRow = named(
 
 const id = integer(1)
 
-/** One row of updateBatch: the site, and the members to change. */
 export const SiteUpdateRow = named('SiteUpdateRow', Type.Object({ id, ...Type.Partial(SiteBatchRow).properties }))
 export type SiteUpdate = Static<typeof SiteUpdateRow>
 
-/** The body of a save request (document §4.1). `rushing` means slow charging and `placeholder` means occupancy. */
+/** The body of a save (document §4.1). `rushing` means slow charging and `placeholder` means occupancy. */
 export const SiteRegistration = named('SiteRegistration', extended(SiteBatchRow, { appId }))
 export type SiteRegistration = Static<typeof SiteRegistration>
 
-/** The site record (document §2.2). */
 export const SiteRecord = named(
   'Site',
   Type.Object({
@@ -191,7 +187,6 @@ export const getSite = operation({
   tagged: true,
 })
 
-/** The members by which pages of sites can be sorted. */
 export const siteSorts = ['createTime', 'id', 'siteName', 'provinceCode', 'cityCode', 'districtCode'] as const
 
 export const pageSites = operation({

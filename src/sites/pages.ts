@@ -11,7 +11,6 @@ import { pageOfSites, type SiteConditions } from './store.ts'
 
 type Query = Static<NonNullable<typeof pageSites.query>>
 
-/** Reads the filters of a query. */
 export function readSiteFilter(query: Query): SiteConditions {
   const bbox = given(query.bbox)
   const hasDevices = given(query.hasDevices)
@@ -28,7 +27,6 @@ export function readSiteFilter(query: Query): SiteConditions {
   }
 }
 
-/** Reads a page of sites for a caller. */
 export async function readSitePage(sql: Sql, caller: Caller, { appId, ...query }: Query & PageQuery) {
   const appIds = await requireApplicationsOf(sql, caller, appId)
   return pageOfSites(sql, { ...query, appIds, ...readSiteFilter(query) })

@@ -27,7 +27,6 @@ import { deleteSites, siteCreation, siteUpdates } from './writes.ts'
 
 interface Parts extends WriteLaneParts, BatchParts {
   sql: Sql
-  /** The pool of the lane that creates sites. */
   writer: Sql
   metrics: Metrics
 }

@@ -5,7 +5,6 @@ import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
 
-/** The members of a site that a caller sets, and those derived from them. */
 export interface SiteMembers {
   siteName: string
   contacts: string
@@ -37,10 +36,7 @@ export interface Site extends SiteMembers {
   createdAt: Date
 }
 
-/**
- * Reads the body of a save. The names of the customer's document mislead: "rushing" is slow charging, "placeholder" is
- * occupancy.
- */
+/** Reads a save's body. "Rushing" is slow charging and "placeholder" is occupancy. */
 export function readSite(body: SiteRegistration): SiteMembers {
   const coordinates = given(body.coordinates)
   const { longitude, latitude } = readCoordinates(coordinates)
@@ -70,14 +66,14 @@ export function readSite(body: SiteRegistration): SiteMembers {
   }
 }
 
-/** Returns the site with the given members changed; null clears an optional one. */
+/** Returns the changed site; null clears an optional field. */
 export function changeSite(site: Site, change: SiteUpdate): Site {
-  // A site's record has all members of the body of a save.
+  // A site's record has all fields of a save's body.
   const { appId } = site
   return { ...site, ...readSite({ ...showWithoutId(appId, site, ''), ...change, appId }) }
 }
 
-/** The record without its id, which the database assigns; members in the order of the customer's document (§2.2). */
+/** Returns the record in the order of the customer's document (§2.2). The database assigns the ID. */
 function showWithoutId(appId: string, site: SiteMembers, createTime: string): Omit<SiteRecord, 'id'> {
   return {
     appId,
@@ -107,14 +103,14 @@ function showWithoutId(appId: string, site: SiteMembers, createTime: string): Om
   }
 }
 
-/** The public record of a site (document §2.2). */
+/** Returns the public record (document §2.2). */
 export function showSite(site: Site): SiteRecord {
   return { id: site.id, ...showWithoutId(site.appId, site, showMoment(site.createdAt)) }
 }
 
 export type NamedRules = Pick<SiteMembers, 'fastRuleId' | 'slowRuleId' | 'occupancyRuleId'>
 
-/** The rules that a save or an update names. Those of before an update were checked when they were set. */
+/** Returns the rules that a request names. Older ones were checked when they were set. */
 export function rulesGiven(
   change: Pick<SiteUpdate, 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'>,
 ): NamedRules {
@@ -125,13 +121,12 @@ export function rulesGiven(
   }
 }
 
-/** A rule that a site must not name: in which field, and why. */
 export interface RuleFault {
   field: 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'
   refusal: 'billingRuleNotFound' | 'billingRuleWrongType'
 }
 
-/** The faults of named rules whose type is not that of their field (contract §4.1). An unknown rule has type null. */
+/** Returns rules of another type than their field (contract §4.1). An unknown rule has type null. */
 export function ruleFaults(
   named: NamedRules,
   types: { fast: number | null; slow: number | null; occupancy: number | null },
@@ -147,10 +142,7 @@ export function ruleFaults(
   })
 }
 
-/**
- * The refusal for these faults. If any rule is unknown, it names only the fields with unknown rules; else those of a wrong
- * type.
- */
+/** Makes the refusal. If a rule is unknown, it names only the fields of unknown rules, else those of a wrong type. */
 export function ruleRefusal(faults: RuleFault[]): Refusal {
   const refusal = faults.some((fault) => fault.refusal === 'billingRuleNotFound')
     ? 'billingRuleNotFound'

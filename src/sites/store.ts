@@ -23,7 +23,6 @@ const text = 'text'
 const id = 'bigint'
 const degrees = 'double precision'
 
-/** The columns, with their types, that store a site's members unchanged. */
 const siteColumns = {
   appId: ['app_id', text],
   siteName: ['site_name', text],
@@ -62,18 +61,16 @@ export function toSite(row: Row): Site {
   return { ...stored, id: row.id, createdAt: row.created_at }
 }
 
-/** The application's site with this id. Throws 30002, also for a site of another application. */
+/** Returns the application's site. Throws 30002, also for another application's site. */
 export async function requireSite(sql: Statements, appId: string, id: number): Promise<Site> {
   const [row] = await sql`select ${sql.unsafe(siteColumnsSql)} from site where app_id = ${appId} and id = ${id}`
   if (row === undefined) throw new Refusal('siteNotFound')
   return toSite(row)
 }
 
-/** The application's sites with these ids. */
 export async function findSites(sql: Statements, appId: string, ids: readonly number[]): Promise<Map<number, Site>> {
   if (ids.length === 0) return new Map()
-  // Each site is looked up by its whole key: given a list of ids, a planner without statistics reads all sites of the
-  // application.
+  // By whole keys: given a list, a planner without statistics reads all sites of the application.
   const rows = await sql.unsafe(
     `select s.* from unnest($2::bigint[]) as i (id)
     cross join lateral (select ${siteColumnsSql} from site where app_id = $1 and id = i.id limit 1) as s`,
@@ -84,8 +81,8 @@ export async function findSites(sql: Statements, appId: string, ids: readonly nu
 }
 
 /**
- * The hash of the index `site_by_content`. It covers all members: with only a few of them, all sites that share those
- * would be compared with each other. Longitude and latitude are in it as `coordinates`.
+ * The hash of the index `site_by_content`. It covers all fields: with only a few, all sites that share those would be
+ * compared. `coordinates` stands for longitude and latitude.
  */
 const contentHashSql = (row: string) => {
   const hashed = members.filter(({ column }) => !['app_id', 'longitude', 'latitude'].includes(column))
@@ -93,9 +90,8 @@ const contentHashSql = (row: string) => {
 }
 
 /**
- * Finds the application's sites with exactly the same members as these: for each place in `sites` the smallest id. Each
- * site is looked up on its own, for which there is only one plan: a join would read the whole table while it has no
- * statistics. `id + 0` keeps the planner from searching for the smallest id along the primary key.
+ * Returns the smallest ID of an equal site for each place in `sites`. It looks up each site on its own, because a join
+ * reads the whole table without statistics. `id + 0` prevents a search along the primary key.
  */
 export async function findEqualSites(
   sql: Statements,
@@ -120,7 +116,6 @@ export async function findEqualSites(
   return new Map(rows.map(({ place, id }) => [place, id]))
 }
 
-/** Ids for new sites. */
 export async function drawSiteIds(sql: Statements, count: number): Promise<number[]> {
   const rows = await sql`select nextval('site_id') as id from generate_series(1, ${count}::int)`
   return rows.map((row) => row.id)
@@ -132,7 +127,7 @@ const insertSitesSql = `insert into site (app_id, id, ${insertNames}, created_at
   select $1, id, ${insertNames}, $3::timestamptz
   from json_to_recordset($2::text::json) as i (id bigint, ${insertColumns.map((column) => column.join(' ')).join(', ')})`
 
-/** Writes new sites of one moment, with one statement for each application, whose lock the transaction must hold. */
+/** Inserts new sites, one statement per application. Needs the applications' locks. */
 export async function insertSites(tx: Statements, sites: readonly Site[], now: Date): Promise<void> {
   const own = Map.groupBy(sites, ({ appId }) => appId)
   await Promise.all(
@@ -143,7 +138,7 @@ export async function insertSites(tx: Statements, sites: readonly Site[], now: D
   )
 }
 
-// On a cluster app_id decides on which node a row lies, so an update must not set it, not even to its old value.
+// On a cluster app_id decides the node, so an update must not set it, not even to its old value.
 const changeable = Object.entries(siteColumns)
   .map(([member, [column]]) => ({ member: member as keyof Members, column }))
   .filter(({ member }) => member !== 'appId')
@@ -152,9 +147,8 @@ const saveChangedSql = `update site set ${changeable.map(({ column }, place) => 
   where app_id = $1 and id = $2`
 
 /**
- * Writes the members that an update can change. The transaction must hold the application's lock. Each site is updated
- * by its whole key, in statements that are sent without waiting for each other: for a join of the list and the table, a
- * planner without statistics reads the list again for each site of the application.
+ * Saves what an update can change. Needs the application's lock. One statement per whole key, sent together: for a
+ * join, a planner without statistics reads the list again for each site.
  */
 export async function saveChangedSites(tx: Statements, appId: string, sites: readonly Site[]): Promise<void> {
   await Promise.all(
@@ -168,10 +162,7 @@ export async function saveChangedSites(tx: Statements, appId: string, sites: rea
 const saveRulesSql = `update site set fast_rule_id = $3::bigint, slow_rule_id = $4::bigint, occupancy_rule_id = $5::bigint
   where app_id = $1 and id = any($2::bigint[])`
 
-/**
- * Writes the billing rules of very many sites, with one statement for all sites that get the same rules. The
- * transaction must hold the application's lock.
- */
+/** Saves the billing rules of many sites, one statement per set of rules. Needs the application's lock. */
 export async function saveRulesOfSites(tx: Statements, appId: string, sites: readonly Site[]): Promise<void> {
   const groups = new Map<string, { rules: (number | null)[]; ids: number[] }>()
   for (const { id, fastRuleId, slowRuleId, occupancyRuleId } of sites) {
@@ -187,10 +178,7 @@ export async function saveRulesOfSites(tx: Statements, appId: string, sites: rea
   )
 }
 
-/**
- * Removes sites with their price history, and takes them out of their price changes. The transaction must hold the
- * application's lock.
- */
+/** Deletes sites with their price history, also from price changes. Needs the application's lock. */
 export async function removeSites(tx: Statements, appId: string, ids: readonly number[]): Promise<void> {
   const values = [appId, textArray(ids)]
   const left = await tx.unsafe(
@@ -211,24 +199,22 @@ export async function removeSites(tx: Statements, appId: string, ids: readonly n
 
 const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 
-/** The filters of sites; null for no filter. */
 export interface SiteConditions {
-  /** A part of the name, regardless of upper and lower case; `contacts` likewise. */
+  /** Matches a part, ignoring case, as `contacts` does. */
   siteName: string | null
   contacts: string | null
   provinceCode: string | null
   cityCode: string | null
   districtCode: string | null
-  /** Sites that name this rule in any of the three rule fields. */
+  /** Matches any of the three rule fields. */
   billingRuleId: number | null
-  /** Whether a device is placed at the site. */
   hasDevices: boolean | null
   created: TimeRange
   bbox: Box | null
 }
 
 export interface SiteFilter extends SiteConditions, PageQuery, SortQuery<(typeof siteSorts)[number]> {
-  /** Owners; null for all applications. */
+  /** Null means all applications. */
   appIds: readonly string[] | null
 }
 
@@ -243,7 +229,7 @@ function placeConditions(sql: Statements, { provinceCode, cityCode, districtCode
   ]
 }
 
-/** The ids of the application's sites that match the filter, in order, at most `limit`. */
+/** Returns up to `limit` matching IDs of the application, in order. */
 export async function findSiteIds(
   sql: Statements,
   appId: string,
@@ -255,7 +241,6 @@ export async function findSiteIds(
   return rows.map((row) => row.id)
 }
 
-/** SQL: the conditions of a filter, to follow other conditions. */
 export function siteConditions(sql: Statements, filter: SiteConditions) {
   const { siteName, contacts, hasDevices, created, bbox } = filter
   const device = sql`
@@ -283,7 +268,7 @@ const sortKeys: Record<(typeof siteSorts)[number], PageKey> = {
   districtCode: [{ column: 'district_code', type: 'text', isByCode: true }],
 }
 
-/** Reads one page of sites by id, newest first, and of several applications by application first; or as `sort` asks. */
+/** Reads one page of sites: newest first within each application, or as `sort` asks. */
 export function pageOfSites(sql: Sql, filter: SiteFilter) {
   const { appIds } = filter
   const conditions = siteConditions(sql, filter)

@@ -23,10 +23,9 @@ import {
 } from './rules.ts'
 import { drawSiteIds, findSites, insertSites, removeSites, saveChangedSites } from './store.ts'
 
-/** Throws 40002 and 40003. */
 type RequireRules = (rules: NamedRules) => void
 
-/** Makes the check of named rules: whether the application has them and they are of their fields' types. */
+/** Makes the check that the application has the named rules, with their fields' types. It throws 40002 and 40003. */
 async function ruleChecker(tx: Statements, appId: string, named: readonly NamedRules[]): Promise<RequireRules> {
   const ids = new Set(
     named.flatMap(({ fastRuleId, slowRuleId, occupancyRuleId }) => [fastRuleId, slowRuleId, occupancyRuleId]),
@@ -46,16 +45,13 @@ async function ruleChecker(tx: Statements, appId: string, named: readonly NamedR
 
 const namedBy = ({ body }: { body: Parameters<typeof rulesGiven>[0] }) => rulesGiven(body)
 
-/** What new sites of an application are decided by. */
 interface Premises {
-  /** Why the application can have no site. */
   refusal: Refusal | undefined
   requireRules: RequireRules
-  /** One for each site. */
   freeIds: number[]
 }
 
-/** Creates of sites. Refuses with 10004, 30001, 40002 and 40003. */
+/** Creates sites. Throws 10004, 30001, 40002 and 40003. */
 export const siteCreation: WriteKind<SiteRegistration, ReadonlyMap<string, Premises>, Site> = {
   read: (tx, writes) =>
     ofEachApplication(writes, async (appId, own) => {
@@ -82,19 +78,17 @@ export const siteCreation: WriteKind<SiteRegistration, ReadonlyMap<string, Premi
   save: insertSites,
 }
 
-/** Why the application can have no site; undefined if it can. */
+/** Returns why the application can have no site; undefined if it can. */
 async function findObstacle(tx: Statements, appId: string): Promise<Refusal | undefined> {
   if (await hasConfiguration(tx, appId)) return undefined
   return new Refusal((await applicationExists(tx, appId)) ? 'thirdPartyConfigMissing' : 'applicationNotFound')
 }
 
-/** What updates of an application's sites are decided by. */
 interface KnownSites {
   sites: Map<number, Site>
   requireRules: RequireRules
 }
 
-/** A site that an update changes. */
 interface ChangedSite {
   before: Site
   site: Site
@@ -102,7 +96,7 @@ interface ChangedSite {
 
 const idsOf = (writes: readonly { body: SiteUpdate }[]) => [...new Set(writes.map(({ body }) => body.id))]
 
-/** Updates of sites. Refuses with 30002, 10009, 40002 and 40003. */
+/** Updates sites. Throws 30002, 10009, 40002 and 40003. */
 export const siteUpdates: WriteKind<SiteUpdate, ReadonlyMap<string, KnownSites>, ChangedSite> = {
   async settle(tx, writes) {
     const settled: Date[] = []
@@ -151,7 +145,6 @@ export const siteUpdates: WriteKind<SiteUpdate, ReadonlyMap<string, KnownSites>,
   },
 }
 
-/** The changes of each site as one: from how it was to how it is at last. */
 function ofEachSite(rows: readonly ChangedSite[]) {
   const changes = new Map<number, ChangedSite & { appId: string }>()
   for (const { before, site } of rows) {
@@ -161,10 +154,7 @@ function ofEachSite(rows: readonly ChangedSite[]) {
   return [...changes.values()]
 }
 
-/**
- * Deletes sites of an application as of a moment, and ends the placements there, with an event for each. The transaction
- * must hold the application's lock.
- */
+/** Deletes sites and ends their placements, with events. Needs the application's lock. */
 export async function deleteSites(
   tx: Statements,
   appId: string,

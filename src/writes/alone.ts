@@ -8,25 +8,23 @@ import { inOneFlight } from '../database/transaction.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
 import { TryAgain } from './kind.ts'
 
-// Rare writes of an application have no lane: each is a transaction of its own, in the turn of its caller.
+// Rare writes have no lane: each is a transaction in its caller's turn.
 
-/** The longest that a write waits while what must be written before it is written. */
+/** The longest wait for what `settle` writes. */
 const waitMs = 3_000
 
 export interface AloneRequest {
   caller: Caller
   pending: Pending
-  /** Left out for an operation that takes no key. */
   idempotency?: RequestKey | undefined
 }
 
-/** Writes what must be written before a write. Returns the moment as of which the write counts, unless something `isLeft`. */
+/** Writes what must come before. Returns the time as of which the write counts, unless something `isLeft`. */
 export type Settle = (tx: Statements) => Promise<{ now: Date; isLeft: boolean }>
 
 /**
- * Runs a write in a transaction that holds the application's lock, at most once for its request's key, and not for a caller
- * who has lost the access while it waited. Throws as `lockApplicationFor` and `once` do, and 50003 where `settle` takes too
- * long.
+ * Runs a write under the application's lock, at most once per key, and not if the caller lost access meanwhile. Throws
+ * as `lockApplicationFor` and `once` do, and 50003 if `settle` takes too long.
  */
 export async function writeAlone<Data extends object | undefined>(
   sql: Sql,
@@ -52,7 +50,7 @@ async function attempt<Data extends object | undefined>(
 ): Promise<{ data: Data } | undefined> {
   try {
     return await pending.transaction(sql, async (tx) => {
-      // The clock is read after the lock: statements run in the order in which they are sent.
+      // Statements run in the order they are sent, so the clock is read after the lock.
       const [, clock] = await inOneFlight([lockApplicationFor(tx, caller, appId), readClock(tx)])
       const { now, isLeft } = (await settle?.(tx)) ?? { now: clock, isLeft: false }
       return isLeft ? undefined : { data: await once(tx, idempotency, appId, () => write(tx, now)) }

@@ -4,33 +4,27 @@ import { inOneFlight } from '../database/transaction.ts'
 import { insertEventTexts, type NewEventText } from '../events/store.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 
-// A kind of write is what all its writes have of their own: what they read, what they decide, what they save. Locks, access,
-// idempotency keys, events, and the moment of a write are the same for all kinds, and are here and in `lane.ts`.
-//
-// A write is decided, under the locks, by what is stored and by the writes before it in its batch. Then all that were not
-// refused are saved. A dry run decides in the same way and saves nothing.
-//
-// Never: a write that is decided by what was read without its lock; a row without its event, or an event without its row.
+// A kind of write is what its writes read, decide and save; `lane.ts` and this file add locks, access, keys and events.
+// A write is decided, under the locks, by what is stored and by earlier writes of its batch. Then all that were not
+// refused are saved. A dry run saves nothing.
 
-/** A write of one record: the body of its operation, or of a batch's row. */
 export interface Write<Body> {
-  /** The application that has the record, or is to have it; null for any. */
+  /** The application that has or gets the record; null for any. */
   appId: string | null
   body: Body
   actor: string
   ifMatch: string | null
 }
 
-/** What a write does to its record. `existing`: all is so already. */
+/** `existing` means that nothing changes. */
 type Outcome = 'created' | 'updated' | 'existing'
 
-/** The answer of a write: the record as JSON text, with its entity tag where the operation shows one. */
+/** The record as JSON, with its entity tag if the operation shows one. */
 export interface Shown {
   record: string
   etag?: string
 }
 
-/** A write that can be carried out. */
 interface Carried<Row> {
   outcome: Outcome
   shown: Shown
@@ -38,29 +32,28 @@ interface Carried<Row> {
   events: readonly NewEventText[]
 }
 
-/** A write that is decided. */
 export type Decided<Row> = Carried<Row> | { refusal: Refusal }
 
-/** `again`: what the locks were chosen by has changed, so that the write must be tried again from its beginning. */
+/** `again`: what the locks were chosen by has changed, so the write starts over. */
 export type Decision<Row> = Decided<Row> | { again: true }
 
-/** What a transaction was prepared by has changed: it must be rolled back, and tried again. */
+/** What the transaction was prepared by has changed, so it is rolled back and retried. */
 export class TryAgain extends Error {}
 
 export interface WriteKind<Body, Known, Row> {
-  /** The applications to lock beside those that the writes name; read without a lock. */
+  /** Returns the applications to lock besides those that the writes name, read without a lock. */
   locksOf?(sql: Statements, writes: readonly Write<Body>[]): Promise<Iterable<string>>
-  /** Writes what must be written before. Returns the moment as of which the writes count. Left out in a dry run. */
+  /** Writes what must come before. Returns the time as of which the writes count. A dry run leaves it out. */
   settle?(tx: Statements, writes: readonly Write<Body>[]): Promise<Date>
-  /** Reads, under the locks of these applications, what the writes are decided by. */
+  /** Reads, under the locks, what the writes are decided by. */
   read(tx: Statements, writes: readonly Write<Body>[], locked: readonly string[]): Promise<Known>
-  /** Decides one write, and changes `known` to what the next write finds. Throws the refusal. */
+  /** Decides one write and updates `known` for the next. Throws refusals. */
   decide(known: Known, write: Write<Body>, now: Date): Decision<Row>
-  /** Saves the rows of a batch, in order, in statements that are sent without waiting for each other. Writes no events. */
+  /** Saves a batch's rows in order, in statements that are sent together. Writes no events. */
   save(tx: Statements, rows: readonly Row[], now: Date): Promise<unknown>
 }
 
-/** Decides one write: a refusal that is thrown is its decision. */
+/** Decides one write; a thrown refusal is its decision. */
 export function decideWrite<Body, Known, Row>(
   kind: WriteKind<Body, Known, Row>,
   known: Known,
@@ -75,7 +68,6 @@ export function decideWrite<Body, Known, Row>(
   }
 }
 
-/** Saves what was decided, and writes its events. */
 export async function saveDecisions<Row>(
   tx: Statements,
   kind: Pick<WriteKind<never, never, Row>, 'save'>,
@@ -89,9 +81,8 @@ export async function saveDecisions<Row>(
 }
 
 /**
- * Carries out writes, in order, in a transaction that holds the locks of these applications; a dry run only decides them.
- * `before` adds to what was read what the dry run would have written before. Returns one decision for each write. Throws
- * `TryAgain`.
+ * Carries out writes in order, under these applications' locks; a dry run only decides. `before` adds to what was read
+ * what an earlier dry run would have written. Returns one decision each. Throws `TryAgain`.
  */
 export async function carryOut<Body, Known, Row>(
   tx: Statements,
@@ -115,7 +106,7 @@ export async function carryOut<Body, Known, Row>(
   return decisions
 }
 
-/** Runs a function for each application with its own items, in the order of the ids. Returns the results by application. */
+/** Runs a function for each application's items, in the order of the ids. Returns the results by application. */
 export async function ofEachApplication<Item extends { appId: string | null }, Result>(
   items: readonly Item[],
   run: (appId: string, items: Item[]) => Promise<Result>,

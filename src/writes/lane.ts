@@ -15,12 +15,12 @@ import { limits } from '../vocabulary/limits.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type Decision, decideWrite, type Shown, saveDecisions, type Write, type WriteKind } from './kind.ts'
 
-// The lanes of writes that are decided in this process: single requests and the rows of batches. Fast lanes, whose batch is
-// one call of a routine, are those of creates of devices and of reports.
+// Lanes of writes that are decided in this process. Creates of devices and reports have faster ones: a routine per
+// batch.
 
 export interface Submission<Body> extends Write<Body> {
   caller: Caller
-  /** The owner of the key; the write's application if left out. */
+  /** The key's owner; by default the write's application. */
   keyOwner?: string
   idempotency: RequestKey | undefined
   pending: Pending
@@ -36,13 +36,12 @@ export interface WriteLaneParts {
 
 interface LaneOptions<Body> {
   name: string
-  /** The values that a write needs for itself alone, beside its key. Without them, writes of one record may share a batch. */
+  /** Returns values that no other write of a batch may share. Without them, writes of one record may share a batch. */
   claimsOf?(body: Body): string[]
-  /** Called after the commit of a batch with the number of its writes that were carried out. */
+  /** Called after a batch's commit with the number of its writes. */
   noteWritten?(writes: number): void
 }
 
-/** A write with a key, with the key's owner and its name. */
 interface Keyed extends RequestKey {
   owner: string
   name: string
@@ -56,7 +55,7 @@ function keyOf<Body>({ appId, keyOwner, idempotency }: Submission<Body>): Keyed 
   return { ...idempotency, owner, name: keyName({ owner, ...idempotency }), isGuarded: owner === appId }
 }
 
-/** Opens a lane of a kind of writes. Returns its submit function. */
+/** Opens a lane for a kind of write. Returns its submit function. */
 export function writeLane<Body, Known, Row>(
   { sql, openLane, callers }: WriteLaneParts,
   { name, claimsOf = () => [], noteWritten }: LaneOptions<Body>,
@@ -89,7 +88,7 @@ async function writeBatch<Body, Known, Row>(
   turn.askedAt = performance.now()
   const keys = submissions.map(keyOf)
   const keyed = keys.flatMap((key) => key ?? [])
-  // One flight: each statement sees what was committed before it began, and so what the locks' last holders wrote.
+  // Each statement sees what was committed before it started, and so what the locks' last holders wrote.
   const [, revoked, kept, clock, early] = await inOneFlight([
     takeLocks(tx, keyed, locked).then(() => {
       turn.lockedAt = performance.now()
@@ -120,43 +119,39 @@ async function writeBatch<Body, Known, Row>(
   return outcomes as Outcome[]
 }
 
-/** When a batch asked for its locks, had them, and gave them back. */
 interface Turn {
   askedAt: number
   lockedAt: number
   endedAt: number
 }
 
-/** A batch that gets its locks later than this has waited for another writer. */
+/** A batch that waits longer than this for its locks waits for another writer. */
 const waitedMs = 2
 const longestRestMs = 50
 
 /**
- * How long a lane rests after a batch, so that those who write for the same applications beside it have half of the time:
- * locks are given in the order of asking, so without a rest a lane of long batches and one of short ones would take turns.
+ * Returns how long a lane rests after a batch, so that other writers have half of the time: locks go by arrival, so a
+ * lane of long batches would otherwise get more.
  */
 function restAfter({ askedAt, lockedAt, endedAt }: Turn): number {
   if (lockedAt - askedAt < waitedMs) return 0
   return Math.min(2 * endedAt - lockedAt - performance.now(), longestRestMs)
 }
 
-/**
- * Takes the locks of the applications, in order, and before them those of keys that no application's lock guards: of such a
- * key, two requests may be about different applications. Throws a lock timeout.
- */
+/** Locks unguarded keys, which requests of two applications may share, then the applications. Throws a lock timeout. */
 async function takeLocks(tx: Statements, keyed: readonly Keyed[], locked: readonly string[]): Promise<void> {
   const names = new Set(keyed.flatMap(({ isGuarded, name }) => (isGuarded ? [] : [name])))
   await inOneFlight([
     ...[...names].sort().map((name) => takeLock(tx, name)),
-    // The other applications of the batch wait too, so it waits for each lock for a moment only. A lock that is free at that
-    // moment is taken before those who wait longer: with its place lost each time, the lane would never have it.
+    // The batch's other applications wait too, so it waits only briefly. It takes a lock that is free now before
+    // earlier waiters: losing its place each time, the lane would never get it.
     waitForLocks(tx, limits.laneLockMs),
     ...locked.flatMap((appId) => [tryLockApplication(tx, appId, 0), lockApplication(tx, appId)]),
     waitForLocks(tx, 0),
   ])
 }
 
-/** The outcome that the first request with this key had; without an entity tag, which is not stored. */
+/** Returns the first request's outcome, without an entity tag, which isn't stored. */
 function replayOf(idempotency: RequestKey | undefined, first: KeptAnswer | undefined): Outcome | undefined {
   if (idempotency === undefined || first === undefined) return undefined
   if (first.bodyHash !== idempotency.bodyHash) return { refusal: new Refusal('idempotencyKeyReused') }
@@ -176,5 +171,4 @@ async function keepAnswersOf(tx: Statements, answered: readonly (Keyed & { answe
   await Promise.all([...Map.groupBy(answered, ({ owner }) => owner)].map(([owner, own]) => keepAnswers(tx, owner, own)))
 }
 
-/** The answer of a request for one write. */
 export const shownText = ({ record, etag }: Shown) => new JsonText(record, etag === undefined ? {} : { etag })

@@ -17,7 +17,7 @@ import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from '
 
 type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>> & { appId: string }
 
-/** As kept for a retry: the callback URL's query is hidden, and sealed beside it. */
+/** The stored record for retries hides the callback URL's query and seals it separately. */
 export type KeptRecord = ThirdPartyConfigRecord & { sealedQuery: string | null }
 
 interface SavedConfig {
@@ -29,7 +29,7 @@ export interface ConfigParts {
   secrets: SecretBox
 }
 
-/** With the secret only if it has just been generated. The URL's query is hidden: `shownTo` shows it. */
+/** Shows the secret only if it is new, and hides the URL's query; `shownTo` adds it. */
 function showConfig(config: ThirdPartyConfig, callbackSecret: string | null): ThirdPartyConfigRecord {
   const { updatedAt, stoppedAt, stoppedReason, callbackQuery, ...members } = config
   return {
@@ -46,12 +46,12 @@ export function toKept(config: ThirdPartyConfig, callbackSecret: string | null):
   return { ...showConfig(config, callbackSecret), sealedQuery: config.callbackQuery }
 }
 
-/** With the sealed query, and without the secret, which is no part of the configuration's state. */
+/** The tag covers the sealed query, but not the secret, which is not part of the configuration. */
 export function tagOf(config: ThirdPartyConfig): string {
   return etagOf({ ...showConfig(config, null), callbackQuery: config.callbackQuery })
 }
 
-/** An unchanged or hidden query keeps its sealed text. Throws 10001 if nothing is stored for a hidden one. */
+/** Seals a query; an unchanged or hidden one keeps its text. Throws 10001 for a hidden one that isn't stored. */
 function sealQuery(
   { secrets }: ConfigParts,
   appId: string,
@@ -70,7 +70,7 @@ function refuseHiddenQuery(): never {
   throw invalidRequest([{ field: 'callbackUrl', reason }])
 }
 
-/** The transaction must have created or locked the application. */
+/** Saves a configuration. The transaction must have created or locked the application. */
 export async function saveConfig(
   parts: ConfigParts,
   tx: Statements,
@@ -90,7 +90,7 @@ export async function saveConfig(
     callbackEvents: [...new Set(given(body.callbackEvents) ?? eventTypes)],
   }
   const { config, isNew } = await upsertConfig(tx, members, parts.secrets.seal(body.appId, newSecret))
-  // Before the event, so that the event is the first that a new callback gets.
+  // Before the event, so that it is the first that a new callback gets.
   await syncEndpoint(tx, body.appId, members.callbackUrl !== null)
   const data = showConfig(config, null)
   const { appId, updatedAt: time } = config
@@ -98,7 +98,7 @@ export async function saveConfig(
   return { config, record: toKept(config, isNew ? newSecret : null) }
 }
 
-/** The transaction must have locked the application. Throws 30003. */
+/** Rotates the callback secret. Needs the application's lock. Throws 30003. */
 export async function rotateSecret(
   parts: ConfigParts,
   tx: Statements,
@@ -120,7 +120,7 @@ export async function requireConfig(sql: Statements, appId: string): Promise<Thi
   return config
 }
 
-/** Some depend on the settings. `prefix` precedes the field's name. */
+/** Returns errors that depend on the settings. `prefix` precedes the field's name. */
 export function configFaults(
   config: { callbackUrl?: string | null },
   { privateCallbacks }: Pick<Config, 'privateCallbacks'>,
@@ -131,7 +131,7 @@ export function configFaults(
   return reason === undefined ? [] : [{ field: `${prefix}callbackUrl`, reason }]
 }
 
-/** The application and admins see the callback URL's query, unless its encryption key is gone. */
+/** Shows the URL's query to the application and admins, unless its encryption key is gone. */
 export function shownTo(
   caller: Caller,
   { secrets }: Pick<ConfigParts, 'secrets'>,

@@ -5,13 +5,10 @@ export interface ThirdPartyConfig {
   appId: string
   operatorName: string
   operatorId: string | null
-  /** Without its query. */
   callbackUrl: string | null
-  /** Sealed, with its question mark; null for none. */
   callbackQuery: string | null
   callbackEvents: string[]
   updatedAt: Date
-  /** When and why the endpoint was disabled (410); null while it is not. */
   stoppedAt: Date | null
   stoppedReason: string | null
 }
@@ -33,7 +30,7 @@ function toConfig(row: Row): ThirdPartyConfig {
 const columnsSql = `app_id, operator_name, operator_id, callback_url, callback_query, to_json(callback_events) as callback_events, updated_at,
   stopped_at, stopped_reason`
 
-/** A configuration that gains a callback gets a new secret, which is shown; its previous one still signs for a day. */
+/** A configuration that gains a callback gets a new secret, which is shown; the previous one still signs for a day. */
 const secretOfNewCallbackSql = Object.entries({
   callback_secret: 'excluded.callback_secret',
   previous_callback_secret: 'c.callback_secret',
@@ -45,7 +42,7 @@ const secretOfNewCallbackSql = Object.entries({
   )
   .join(', ')
 
-/** `sealedSecret` is used if there was no callback before: `isNew`, because a secret is shown only once. */
+/** Saves a configuration. `sealedSecret` is used only without an earlier callback: a secret is shown once. */
 export async function upsertConfig(
   tx: Statements,
   config: Omit<ThirdPartyConfig, 'updatedAt' | 'stoppedAt' | 'stoppedReason'>,
@@ -71,7 +68,7 @@ export async function findConfig(sql: Statements, appId: string): Promise<ThirdP
   return row === undefined ? undefined : toConfig(row)
 }
 
-/** Requests are also signed with the previous one for a day. */
+/** Replaces the callback secret. The previous one also signs for a day. */
 export async function replaceSecret(tx: Statements, appId: string, sealedSecret: string): Promise<void> {
   await tx`
     update third_party_config
@@ -80,7 +77,7 @@ export async function replaceSecret(tx: Statements, appId: string, sealedSecret:
     where app_id = ${appId}`
 }
 
-/** An application without one cannot have sites. */
+/** Tells whether a configuration exists, without which an application can't have sites. */
 export async function hasConfiguration(sql: Statements, appId: string): Promise<boolean> {
   const [row] = await sql`select 1 from third_party_config where app_id = ${appId}`
   return row !== undefined

@@ -4,7 +4,7 @@ import { nullable, shownKey } from '../../vocabulary/values.ts'
 
 const folder = '/api/auth/v1/oauth'
 
-// RFC 6749 and RFC 7009 define these members and the refusals of missing ones, so the schema does not require them.
+// RFC 6749 and RFC 7009 define these fields and their refusals, so the schema does not require them.
 const credentials = {
   client_id: Type.Optional(
     Type.Unknown({ [shownKey]: nullable(Type.String()), description: 'The appId, unless it is sent by HTTP Basic.' }),
@@ -17,7 +17,7 @@ const credentials = {
   ),
 }
 
-/** RFC 6749 §5.2. */
+/** The error object of RFC 6749 §5.2. */
 const OAuthError = Type.Object({
   error: Type.String({ description: 'The OAuth error code, such as invalid_client.' }),
   error_description: Type.String({ description: 'The error message.' }),

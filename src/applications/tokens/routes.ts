@@ -17,12 +17,11 @@ const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store
 
 interface Parts {
   sql: Sql
-  /** For the lane's batches. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
   rateLimiter: RateLimiter
-  /** The issuer; by default the origin of each request. */
+  /** By default, the issuer is the origin of each request. */
   publicUrl: string | undefined
 }
 
@@ -33,7 +32,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     write: (requests) => issueTokens(writer, requests),
   })
 
-  /** By HTTP Basic or by the body, not both (RFC 6749 §2.3.1). Throws 10001, 10007 and 10030. */
+  /** Reads the client from HTTP Basic or the body, not both (RFC 6749 §2.3.1). Throws 10001, 10007 and 10030. */
   async function requireClient(authorization: string | null, body: Record<string, unknown>) {
     const { id, secret } =
       authorization === null
@@ -42,7 +41,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     const client = storable(id) ? await findClient(sql, id) : undefined
     const secretHash = hashSecret(secret)
     const current = client?.secretHash ?? hashSecret('')
-    // Always two comparisons, so that the time reveals neither which secret fits nor whether there is a previous one.
+    // Always two comparisons, so that the time reveals neither which secret matches nor whether a previous one exists.
     const isCurrent = timingSafeEqual(Buffer.from(secretHash), Buffer.from(current))
     const isPrevious = timingSafeEqual(Buffer.from(secretHash), Buffer.from(client?.previousSecretHash ?? current))
     if (!(isCurrent || isPrevious) || client === undefined) {
@@ -113,7 +112,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
 
 const hostAndPort = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?$/i
 
-/** Throws 10001 for an invalid `Host`. */
+/** Returns the request's origin. Throws 10001 for an invalid `Host`. */
 function originOf(header: (name: string) => string | null): string {
   const host = header('host') ?? ''
   const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host}`
@@ -127,8 +126,8 @@ interface Credentials {
 }
 
 /**
- * An empty header never counts, and one of another scheme not beside credentials: an interceptor may put an old token,
- * or none, into every request (document §5).
+ * Ignores an empty header and, beside credentials in the body, one of another scheme: an interceptor may add an old
+ * token, or none, to every request (document §5).
  */
 function authorizationOf(sent: string | null, body: Record<string, unknown>): string | null {
   const authorization = sent?.trim() ?? ''
@@ -137,7 +136,7 @@ function authorizationOf(sent: string | null, body: Record<string, unknown>): st
   return given(body.client_id) !== null && given(body.client_secret) !== null ? null : authorization
 }
 
-/** The secret is not checked yet. */
+/** Returns the client's ID. The secret is not checked yet. */
 function clientOf(body: unknown, header: (name: string) => string | null): string {
   const [, encoded] = basic.exec(header('authorization') ?? '') ?? []
   const id = encoded === undefined ? (body as { client_id?: unknown }).client_id : beforeColon(encoded)
@@ -176,12 +175,12 @@ function requireTexts(body: Record<string, unknown>, authorization: string | nul
   if (missing.length > 0) throw invalidRequest(missing.map((field) => ({ field, reason: nonEmptyText })))
 }
 
-/** The database refuses NUL and lone surrogates. */
+/** Tells whether the database accepts the text; it refuses NUL and lone surrogates. */
 function storable(text: string): boolean {
   return /^[\x21-\x7e]{1,64}$/.test(text)
 }
 
-/** `appId` names an existing application whose secret did not fit; an unknown ID is not logged. */
+/** An `appId` names an existing application; unknown IDs are not logged. */
 function clientInvalid(byBasic: boolean, appId?: string): Refusal {
   const headers: Record<string, string> = byBasic ? { 'www-authenticate': 'Basic realm="forecourt"' } : {}
   return new Refusal('clientInvalid', appId === undefined ? { headers } : { headers, actor: `application:${appId}` })
@@ -193,7 +192,7 @@ function unsupportedGrantType(): Refusal {
   return invalidRequest([{ field: 'grant_type', reason: otherGrantType }])
 }
 
-/** RFC 6749 §5.2: what a stock OAuth client reads. */
+/** Makes the error that standard OAuth clients read (RFC 6749 §5.2). */
 function oauthError(refusal: Refusal): Record<string, unknown> {
   const faults = refusal.errors?.map(({ field, reason }) => `${field} ${reason.en}.`) ?? []
   const description = [refusals[refusal.refusal].en, ...faults].join(' ')

@@ -3,7 +3,6 @@ import type { Statements } from '../../database/open.ts'
 import { callRoutine, jsonRows, routine, textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 
-/** The secret was valid when it was checked. */
 export interface TokenRequest {
   appId: string
   secretHash: string
@@ -21,16 +20,15 @@ interface TokenRow {
 const text = 'text'
 const rows = (columns: Partial<Record<keyof TokenRow, string>>) => jsonRows<TokenRow>('p_rows::json', columns)
 
-/** Dead tokens of an application that wait for upkeep; beyond that they are deleted with the next batch. */
+/** Expired tokens beyond this are deleted with the next batch. */
 const maxDead = limits.tokensOfOne
-/** As many newest tokens as can exist, and a batch more. */
+/** The newest tokens that can exist, and a batch more. */
 const mostRead = 4 * limits.tokensOfOne
 const expirySql = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
 
 /**
- * Locks the applications' rows first, so that rotations, freezes and other batches run wholly before or after: a
- * replaced secret gets no token, and two batches cannot both take the last place. A token of the previous secret
- * expires with it. Beyond an application's limit, dead tokens are deleted, or the oldest living ones.
+ * Issues tokens. It locks the applications first, so that rotations, freezes and other batches run wholly before or
+ * after. A token of the previous secret expires with it. Past the limit, expired tokens are deleted, or the oldest.
  */
 export const issueTokensRoutine = routine(
   'issue_tokens',
@@ -76,7 +74,7 @@ interface IssuedRow {
   is_frozen: boolean
 }
 
-/** In one transaction; returns the results in order. */
+/** Issues tokens in one transaction. Returns the results in order. */
 export async function issueTokens(sql: Statements, requests: TokenRequest[]): Promise<TokenOutcome[]> {
   const issued = await callRoutine<IssuedRow>(sql, issueTokensRoutine, [
     textArray([...new Set(requests.map(({ appId }) => appId))].sort()),

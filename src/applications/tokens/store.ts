@@ -3,7 +3,7 @@ import type { Statements } from '../../database/open.ts'
 export interface Client {
   appId: string
   secretHash: string
-  /** Null if there is none that still works. */
+  /** It is null if none works. */
   previousSecretHash: string | null
   isFrozen: boolean
   rateLimitPerSecond: number | null
@@ -24,7 +24,10 @@ export async function findClient(sql: Statements, appId: string): Promise<Client
   }
 }
 
-/** An unknown token is no error (RFC 7009 §2.2). An import of the token must not continue at its noted expiry. */
+/**
+ * Deletes a token; an unknown one is no error (RFC 7009 §2.2). Its imports must stop, unlike those of a token that
+ * expires.
+ */
 export async function deleteToken(sql: Statements, appId: string, tokenHash: string): Promise<void> {
   await sql`
     with revoked as (

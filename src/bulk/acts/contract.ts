@@ -23,7 +23,7 @@ import {
 import { jobStatusValues, jobStatusWords } from '../jobs/contract.ts'
 import { JobFailure } from '../jobs/failure/contract.ts'
 
-/** The acts on each kind of row, with the operation that does the same to one row. */
+/** Bulk actions by kind, each with the operation that does the same to one row. */
 export const singleOf = {
   devices: { update: updateDevice, unbind: unbindDevice, forceUnbind: forceUnbindDevice, transfer: transferDevice },
   sites: { update: updateSite, delete: deleteSite },
@@ -32,7 +32,7 @@ export const singleOf = {
 export type ActKind = keyof typeof singleOf
 export type ActName = 'update' | 'unbind' | 'forceUnbind' | 'transfer' | 'delete'
 
-/** The operation that does to one row what the act does to many; undefined for an act that the kind does not know. */
+/** Returns the operation that does the same to one row; undefined for another kind's action. */
 export const singleOperation = (kind: ActKind, act: ActName): Admission | undefined =>
   (singleOf[kind] as Partial<Record<ActName, Admission>>)[act]
 
@@ -50,13 +50,9 @@ const wordsOf = ({ description, anyOf = [] }: Choice): string =>
 
 const isFlag = ({ const: value, anyOf = [] }: Choice): boolean => value === 'true' || anyOf.some(isFlag)
 
-/** The query members of a page operation that an act does not take as filters. */
 const noFilters = ['appId', ...Object.keys(pageQuery), ...sortMembers]
 
-/**
- * The filters of a page operation as members of a JSON body. A filter that is the text `true` or `false` in a query is a
- * boolean here.
- */
+/** Returns a list operation's filters as fields of a JSON body, where `true` and `false` are booleans. */
 function filtersOf({ query }: { query?: TObject }): TObject {
   const members = Object.entries((query as TObject).properties).filter(([name]) => !noFilters.includes(name))
   return Type.Object(
@@ -71,7 +67,6 @@ function filtersOf({ query }: { query?: TObject }): TObject {
 
 const all = optional(Type.Boolean({ description: 'true: all rows. Can’t be combined with other filters.' }))
 
-/** The filters of each kind, and the members that an update of it sets. */
 export const actFilters = {
   devices: Type.Object({ ...filtersOf(pageDevices).properties, all }),
   sites: Type.Object({ ...filtersOf(pageSites).properties, all }),
@@ -85,10 +80,7 @@ export const actChanges = {
 
 type Members = Record<string, unknown>
 
-/**
- * The request is checked against the filters of its own kind, member by member; the OpenAPI document shows the filters
- * of both kinds.
- */
+/** The request is checked against its own kind's filters; the OpenAPI document shows those of both kinds. */
 const ActFilter = Type.Unsafe<Members>({
   type: 'object',
   description:
@@ -188,7 +180,7 @@ export const createAct = operation({
   }),
   data: BegunAct,
   refusals: ['confirmationRequired', 'applicationNotFound', 'importRunning', 'rowsChanged'],
-  // Millions of rows are counted before the answer, in steps.
+  // Millions of rows are counted in steps before the response.
   answerTimeoutMs: 60_000,
   idempotent: true,
 })
@@ -235,7 +227,6 @@ export const cancelAct = operation({
   refusals: ['applicationNotFound', 'importNotFound', 'importRunning'],
 })
 
-/** The outcomes of a row. */
 export const actOutcomes = ['done', 'unchanged', 'refused'] as const
 
 export const getActResult = operation({

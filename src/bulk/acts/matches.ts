@@ -8,9 +8,8 @@ import { limits } from '../../vocabulary/limits.ts'
 import type { ActKind } from './contract.ts'
 import { asQuery } from './rules.ts'
 
-// The rows that match an act's filter. The filter is read exactly as the page operation reads its own.
+// The filter is read exactly as the list operation reads it.
 
-/** What an act is about. */
 interface ActRows {
   kind: ActKind
   appId: string
@@ -30,14 +29,13 @@ export const sitesOf = ({ appId, filter, beganAfter }: ActRows) => ({
   filter: readSiteFilter(asQuery(filter)),
 })
 
-/** Reads the rows after a key, and finds those that match. */
 export function scanRows(sql: Sql, rows: ActRows, after: RowKey | null): Promise<Matches> {
   return rows.kind === 'devices'
     ? scanDevices(sql, devicesOf(rows), after, limits.actRowsScanned)
     : scanSites(sql, sitesOf(rows), after, limits.actRowsScanned)
 }
 
-/** Counts the rows that match, all of them, in steps; `read` runs each. */
+/** Counts all matching rows in steps; `read` runs each. */
 export async function countRows(
   read: (step: (sql: Sql) => Promise<Matches>) => Promise<Matches>,
   rows: ActRows,

@@ -27,11 +27,9 @@ import { acts, insertAct, readNewestEventId } from './store.ts'
 interface Parts {
   sql: Sql
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'fileBytes'>
-  /** Wakes the worker: a new job waits. */
   onSubmitted(): void
 }
 
-/** A request for an act. */
 interface Asked {
   act: GivenAct
   appId: string
@@ -43,14 +41,14 @@ interface Asked {
 
 export function actRoutes({ sql, config, onSubmitted }: Parts): Handler[] {
   const requireRoom = roomFor(sql, config)
-  // Only one request of an application counts at a time: a second one then finds that the first has begun its act.
+  // One count per application at a time, so that a second request finds the bulk action that the first has started.
   const counts = new Turns({
     ofOne: limits.actCountsOfOne,
     waitingOfOne: limits.actCountsWaitingOfOne,
     full: tooManyRequests,
   })
 
-  /** Counts the rows that match. Throws 70004 when the caller has seen another number. */
+  /** Counts the matching rows. Throws 70004 if the caller saw another number. */
   async function countMatches({
     act,
     appId,
@@ -63,20 +61,20 @@ export function actRoutes({ sql, config, onSubmitted }: Parts): Handler[] {
     return { rows, beganAfter }
   }
 
-  /** A dry run: only counts, and leaves neither a job nor an event. Throws as `begin` does. */
+  /** Counts only, and leaves neither a job nor an event. Throws as `begin` does. */
   async function tryOut(asked: Asked): Promise<BegunAct> {
     const { act, appId, actor, pending } = asked
     if (await jobs.isUnderWay(sql, appId)) throw new Refusal('importRunning')
     const { rows } = await countMatches(asked)
-    // The count took a while, and the caller may have lost its access meanwhile.
+    // The caller may have lost access during the count.
     await pending.requireStanding()
     return counted({ ...act, appId, actor, rows }, showMoment(new Date()))
   }
 
-  /** Begins an act, or answers the one that the request's key has begun. Throws 70003, 70004 and 10007. */
+  /** Starts a bulk action, or returns the one of the request's key. Throws 70003, 70004 and 10007. */
   async function begin(asked: Asked, idempotency: RequestKey | undefined, address: string): Promise<BegunAct> {
     const { act, appId, caller, actor, pending } = asked
-    // First, because the act under way may be this very request's, whose response is then stored.
+    // Before the replay: the running bulk action may be this very request's, whose response is then stored.
     const isUnderWay = await jobs.isUnderWay(sql, appId)
     const first = await findReplay<ActRecord>(sql, idempotency, appId)
     if (first !== undefined) return first
@@ -98,8 +96,7 @@ export function actRoutes({ sql, config, onSubmitted }: Parts): Handler[] {
       createAct,
       async ({ caller, actor, body, idempotency, sourceAddress, pending }) => {
         const act = readAct(body)
-        // A fresh proof is needed, as for the operation on one device (contract §12.4), but not for a dry run, which
-        // changes nothing.
+        // Needs an identity confirmation, like the operation on one device (contract §12.4); a dry run changes nothing.
         const isDryRun = given(body.dryRun) === true
         if (isOperators(act.kind, act.act) && !isDryRun) requireProof(caller)
         const appId = await requireApplicationOf(sql, caller, body.appId)
@@ -148,7 +145,6 @@ export function actRoutes({ sql, config, onSubmitted }: Parts): Handler[] {
   ]
 }
 
-/** What a dry run returns: it has counted the rows, and nothing of it is kept. */
 function counted(act: GivenAct & { appId: string; actor: string; rows: number }, time: string): BegunAct {
   const { appId, kind, filter, changes, targetAppId, reason, rows } = act
   const what = { appId, kind, act: act.act, filter, set: changes, targetAppId, reason, dryRun: true }
@@ -157,18 +153,18 @@ function counted(act: GivenAct & { appId: string; actor: string; rows: number },
   return { id: null, ...what, status: jobStatus.done, ...decided, ...end }
 }
 
-/** Throws 10003: neither applications nor developers may. */
+/** Throws 10003 for applications and developers. */
 function requirePlatform(caller: Caller): void {
   if (caller.kind === 'application' || caller.applications !== null) throw new Refusal('notPermitted')
 }
 
-/** Hides from applications and developers which application a transfer goes to. */
+/** Hides a transfer's target from applications and developers. */
 function shownTo(caller: Caller, act: ActRecord): ActRecord {
   const isPlatform = caller.kind === 'operator' && caller.applications === null
   return isPlatform ? act : { ...act, targetAppId: null }
 }
 
-/** The act as the audit trail shows it. The trail is kept for long, so it holds no values that can be personal data. */
+/** The audit log is kept for long, so this removes values that can be personal data. */
 function forTrail(act: ActRecord): object {
   const filter = 'contacts' in act.filter ? { ...act.filter, contacts: '…' } : act.filter
   return { ...act, filter, set: act.set && Object.keys(act.set) }

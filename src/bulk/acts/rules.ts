@@ -13,12 +13,9 @@ import {
   singleOperation,
 } from './contract.ts'
 
-// What an act is asked for, read by its kind.
-
 type Body = Static<NonNullable<typeof createAct.body>>
 type Members = Record<string, unknown>
 
-/** The act as it is stored: its filter and changes hold only the members that are given. */
 export interface GivenAct {
   kind: ActKind
   act: ActName
@@ -28,7 +25,6 @@ export interface GivenAct {
   reason: string | null
 }
 
-/** Reads a checked body. */
 export function readAct({ kind, act, filter, set, targetAppId, reason }: Body): GivenAct {
   return {
     kind,
@@ -43,17 +39,16 @@ export function readAct({ kind, act, filter, set, targetAppId, reason }: Body): 
 const givenOf = (members: Members): Members =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== ''))
 
-/** The members that the schema declares. */
 const pick = ({ properties }: TObject, members: Members): Members =>
   Object.fromEntries(Object.entries(members).filter(([name]) => Object.hasOwn(properties, name)))
 
-/** Whether only operators may begin or cancel the act, as with the operation on one device. */
+/** Tells whether only operators may start or cancel it, as with one device. */
 export const isOperators = (kind: ActKind, act: ActName): boolean => {
   const single = singleOperation(kind, act)
   return single !== undefined && !rolesOf(single).includes('developer')
 }
 
-/** The faults that depend on the kind and the act. */
+/** Returns the errors that depend on kind and action. */
 export function actFaults({ kind, act, filter, set, targetAppId, reason }: Partial<Body>): FieldFault[] {
   if (kind === undefined) return []
   const faults: FieldFault[] = []
@@ -110,7 +105,7 @@ function changeFaults(kind: ActKind, changes: Members | null): FieldFault[] {
 
 const readers = new Map<TObject, (value: unknown) => unknown>()
 
-/** Checks an object by a schema. Returns the faults, each field with the member that holds the object in front. */
+/** Checks an object by a schema. Returns the errors with `member` before each field. */
 function faultsWithin(member: string, schema: TObject, value: Members): FieldFault[] {
   const read = readers.get(schema) ?? validator(schema, member, undefined)
   readers.set(schema, read)
@@ -123,13 +118,13 @@ function faultsWithin(member: string, schema: TObject, value: Members): FieldFau
   }
 }
 
-/** A filter as the query of the page operation writes it: true and false as text. */
+/** Writes a filter as a query: true and false as text. */
 export const asQuery = ({ all: _, ...filter }: Members): Members =>
   Object.fromEntries(
     Object.entries(filter).map(([name, value]) => [name, typeof value === 'boolean' ? String(value) : value]),
   )
 
-/** Members that are written as text, with the JSON types that a schema gives them; empty means null. */
+/** Reads texts as the JSON types of a schema; empty means null. */
 export const readTexts = ({ properties }: TObject, texts: Record<string, string>): Members =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, readText(properties[name], text)]))
 

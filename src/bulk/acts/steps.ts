@@ -22,10 +22,8 @@ interface Parts {
   sql: Sql
 }
 
-/** Decides rows within a transaction that holds the applications' locks; an outcome for each that still matches. */
 type DecideKeys = (tx: Statements, act: ActJob, actor: string, keys: readonly RowKey[]) => Promise<KeptOutcome[]>
 
-/** How an act finds its rows and decides them: each row as the operation on one record would. */
 export function actSteps({ sql }: Parts): Steps {
   const updateDevices: DecideKeys = async (tx, act, actor, keys) => {
     const serials = await findMatchingDevices(tx, devicesOf(act), keys)
@@ -41,7 +39,7 @@ export function actSteps({ sql }: Parts): Steps {
     return keptOf(serials, await carryOut(tx, ownerChanges, writes, target === null ? [appId] : [appId, target]))
   }
 
-  /** The sites that match by their present billing rules: price changes that are due are written first. */
+  /** Finds sites by their current billing rules, so due price changes are applied first. */
   async function matchingSites(tx: Statements, act: ActJob, keys: readonly RowKey[]) {
     const now = await writeDueBefore(
       tx,
@@ -70,7 +68,7 @@ export function actSteps({ sql }: Parts): Steps {
     sites: { update: updateSites, delete: deleteMatching },
   }
 
-  /** Decides rows, and stores their outcomes and the act's position. Returns the number of refused rows. */
+  /** Decides rows, and stores results and position. Returns the number of refused rows. */
   async function decide(job: Job, keys: readonly RowKey[], position: RowKey): Promise<number> {
     const act = actOf(job)
     const decideKeys = (deciders[act.kind] as Partial<Record<string, DecideKeys>>)[act.act] as DecideKeys
@@ -99,7 +97,7 @@ export function actSteps({ sql }: Parts): Steps {
         decide(from, to) {
           const portion = keys.slice(from, to)
           job.place = portion[0]?.at(-1) ?? job.place
-          // After the last matching row of the stretch, its remaining rows do not match and can be skipped.
+          // The stretch's rows after its last match can be skipped.
           return decide(job, portion, to === keys.length ? last : (portion.at(-1) as RowKey))
         },
       }

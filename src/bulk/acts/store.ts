@@ -6,7 +6,6 @@ import { beginJob, beginnerColumnsSql, beginnerValues, endOfRecord, type Job, ty
 import { type ActKind, type ActName, type ActRecord, pageActs } from './contract.ts'
 import type { GivenAct } from './rules.ts'
 
-/** The jobs that are acts. */
 export const acts: JobFamily<ActRecord> = {
   isOneSql: 'act is not null',
   columnsSql: 'act, filter, changes, target_app_id, reason, updated, existing',
@@ -33,15 +32,13 @@ export const acts: JobFamily<ActRecord> = {
 
 export interface NewAct extends GivenAct {
   appId: string
-  /** How many rows match. */
   rows: number
-  /** The application's newest event id, read before the rows were counted. */
   beganAfter: number
   actor: string
   caller: Caller
 }
 
-/** Inserts an act that waits for the worker. Throws 70003 while another job of the application is under way. */
+/** Inserts a waiting bulk action. Throws 70003 while another job of the application runs. */
 export async function insertAct(tx: Statements, act: NewAct): Promise<ActRecord> {
   const { appId, kind, filter, changes, targetAppId, reason, rows, beganAfter } = act
   const beginner = beginnerValues(tx, act.caller, act.actor)
@@ -59,13 +56,12 @@ export async function insertAct(tx: Statements, act: NewAct): Promise<ActRecord>
   return begun as ActRecord
 }
 
-/** The newest id of an application's events. A record that is created later has an event with a higher id. */
+/** Returns the application's latest event id. A record created later has an event with a higher one. */
 export async function readNewestEventId(sql: Statements, appId: string): Promise<number> {
   const [row] = await sql`select last_event_id as id from event_head where app_id = ${appId}`
   return row?.id ?? 0
 }
 
-/** What a job is as an act. */
 export interface ActJob {
   appId: string
   kind: ActKind
@@ -75,7 +71,7 @@ export interface ActJob {
   targetAppId: string | null
   reason: string | null
   beganAfter: number
-  /** The key of the last row that the act has come to; null before the first. */
+  /** The key of the last row processed; null before the first. */
   position: RowKey | null
 }
 

@@ -1,4 +1,3 @@
-/** The statuses of a job: an import, or an act on everything that matches. */
 export const jobStatus = { waiting: 1, running: 2, done: 3, failed: 4, cancelled: 5 } as const
 
 export const jobStatusValues = [1, 2, 3, 4, 5] as const

@@ -13,7 +13,6 @@ interface JobOfResult {
   noun: 'import' | 'act'
 }
 
-/** Responds with the outcomes of a job's rows, a line of NDJSON each. */
 export function resultReply(
   job: JobOfResult,
   wanted: Outcome | null,
@@ -27,7 +26,6 @@ export function resultReply(
 
 const encoder = new TextEncoder()
 
-/** A text for each outcome of a job, a portion of them at a time. */
 export async function* textOfOutcomes(
   id: number,
   wanted: Outcome | null,

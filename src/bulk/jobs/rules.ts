@@ -1,9 +1,6 @@
 import type { FieldFault, Reason, RefusalName } from '../../vocabulary/refusals.ts'
 import { refusals } from '../../vocabulary/refusals.ts'
 
-// The outcomes of a job's rows, as they are stored and as the job's result shows them.
-
-/** The outcomes of a row that was not refused, with the column that counts them. */
 const countedIn = {
   created: 'created',
   updated: 'updated',
@@ -15,15 +12,11 @@ const countedIn = {
 type Success = keyof typeof countedIn
 export type Outcome = Success | 'refused'
 
-/** The column that counts an outcome's rows. */
 export const columnOf = (outcome: Outcome) => (outcome === 'refused' ? 'refused' : countedIn[outcome])
 export type CountColumn = ReturnType<typeof columnOf>
 export const countColumns: readonly CountColumn[] = ['created', 'updated', 'existing', 'refused']
 
-/**
- * A row's stored outcome: its line in a file, or null where there is none; the serial number or id; and for a refused row
- * the reason, the faulty members and, if it is a row of a file, its cells or its text.
- */
+/** `line` is null without a file. A refused row has the reason, its errors and, from a file, its cells or text. */
 export type KeptOutcome =
   | [line: number | null, outcome: Success, key: string | number | null]
   | [
@@ -37,17 +30,13 @@ export type KeptOutcome =
 export const outcomeOf = ([, outcome]: KeptOutcome): Outcome =>
   outcome in countedIn ? (outcome as Success) : 'refused'
 
-/** How many of the outcomes each column counts. */
 export function countOutcomes(outcomes: readonly KeptOutcome[]): Record<CountColumn, number> {
   const counts = { created: 0, updated: 0, existing: 0, refused: 0 }
   for (const outcome of outcomes) counts[columnOf(outcomeOf(outcome))]++
   return counts
 }
 
-/**
- * Packs the outcomes of a portion's rows as text: each fault once, and rows refer to it by its place. What was sent stands
- * by itself, in the order of the refused rows, because few readers want it.
- */
+/** Packs results: each error once, rows refer to it. What was sent stands apart, because few readers want it. */
 export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
   const places = new Map<string, number>()
   const placeOf = (fault: FieldFault) => {
@@ -64,12 +53,11 @@ export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
   return `{"faults":[${[...places.keys()].join(',')}],"rows":${JSON.stringify(rows)}${kept}}`
 }
 
-/** Reads a text of `packOutcomes`. */
 export function unpackOutcomes(text: string): KeptOutcome[] {
   const { faults, rows, sent } = JSON.parse(text) as {
     faults: FieldFault[]
     rows: [line: number | null, outcome: RefusalName, key: string | number | null, ...faults: number[]][]
-    /** Absent for acts. */
+    /** Bulk actions have none. */
     sent?: string[][]
   }
   let refused = 0
@@ -81,14 +69,13 @@ export function unpackOutcomes(text: string): KeptOutcome[] {
   })
 }
 
-/** Why a row was refused, in one text. That the request is not valid says less than its faults. */
+/** Says why a row was refused. `invalidRequest` says less than its errors. */
 export function refusalWords(refusal: RefusalName, errors: FieldFault[] | null, language: keyof Reason): string {
   const faults = (errors ?? []).map(({ field, reason }) => `${field}: ${reason[language]}`).join('; ')
   if (faults === '') return refusals[refusal][language]
   return refusal === 'invalidRequest' ? faults : `${refusals[refusal][language]} ${faults}`
 }
 
-/** A line of a result. The row's key is told as the member that a record of the kind has it in. */
 export function resultLine(kind: string, kept: KeptOutcome, language: keyof Reason): string {
   const [line, name, key, errors = null] = kept
   const outcome = outcomeOf(kept)

@@ -16,20 +16,16 @@ import type { JobFailure } from './failure/contract.ts'
 import type { ToldFailure } from './failure/rules.ts'
 import { countOutcomes, type KeptOutcome, packOutcomes } from './rules.ts'
 
-// Jobs: imports and acts. Both lie in the table `import`, share its ids, and an application has one of either under way.
+// Imports and bulk actions share the table `import` and its ids. An application has one job at a time.
 
 const days = 7
 const dryRunDays = 1
-/** A process that has not renewed its lease for this long counts as gone: longer than a statement may take. */
+/** A process without a renewal for this long counts as gone. It is longer than a statement may take. */
 const leaseSeconds = 6
 
-/** Imports or acts: which rows of the table they are, and what is read and told of them. */
 export interface JobFamily<Told> {
-  /** SQL: the condition on their rows. */
   isOneSql: string
-  /** SQL: the columns that jobs of this family have in addition to those of every job. */
   columnsSql: string
-  /** The operation that pages through them. */
   page: string
   notFound: RefusalName
   toRecord(row: Row): Told
@@ -39,7 +35,6 @@ const sharedColumnsSql =
   'id, app_id, kind, is_dry_run, status, rows, refused, actor, created_at, finished_at, error, failure'
 const columnsOf = <Told>({ columnsSql }: JobFamily<Told>) => `${sharedColumnsSql}, ${columnsSql}`
 
-/** The members that the records of all jobs end with. */
 export const endOfRecord = (row: Row) => ({
   actor: readActor(row.actor).actor,
   createTime: showMoment(row.created_at),
@@ -48,13 +43,13 @@ export const endOfRecord = (row: Row) => ({
   failure: row.failure === null ? null : (JSON.parse(row.failure) as JobFailure),
 })
 
-/** The applications whose jobs are meant; null for all of them and the platform's own. */
+/** Null means all applications and the platform. */
 export type Whose = readonly string[] | null
 
 const ofThem = (sql: Statements, appIds: Whose) =>
   appIds === null ? sql`true` : appIds.length === 0 ? sql`false` : sql`app_id in ${sql(appIds)}`
 
-/** Returns the job with this id, of this family and of these applications. Throws 70002 if there is none. */
+/** Returns the job. Throws 70002 if it isn't of this family and these applications. */
 export async function requireJob<Told>(
   sql: Statements,
   family: JobFamily<Told>,
@@ -68,7 +63,6 @@ export async function requireJob<Told>(
   return family.toRecord(row)
 }
 
-/** A filter of jobs; null means no filter. */
 export interface JobFilter extends PageQuery {
   appIds: Whose
   kind: string | null
@@ -89,16 +83,13 @@ export function pageOfJobs<Told>(sql: Sql, family: JobFamily<Told>, filter: JobF
   return readPage(sql, source, filter, (row) => family.toRecord(row))
 }
 
-/** Whether a job of the application is under way; null for the platform's own. */
+/** Tells whether the application's job runs or waits; null means the platform. */
 export async function isUnderWay(sql: Statements, appId: string | null): Promise<boolean> {
   const [row] = await sql`select 1 from import where coalesce(app_id, '') = ${appId ?? ''} and status in (1, 2)`
   return row !== undefined
 }
 
-/**
- * Runs the statement that inserts a waiting job, and returns its record. Throws 70003 if another job was inserted
- * first.
- */
+/** Inserts a waiting job and returns its record. Throws 70003 if another job came first. */
 export async function beginJob<Told>(
   family: JobFamily<Told>,
   begin: (columnsSql: string) => Promise<Row[]>,
@@ -111,11 +102,11 @@ export async function beginJob<Told>(
   }
 }
 
-/** SQL: the columns that say who began a job. By them, the job checks again whether this caller has access. */
+/** SQL: the columns that say who started a job, to check the access again. */
 export const beginnerColumnsSql = `actor, token_hash, token_until, token_generation, operator_id, operator_key_id,
   session_id, session_until`
 
-/** SQL: the values of `beginnerColumnsSql` for a caller, and the one row from which they are selected. */
+/** SQL: the values of `beginnerColumnsSql`, and the row to select them from. */
 export function beginnerValues(sql: Statements, caller: Caller, actor: string) {
   const tokenHash = caller.kind === 'application' ? caller.tokenHash : null
   const { operatorId = null, operatorKeyId = null, sessionId = null } = caller.kind === 'operator' ? caller : {}
@@ -127,7 +118,7 @@ export function beginnerValues(sql: Statements, caller: Caller, actor: string) {
   }
 }
 
-/** Ends a job that waits or runs. Throws 70003 for an ended one. */
+/** Cancels a waiting or running job. Throws 70003 for any other. */
 export async function cancelJob<Told>(tx: Statements, family: JobFamily<Told>, id: number): Promise<Told> {
   const [row] = await tx`
     update import set status = ${jobStatus.cancelled}, finished_at = now()
@@ -136,33 +127,29 @@ export async function cancelJob<Told>(tx: Statements, family: JobFamily<Told>, i
   return family.toRecord(row)
 }
 
-/** A job that this process runs while it has the lease. */
 export interface Job {
   id: number
   owner: string
   appId: string | null
-  /** The application that rows go to, where that is another one. */
+  /** It is the target of a transfer. */
   targetAppId: string | null
   kind: string
-  /** The act, for each of its rows; null for an import. */
+  /** It is null for an import. */
   act: string | null
   isDryRun: boolean
   actor: string
-  /** The job's row: as it was when the lease was taken, with the position updated since. */
+  /** The row when the lease was taken, with the position updated since. */
   row: Row
-  /** The row at which the job is: its line, serial number or id; null before the first. */
+  /** The line, serial number or ID reached; null before the first row. */
   place: string | null
-  /** The newest event ids of the applications that it writes for, when this process had last written for them. */
+  /** The latest event ids of its applications after this process's last write. */
   lastEventIds: Record<string, number>
-  /** How long the last portion has waited for the applications' locks. */
   waitedMs: number
-  /** Rows that this process has written since it last analyzed the tables. */
+  /** Rows written since this process last analyzed the tables. */
   unanalyzed: number
 }
 
-/**
- * Takes a job that waits or whose process is gone. Returns undefined if there is no such job, or if too many jobs run.
- */
+/** Takes a job that waits or whose process is gone. Returns undefined if none is, or too many run. */
 export async function takeJob(sql: Sql): Promise<Job | undefined> {
   const [ready] = await sql`
     select 1 from import where status in (1, 2) and lease_until < now() limit 1`
@@ -201,29 +188,26 @@ function toJob(row: Row, owner: string): Job {
   }
 }
 
-/** The job belongs to another process by now, or was cancelled. */
+/** Another process has the job, or it was cancelled. */
 export class JobLost extends Error {}
 
-/** The decided rows and the job's new position. A member that is left out stays as it is. */
+/** The decided rows and the new position. Fields left out stay as they are. */
 export interface Progress {
   outcomes: readonly KeptOutcome[]
-  /** For an import: the piece, and how many of its rows are decided. */
   nextPiece?: number
   nextRow?: number
-  /** For an import of NDJSON: the members that rows had and that were ignored, as JSON text. */
+  /** Fields of NDJSON rows that were ignored, as JSON. */
   ignoredColumns?: string
-  /** How many bytes of the file are done; given only where a piece has come to its end. */
+  /** Finished bytes of the file; only at the end of a piece. */
   bytesRead?: number
   /** The size of the pieces that are removed with the import. */
   freedBytes?: number
-  /** For an act: the key of the last decided row, as JSON text. */
   position?: string
 }
 
 /**
- * Stores the outcomes of rows in the transaction that wrote them, and returns the number of refused rows so far:
- * whenever a process ends, a row has both its effect and its outcome, or neither. Throws `JobLost` when the job now
- * belongs to another process.
+ * Stores results in the transaction that wrote the rows, so that a row has both its effect and its result, or neither.
+ * Returns the number of refused rows so far. Throws `JobLost` if another process has the job.
  */
 export async function settleRows(tx: Statements, job: Job, progress: Progress): Promise<number> {
   const { outcomes, nextPiece = null, nextRow = null, bytesRead = null, freedBytes = 0, position = null } = progress
@@ -251,7 +235,7 @@ export async function settleRows(tx: Statements, job: Job, progress: Progress): 
   return settled[0].refused
 }
 
-/** The newest event ids of the applications that a job writes for. Within a transaction that holds their locks. */
+/** Returns the latest event ids of the job's applications. Needs their locks. */
 export async function readLastEventIds(tx: Statements, job: Job): Promise<Record<string, number>> {
   const ids: Record<string, number> = {}
   for (const appId of applicationsOf(job)) {
@@ -261,14 +245,13 @@ export async function readLastEventIds(tx: Statements, job: Job): Promise<Record
   return ids
 }
 
-/** The applications that a job writes for, in the order of their locks. */
+/** Returns the job's applications in the order of their locks. */
 export const applicationsOf = ({ appId, targetAppId }: Job): string[] =>
   [...new Set([appId, targetAppId].flatMap((one) => one ?? []))].sort()
 
 /**
- * Whether anybody else has written within the last milliseconds, in any process: each write leaves an event.
- * Applications that other jobs write for are left out, because those jobs check them; so is the platform's own log,
- * because each job begins with an event there.
+ * Tells whether others wrote in the last milliseconds, in any process, by the events they left. It ignores applications
+ * of other jobs, which check for themselves, and the platform's log, where each job starts with an event.
  */
 export async function areOthersWriting(sql: Sql, job: Job, withinMs: number): Promise<boolean> {
   const since = lowestEventId(new Date(Date.now() - withinMs))
@@ -286,12 +269,11 @@ export async function areOthersWriting(sql: Sql, job: Job, withinMs: number): Pr
   return found !== undefined
 }
 
-/** Renews the lease of a job, while its rows are decided. */
 export async function renewJobLease(sql: Statements, job: Job): Promise<void> {
   await renewal(sql, job)
 }
 
-/** Reads the position of a job none of whose rows could be decided, and renews its lease. Throws `JobLost`. */
+/** Reads the stored position and renews the lease. Throws `JobLost`. */
 export async function readPosition(sql: Statements, job: Job): Promise<void> {
   const [row] = await renewal(sql, job)
   if (row === undefined) throw new JobLost()
@@ -303,7 +285,7 @@ const renewal = (sql: Statements, { id, owner }: Job) => sql`
   where id = ${id} and lease_owner = ${owner} and status = ${jobStatus.running}
   returning *`
 
-/** Says that all rows of a job are decided. */
+/** Marks the job as done. Throws `JobLost`. */
 export async function finishJob(sql: Statements, job: Job): Promise<void> {
   const finished = await sql`
     update import set status = ${jobStatus.done}, bytes_read = bytes, finished_at = now(), lease_until = '-infinity'
@@ -311,7 +293,6 @@ export async function finishJob(sql: Statements, job: Job): Promise<void> {
   if (finished.count === 0) throw new JobLost()
 }
 
-/** Says that a job cannot be carried on, and why. */
 export async function failJob(sql: Statements, job: Job, { words, failure }: ToldFailure): Promise<void> {
   await sql`
     update import set status = ${jobStatus.failed}, finished_at = now(), error = ${words},
@@ -319,12 +300,11 @@ export async function failJob(sql: Statements, job: Job, { words, failure }: Tol
     where id = ${job.id} and lease_owner = ${job.owner} and status = ${jobStatus.running}`
 }
 
-/** Leaves a job to others, at once. */
 export async function releaseJob(sql: Statements, job: Job): Promise<void> {
   await sql`update import set lease_until = '-infinity' where id = ${job.id} and lease_owner = ${job.owner}`
 }
 
-/** The bytes that an application's files and results take, over all processes; null for the platform's. */
+/** Returns the bytes of an application's files and results; null means the platform. */
 export async function readKeptBytes(sql: Statements, appId: string | null): Promise<number> {
   const whose = appId === null ? sql`app_id is null` : sql`app_id = ${appId}`
   const [row] = await sql<[{ bytes: number }]>`
@@ -332,13 +312,12 @@ export async function readKeptBytes(sql: Statements, appId: string | null): Prom
   return row.bytes
 }
 
-/** The most pieces, and the most results, that one step of upkeep removes. */
 const removedAtOnce = 100
 
-/** Removes, in steps, abandoned files, the pieces of imports that have ended, and jobs after 7 days, dry runs after one. */
+/** Removes abandoned files, pieces of finished imports, jobs after 7 days and dry runs after 1 day, in steps. */
 export async function deleteOldJobs(tx: Statements, limit: number): Promise<number> {
   const most = Math.min(limit, removedAtOnce)
-  // No process owns the draft from here on: an upload that resumes must not continue a file with missing pieces.
+  // An upload that resumes must not continue a file with missing pieces, so no process owns the draft from here on.
   await tx`update import set lease_owner = null where status = 0 and lease_owner is not null and lease_until < now()`
   const isGone = `(status = 0 and lease_owner is null or status > 2 and created_at < now()
     - case when is_dry_run then interval '${dryRunDays} days' else interval '${days} days' end)`
@@ -362,7 +341,7 @@ export async function deleteOldJobs(tx: Statements, limit: number): Promise<numb
         and not exists (select 1 from import_piece p where p.import_id = i.id)
         and not exists (select 1 from import_result r where r.import_id = i.id)`,
   ]
-  // Reported as a full step: there may be more.
+  // There may be more, so this reports a full step.
   return removed.some(({ count }) => count === most) ? limit : 0
 }
 
@@ -373,7 +352,7 @@ const filledBy: Record<string, string[]> = {
   inventory: ['device_inventory'],
 }
 
-/** Analyzes a kind's tables when the rows are a fifth of them, as autovacuum would some minutes later. */
+/** Analyzes a kind's tables once the new rows are a fifth of them; autovacuum would do so minutes later. */
 export async function analyzeFilled(sql: Sql, kind: string, rows: number): Promise<void> {
   const grown = await sql<{ name: string }[]>`
     select relname as name from pg_class

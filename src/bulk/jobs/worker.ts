@@ -12,62 +12,39 @@ import { findAccessLoss, lockApplicationsOf } from './access/store.ts'
 import { accessLost, attemptsFailed, rowsRefused, type ToldFailure } from './failure/rules.ts'
 import * as store from './store.ts'
 
-// The worker of jobs, imports and acts alike: it takes a job that waits, or whose process is gone, and processes it in
-// portions. A portion is one transaction: under the applications' locks the worker checks that the caller who began the
-// job still has access, writes the rows, and stores their outcomes and the job's position.
-//
-// Never: a row that is done twice or left out, whenever a process ends; a job that two processes write for; a row that
-// is written after its caller has lost the access; other writers kept waiting for long.
+// Takes a job that waits or whose process is gone, and processes it in portions. A portion is one transaction: under
+// the applications' locks it checks that the caller still has access, writes rows, and stores results and position. So
+// no row is done twice or left out, and other writers never wait long.
 
 const lookEveryMs = 1_000
-/** How long a job rests after a failed attempt, before the next attempt. */
 const againAfterMs = 500
-/** A lease outlasts some renewals that fail. */
+/** A lease outlasts a few failed renewals. */
 const renewEveryMs = 1_500
-/** How often the worker checks whether others write. */
 const busyMs = 300
-/**
- * How long a job rests between portions while others write, as a share of the time that the portion took: the other
- * writers keep over half of the time.
- */
+/** While others write, a job rests this share of its portion's time, so that they keep over half. */
 const restShare = 1.75
-/** The longest rest after a portion, however long the portion took. */
 const mostRestMs = 1_000
-/**
- * How long the rows of a portion should take while others write. At this length the fixed cost of a portion matters
- * little.
- */
+/** A portion's length while others write, long enough that its fixed cost matters little. */
 const busyPortionMs = 40
 
-/** Rows that a job decides next. */
 interface Stretch {
   rows: number
-  /**
-   * Decides the rows from one place up to another in one transaction, and stores their outcomes. Without rows it stores
-   * only the job's position. Returns the number of the job's refused rows.
-   */
+  /** Decides rows in one transaction, or stores only the position. Returns the job's number of refused rows. */
   decide(from: number, to: number): Promise<number>
 }
 
-/** How jobs of one family find, decide and end their rows. */
 export interface Steps {
-  /** What a job is called in messages. */
   noun: 'import' | 'act'
-  /** Finds the rows that are next; undefined when none are left. */
   findRows(job: store.Job): Promise<Stretch | undefined>
-  /** Ends a job whose rows are all decided. Returns the reason if the job has failed. */
+  /** Finishes a job whose rows are all decided. Returns a reason if it failed. */
   finish(job: store.Job): Promise<ToldFailure | undefined>
 }
 
-/** How fast a job may run while others write. */
 interface Pace {
-  /** Says whether others write. */
   isBusy(): Promise<boolean>
-  /** How many rows a portion has while others write. */
   busyRows: number
 }
 
-/** The caller who began a job has lost the access that the job needs. */
 class AccessLost extends Error {
   readonly loss: RefusalName
 
@@ -77,10 +54,7 @@ class AccessLost extends Error {
   }
 }
 
-/**
- * Locks the job's applications. Throws if the caller who began the job may no longer do to one row what the job does to
- * many.
- */
+/** Locks the job's applications. Throws if its caller may no longer do `admission` to one row. */
 export async function requireAccessOf(tx: Statements, job: store.Job, admission: Admission): Promise<void> {
   const askedAt = performance.now()
   await lockApplicationsOf(tx, job)
@@ -95,7 +69,7 @@ interface Parts {
   stepsOf(job: store.Job): Steps
 }
 
-/** Runs jobs for as long as the service runs, whichever process received them. */
+/** Runs jobs, whichever process received them. */
 export class JobWorker {
   private readonly parts: Parts
   private isStopping = false
@@ -116,7 +90,6 @@ export class JobWorker {
     await this.running
   }
 
-  /** Looks for work at once. */
   wake(): void {
     this.rests.wake()
   }
@@ -132,13 +105,12 @@ export class JobWorker {
     }
   }
 
-  /** Runs one job until its end or until this process loses its lease. */
+  /** Runs a job until it ends or this process loses its lease. */
   private async workOff(job: store.Job): Promise<void> {
     const { sql } = this.parts
     const steps = this.parts.stepsOf(job)
-    // A portion may wait for several locks in turn, for longer than a lease. Then another process would take over the
-    // job, although this one decides its rows.
-    // A renewal that hangs on a lost connection does not hold up the next.
+    // A portion may wait for locks longer than a lease lasts, and another process would take over. Renewals don't wait
+    // for each other, as one may hang on a lost connection.
     const renewing = startRounds(() => void store.renewJobLease(sql, job).catch(() => {}), renewEveryMs)
     try {
       if (await this.decideAll(job, steps)) return
@@ -148,7 +120,7 @@ export class JobWorker {
     await store.releaseJob(sql, job).catch(() => {})
   }
 
-  /** Decides the rows of a job until its end, or until this process stops. Returns whether the job is ended or lost. */
+  /** Decides a job's rows until it ends or this process stops. Returns whether the job has ended or was lost. */
   private async decideAll(job: store.Job, steps: Steps): Promise<boolean> {
     const { log } = this.parts
     const pace: Pace = { isBusy: this.lookout(job), busyRows: limits.importBusyPortionRows }
@@ -183,7 +155,7 @@ export class JobWorker {
     await store.failJob(sql, job, told).catch(() => {})
   }
 
-  /** Runs one step. After a failure it continues from the stored progress: the lost answer may have been a success. */
+  /** Runs one step. After a failure it reads the stored progress, as the lost response may have been a success. */
   private async attempt(job: store.Job, steps: Steps, pace: Pace, hasFailed: boolean) {
     if (hasFailed) await store.readPosition(this.parts.sql, job)
     try {
@@ -195,7 +167,7 @@ export class JobWorker {
     }
   }
 
-  /** Decides the rows that are next, after a failure one by one to find the faulty row. Returns whether the job ended. */
+  /** Decides the next rows; after a failure one by one, to find the faulty row. Returns whether the job ended. */
   private async step(job: store.Job, steps: Steps, pace: Pace, isCareful: boolean): Promise<boolean> {
     const stretch = await steps.findRows(job)
     if (stretch === undefined) {
@@ -217,7 +189,7 @@ export class JobWorker {
         await this.giveUp(job, steps, new Error(`${refused} rows are refused`), rowsRefused(failedJob(job, steps)))
         return true
       }
-      // A portion that waits for a lock holds up no other request, so its rest does not grow by that time.
+      // While it waits for a lock, a portion holds up nobody.
       const tookMs = performance.now() - beganAt - job.waitedMs
       pace.busyRows = busyRowsAfter(to - from, tookMs)
       from = to
@@ -226,7 +198,7 @@ export class JobWorker {
     return false
   }
 
-  /** Says whether others write beside a job. */
+  /** Returns a function that tells whether others write. */
   private lookout(job: store.Job): () => Promise<boolean> {
     let [lookAt, isBusy] = [Number.NEGATIVE_INFINITY, false]
     return async () => {
@@ -238,7 +210,7 @@ export class JobWorker {
     }
   }
 
-  /** Analyzes a job's tables after the first portions, and then whenever the rows have doubled. */
+  /** Analyzes the tables after the first portions, and whenever the rows have doubled. */
   private statistician(job: store.Job): () => Promise<void> {
     const { sql, log } = this.parts
     let next = limits.importPortionRows
@@ -255,10 +227,9 @@ export class JobWorker {
   }
 }
 
-/** The number of rows in each of the fewest possible portions, all of about the same size. */
+/** Returns the portion size for the fewest, nearly equal portions. */
 const evenPart = (rows: number, most: number) => Math.ceil(rows / Math.max(1, Math.ceil(rows / most)))
 
-/** How many rows a portion should have while others write, by what the last one took. */
 function busyRowsAfter(rows: number, tookMs: number): number {
   const fitting = Math.round((rows * busyPortionMs) / tookMs)
   return Math.min(Math.max(fitting, limits.importBusyPortionRows), limits.importPortionRows)

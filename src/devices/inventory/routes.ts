@@ -51,7 +51,7 @@ export function deviceInventoryRoutes({ sql, catalogue }: Parts): Handler[] {
   ]
 }
 
-/** Checks up to 20,000 entries in slices of 1000, so that other requests get their turn. */
+/** Checks up to 20,000 entries in slices of 1,000, so that other requests get their turn. */
 async function repeatedSerialFaults(entries: readonly store.NewInventoryEntry[]): Promise<FieldFault[]> {
   const pause = yielder()
   const seen = new Set<string>()

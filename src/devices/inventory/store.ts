@@ -37,7 +37,7 @@ export async function findInventory(tx: Statements, serials: readonly string[]):
 
 /**
  * Adds entries or changes their models, and increments the catalogue's version if anything differs. The serials must be
- * distinct, and the transaction must hold the catalogue.
+ * distinct. The transaction must hold the catalogue.
  */
 export async function upsertInventory(
   tx: Statements,
@@ -45,7 +45,7 @@ export async function upsertInventory(
 ): Promise<{ added: number; changed: number }> {
   const pause = yielder()
   await pause()
-  // Sorted, so that two imports lock the rows they share in the same order.
+  // Sorted, so that two imports lock shared rows in the same order.
   const sorted = entries.toSorted((a, b) => compareSerials(a.deviceNo, b.deviceNo))
   await pause()
   const serials = textArray(sorted.map((entry) => entry.deviceNo))
@@ -61,11 +61,11 @@ export async function upsertInventory(
   )
   const added = rows.filter((row) => row.added).length
   if (rows.length > 0) await touchCatalogue(tx)
-  // An entry that is there already counts as changed.
+  // An existing entry counts as changed.
   return { added, changed: entries.length - added }
 }
 
-/** Throws 20022. */
+/** Deletes an entry. Throws 20022. */
 export async function deleteInventoryEntry(tx: Statements, deviceNo: string): Promise<InventoryEntry> {
   const [row] = await tx`
     delete from device_inventory where device_no = ${deviceNo} returning device_no, model_name, created_at`

@@ -3,9 +3,8 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
 import { conditionsSql, type DeviceFilter } from '../filter/store.ts'
 
-// Devices that match a filter, for acts on all of them: found without a lock, and checked again under it.
+// Finds devices for bulk actions without a lock, and checks them again under it.
 
-/** A filter on the devices of one application. */
 export interface MatchingDevices extends Match {
   filter: DeviceFilter
 }
@@ -14,14 +13,14 @@ const keySql = `json_build_array((extract(epoch from bound_at) * 1000000)::bigin
 const instantOf = (sql: Statements, micros: ReturnType<Statements['unsafe']> | string) =>
   sql`timestamptz 'epoch' + ${micros}::text::bigint * interval '1 microsecond'`
 
-/** Looks at the next `limit` devices after a key, in the order of pages, and returns those that match. */
+/** Looks at the next `limit` devices after a key, in list order, and returns those that match. */
 export function scanDevices(
   sql: Sql,
   { appId, filter, beganAfter }: MatchingDevices,
   after: RowKey | null,
   limit: number,
 ): Promise<Matches> {
-  // A device is never bound later than its event says, so `beganAfter` bounds the scan.
+  // No device is bound later than its event says, so `beganAfter` bounds the scan.
   const [micros = '', deviceNo = ''] = after ?? [String(beganAfter + 1), '']
   const scan = (tx: Statements) => ({
     rows: tx`
@@ -33,10 +32,7 @@ export function scanDevices(
   return readMatches(sql, scan, limit)
 }
 
-/**
- * Returns which of the given serial numbers match the filter and existed when the act began. The transaction must hold
- * the application's lock. Each serial is looked up by its whole key.
- */
+/** Returns which serials match the filter and existed when the bulk action started. Needs the application's lock. */
 export async function findMatchingDevices(
   tx: Statements,
   match: MatchingDevices,

@@ -1,18 +1,14 @@
 import type { Sql } from '../../database/open.ts'
 import { type CatalogueState, type DeviceModel, modelNamesOf, readCatalogue } from './store.ts'
 
-/** The result of looking up serials: their models, and, where there is an inventory, which of them are in it. */
 export interface SerialLookup {
-  /** The version of the catalogue that was looked up in. The database refuses a write that uses an older one. */
+  /** The database refuses a write that uses an older version. */
   version: number
   modelOf(serial: string): DeviceModel | undefined
   isInInventory(serial: string): boolean
 }
 
-/**
- * Caches the device models in memory, so that a create does not read them again. The write path checks the version in
- * its own transaction, so an outdated copy costs a retry, never a wrong record.
- */
+/** Caches the device models. The write path checks their version, so an outdated copy costs only a retry. */
 export class Catalogue {
   private readonly pool: Sql
   private known: Promise<KnownModels> | undefined
@@ -21,12 +17,11 @@ export class Catalogue {
     this.pool = pool
   }
 
-  /** Drops the copy, because the database has a newer version. */
   forget(): void {
     this.known = undefined
   }
 
-  /** Looks up the models of serials: in the inventory (exact serial), else by the longest prefix (contract §4.2). */
+  /** Finds models by inventory (exact serial), else by the longest prefix (contract §4.2). */
   async lookUp(serials: readonly string[]): Promise<SerialLookup> {
     this.known ??= this.read()
     const known = await this.known
@@ -36,7 +31,7 @@ export class Catalogue {
       modelOf(serial) {
         const modelName = modelNames?.get(serial)
         if (modelName === undefined) return known.byPrefix(serial)
-        // The inventory's model name holds even if that model has been deleted since.
+        // The inventory's model name remains even if the model was deleted.
         return known.byName.get(modelName) ?? { ...unknownModel, modelName }
       },
       isInInventory: (serial) => modelNames?.has(serial) ?? false,
@@ -60,7 +55,7 @@ class KnownModels {
   readonly hasInventory: boolean
   readonly byName = new Map<string, DeviceModel>()
   private readonly prefixes = new Map<string, DeviceModel>()
-  /** The distinct lengths of the prefixes, longest first: a lookup tries each once. */
+  /** Longest first, so that a lookup tries each length once. */
   private readonly lengths: number[]
 
   constructor(state: CatalogueState) {

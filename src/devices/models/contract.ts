@@ -5,7 +5,7 @@ import { deviceNo, freeText, lengths, moment, name, named, nullable, optional } 
 
 const folder = '/api/platform/v1/deviceModel'
 
-/** The first characters of serials. The longest prefix that matches a serial decides its model. */
+/** The longest prefix that matches a serial decides its model. */
 const serialPrefix = deviceNo
 
 export const DeviceModelRecord = named(

@@ -32,7 +32,7 @@ function toRecord(row: Row): DeviceModelRecord {
   return { ...toModel(row), createTime: showMoment(row.created_at) }
 }
 
-/** Lets no other transaction change the catalogue until this one ends. */
+/** Prevents other transactions from changing the catalogue until this one ends. */
 export async function holdCatalogue(tx: Statements): Promise<void> {
   await tx`select 1 from device_catalogue for no key update`
 }
@@ -54,7 +54,7 @@ export async function upsertDeviceModel(tx: Statements, model: DeviceModel): Pro
   return toRecord(row as Row)
 }
 
-/** Throws 20021. */
+/** Deletes a model. Throws 20021. */
 export async function deleteDeviceModel(tx: Statements, serialPrefix: string): Promise<DeviceModelRecord> {
   const [row] =
     await tx`delete from device_model where serial_prefix = ${serialPrefix} returning ${tx.unsafe(columnsSql)}`
@@ -86,7 +86,7 @@ export interface CatalogueState {
   hasInventory: boolean
 }
 
-/** Reads all models, whether the inventory has any entry, and the version that both belong to. */
+/** Reads all models, whether the inventory has entries, and the version of both. */
 export async function readCatalogue(sql: Sql): Promise<CatalogueState> {
   return transaction(
     sql,

@@ -30,7 +30,6 @@ export const unbindDevice = operation({
   conditional: true,
 })
 
-/** One row of a batch whose rows are serial numbers only. */
 export const DeviceNamed = Type.Object({ deviceNo })
 
 export const unbindDevices = operation({
@@ -48,7 +47,6 @@ export const unbindDevices = operation({
   maxBodyBytes: limits.batchBytes,
 })
 
-/** One period in which an application owned a serial number. */
 const Binding = named(
   'Binding',
   Type.Object({

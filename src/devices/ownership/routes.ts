@@ -21,12 +21,10 @@ import { findBindings } from './store.ts'
 import { type OwnerChange, ownerChanges } from './writes.ts'
 
 interface Parts extends WriteLaneParts, BatchParts {
-  /** The pool of the lane. */
   writer: Sql
 }
 
 const readRow = validator(DeviceNamed, 'device', undefined)
-/** Turns serial numbers into rows of a batch: objects with `deviceNo`. */
 const rowsOf = (deviceNos: readonly unknown[]) => deviceNos.map((deviceNo) => ({ deviceNo }))
 
 export function deviceOwnershipRoutes(parts: Parts): Handler[] {
@@ -92,5 +90,4 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** A device of any owner, in any state. */
 const ofAnyone = { appId: null, ifMatch: null }

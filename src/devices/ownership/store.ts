@@ -13,33 +13,26 @@ import type { Binding } from './contract.ts'
 
 const presenceColumns = ['reported_at', 'seen_at', 'offline_since', 'faulty_since'] as const
 
-/** When a device last reported and was last noted as online, and since when it is offline or faulty; the database's texts. */
 type Presence = Record<(typeof presenceColumns)[number], string | null>
 
-/** A device with what goes with it to another owner, or ends. */
 export interface OwnedDevice {
   device: Device
-  /** When the binding began: a little after the device's `boundAt`, if the binding before it ended later. */
   heldSince: Date
-  /** Null if it has none. */
   placement: Placement | null
   presence: Presence | null
 }
 
-/** A device that changes its owner. */
 export interface MovedDevice extends OwnedDevice {
-  /** The new owner; null for none. */
   target: string | null
   actor: string
   reason: string | null
   unboundAt: Date
-  /** The placement that ends. */
   over: Placement | null
 }
 
 /**
- * Reads the devices with these serials that belong to the locked applications, and which serials others have. On a
- * cluster, bindings lie on other nodes than devices.
+ * Reads the locked applications' devices with these serials, and which serials others have. On a cluster, bindings lie
+ * on other nodes than devices.
  */
 export async function readOwned(
   tx: Statements,
@@ -81,10 +74,7 @@ async function readOwnedOf(tx: Statements, appId: string, bindings: readonly Row
   })
 }
 
-/**
- * Reads and locks when devices last reported, in the order of every writer: these rows are written without the
- * application's lock.
- */
+/** Locks and reads report times, in the order of every writer: they are also written without the application's lock. */
 async function lockPresence(tx: Statements, appId: string, serials: readonly string[]) {
   const rows = await tx.unsafe<(Presence & { device_no: string })[]>(
     `select p.* from unnest($2::text[]) as i (device_no) cross join lateral (
@@ -96,10 +86,7 @@ async function lockPresence(tx: Statements, appId: string, serials: readonly str
   return new Map(rows.map((row) => [row.device_no, row]))
 }
 
-/**
- * Writes changes of owners: the histories of bindings, placements, devices, presence, bindings, in this order. The
- * transaction must hold the locks of the old and the new owners.
- */
+/** Saves past bindings, placements, devices, presence and bindings, in this order. Needs all owners' locks. */
 export async function saveOwners(tx: Statements, moved: readonly MovedDevice[], now: Date): Promise<void> {
   const transfers = moved.filter(({ target }) => target !== null)
   const unbound = moved.filter(({ target }) => target === null)
@@ -146,10 +133,7 @@ const moveBindingsSql =
 
 const momentOf = ({ device }: MovedDevice) => `${device.appId} ${device.boundAt.getTime()}`
 
-/**
- * Deletes devices of one application that were bound at one moment, as those of a batch or of an import's portion are. For
- * devices of several moments, a plan that is made while the table is small would read all of it later.
- */
+/** Deletes devices bound at one time. For several, a plan made on a small table would read all of it later. */
 async function deleteDevices(tx: Statements, moved: readonly MovedDevice[]): Promise<void> {
   const [{ device }] = moved as [MovedDevice]
   await tx.unsafe(deleteDevicesSql, [device.appId, device.boundAt.toISOString(), serialsOf(moved)], { prepare: true })
@@ -179,7 +163,6 @@ const insertMovedSql = `insert into device (app_id, bound_at, ${movedColumns.joi
 const insertPresenceSql = `insert into device_presence (app_id, device_no, ${presenceColumns.join(', ')})
   select $1, i.* from unnest($2::text[], ${presenceColumns.map((_, at) => `$${at + 3}::timestamptz[]`).join(', ')}) as i`
 
-/** Writes the devices, and when they last reported, as the new owner's. */
 async function insertMoved(tx: Statements, target: string, moved: readonly MovedDevice[], now: Date): Promise<void> {
   const toRow = ({ device }: MovedDevice) =>
     Object.fromEntries(movedColumns.map((column) => [column, device[memberOf[column] as keyof Device]]))
@@ -194,7 +177,6 @@ async function insertMoved(tx: Statements, target: string, moved: readonly Moved
   ])
 }
 
-/** Reads the `onlineStatus` of applications, by their ids. */
 export async function findOnlineStatus(sql: Statements, appIds: readonly string[]): Promise<Map<string, number>> {
   if (appIds.length === 0) return new Map()
   const statement = 'select app_id, online_status from application where app_id = any($1::text[])'
@@ -203,14 +185,13 @@ export async function findOnlineStatus(sql: Statements, appIds: readonly string[
 }
 
 /**
- * SQL: when the serial's last past binding ended. A create is composed before it waits for the request that frees the
- * serial, so its `bound_at` can be a little earlier than that end; the history then shows the new binding from the end
- * of the old one.
+ * SQL: when the serial's last past binding ended. A create is composed before it waits for the serial, so its
+ * `bound_at` can be earlier than that; the history then shows the later time.
  */
 const lastEndSql = (sql: Statements, deviceNo: string) => sql`
   (select unbound_at from past_binding where device_no = ${deviceNo} order by id desc limit 1)`
 
-/** The serial's bindings to these applications (null: to any), newest first, including the current one. */
+/** Returns the serial's bindings, newest first, including the current one; `appIds: null` means all. */
 export async function findBindings(
   sql: Statements,
   deviceNo: string,

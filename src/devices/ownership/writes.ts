@@ -7,24 +7,19 @@ import { deviceTag, deviceText, showDevice } from '../rules.ts'
 import { findHolders } from '../store.ts'
 import { findOnlineStatus, type MovedDevice, type OwnedDevice, readOwned, saveOwners } from './store.ts'
 
-/** The change of a device's owner. */
 export interface OwnerChange {
   deviceNo: string
-  /** The new owner; null to unbind. */
   target: string | null
   reason: string | null
 }
 
 interface KnownOwners {
-  /** The devices of the locked applications, by serial. */
   devices: Map<string, OwnedDevice>
-  /** The serials that others have. */
   elsewhere: ReadonlySet<string>
-  /** The `onlineStatus` of each target. */
   online: ReadonlyMap<string, number>
 }
 
-/** Unbindings and transfers. Two changes of one device never share a batch. Refuses with 20002, 10009, 10006 and 20017. */
+/** Unbinds or transfers devices; changes of one device never share a batch. Throws 20002, 10009, 10006 and 20017. */
 export const ownerChanges: WriteKind<OwnerChange, KnownOwners, MovedDevice> = {
   async locksOf(sql, writes) {
     const anyones = writes.flatMap(({ appId, body }) => (appId === null ? [body.deviceNo] : []))
@@ -41,7 +36,7 @@ export const ownerChanges: WriteKind<OwnerChange, KnownOwners, MovedDevice> = {
   decide({ devices, elsewhere, online }, { appId, body, actor, ifMatch }, now) {
     const { deviceNo, target } = body
     const owned = devices.get(deviceNo)
-    // It has changed its owner since the locks were chosen.
+    // The owner changed since the locks were chosen.
     if (appId === null && elsewhere.has(deviceNo)) return { again: true }
     if (owned === undefined || (appId ?? owned.device.appId) !== owned.device.appId) {
       throw new Refusal('deviceNotFound')
@@ -55,7 +50,7 @@ export const ownerChanges: WriteKind<OwnerChange, KnownOwners, MovedDevice> = {
   save: saveOwners,
 }
 
-/** What a change of owner writes, and answers. Each log gets its own events; that of a former owner does not name the new one. */
+/** Composes an owner change. Each log gets its own events; the former owner's doesn't name the new one. */
 function moveOf(
   owned: OwnedDevice,
   { deviceNo, target, reason }: OwnerChange,

@@ -2,32 +2,27 @@ import type { PageKey } from '../../database/page.ts'
 import type { DeviceSort } from '../contract.ts'
 import type { AddParameter } from '../filter/store.ts'
 
-// The orders of pages of devices: their own, which one index has, and those that a query asks for
-// (docs/decisions/0009-device-pages.md).
+// Orders of device lists: their own, which an index has, and those of `sort` (docs/decisions/0009-device-pages.md).
 
-/** An order of pages. */
 export interface PageOrder {
   key: PageKey
-  /** The columns of a device that the order compares, with `app_id`, `bound_at` and `device_no`. */
   columnsSql: string
   orderSql: string
-  /** SQL: the key of a device as the JSON text of a list of texts. */
   keySql: string
-  /** SQL: whether a device comes after a key in this order. */
   isBehindSql(after: readonly string[], add: AddParameter): string
 }
 
-// In microseconds since 1970, because their text is the same in every session.
+// Microseconds since 1970 have the same text in every session.
 const microsSql = '(extract(epoch from bound_at) * 1000000)::bigint'
 const momentSql = (micros: string) => `timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond'`
 const byMicros: PageKey[number] = { column: 'bound_micros', type: 'bigint' }
 const bySerial: PageKey[number] = { column: 'device_no', type: 'text' }
 
-/** SQL: whether a device of an application comes after a key, in the order newest first. */
+/** SQL: whether an application's device comes after a key, newest first. */
 export const isBehindSql = (micros: string, deviceNo: string) =>
   `(bound_at, device_no) < (${momentSql(micros)}, ${deviceNo})`
 
-/** By application, then newest first: the order of pages without `sort`. */
+/** Without `sort`: by application, then newest first. */
 export const ownOrder: PageOrder = {
   key: [{ column: 'app_id', type: 'text' }, byMicros, bySerial],
   columnsSql: 'app_id, bound_at, device_no',
@@ -39,10 +34,7 @@ export const ownOrder: PageOrder = {
   },
 }
 
-/**
- * What each order compares before the time and the serial; the index holds all of these columns. Texts are compared by
- * code points.
- */
+/** Compared before time and serial. The index holds all of these columns. Texts are compared by code points. */
 const sortColumns: Record<DeviceSort['by'], string> = {
   createTime: '',
   deviceNo: '',
@@ -57,15 +49,10 @@ const sortColumns: Record<DeviceSort['by'], string> = {
 }
 const numbers = ['status', 'online_status', 'run_status']
 
-/**
- * The time as the expression of the index `device_by_time`, so that no other statement can be planned with that index.
- */
+/** An expression of the index `device_by_time`, so that other statements can't be planned with that index. */
 const timeAcrossSql = "(bound_at at time zone 'UTC')"
 
-/**
- * The order that a query asks for, over all applications alike; `isAcross` if all devices are read. A device without a
- * value comes first.
- */
+/** Returns the order of `sort`. Devices without a value come first. `isAcross` means that all devices are read. */
 export function sortedOrder({ by, isDescending }: DeviceSort, isAcross: boolean): PageOrder {
   const column = sortColumns[by]
   const isNumber = numbers.includes(column)

@@ -13,11 +13,11 @@ import {
 } from '../filter/store.ts'
 import { isBehindSql, ownOrder, type PageOrder } from './order.ts'
 
-// The statements that pages and exports of devices are read by (docs/decisions/0009-device-pages.md).
+// Statements of device lists and exports (docs/decisions/0009-device-pages.md).
 
 const columnsSql = deviceColumnsSql()
 const { orderSql, keySql } = ownOrder
-/** `orderSql` for the rows of one page. `|| ''` forces a sort: reading in index order would walk through all rows. */
+/** Orders one page's rows. `|| ''` forces a sort: reading in index order would walk through all rows. */
 const pageOrderSql = `order by app_id || '', bound_at desc, device_no desc`
 
 export interface Statement {
@@ -30,7 +30,6 @@ function statement(write: (add: AddParameter) => string): Statement {
   return { text: write((value) => `$${values.push(value)}`), values }
 }
 
-/** Counts the matching devices, up to the limit + 1. */
 export function countStatement(filter: DeviceFilter): Statement {
   return statement(
     (add) => `
@@ -41,7 +40,7 @@ export function countStatement(filter: DeviceFilter): Statement {
 
 type Asked = Omit<PageRequest, 'asked'>
 
-/** SQL: a search for the matching devices, up to a limit + 1, and the keys of the page if no more than the limit match. */
+/** SQL: finds up to `most` + 1 matching devices, and the page's keys if no more than `most` match. */
 function searchSql(
   filter: DeviceFilter,
   { after, offset, pageSize }: Asked,
@@ -59,21 +58,17 @@ function searchSql(
   }
 }
 
-/** SQL: the keys of a page. Keys are composed only for the rows of the page, not for all sorted rows. */
+/** SQL: a page's keys, composed for its rows only and not for all sorted ones. */
 function keysSql(from: string, condition: string, order: PageOrder, limit: number, offset: number, add: AddParameter) {
   return `select app_id, bound_at, device_no, ${order.keySql} as page_key from (
       select ${order.columnsSql} from ${from} where ${condition} ${order.orderSql} limit ${add(limit)} offset ${add(offset)}
     ) as listed ${order.orderSql}`
 }
 
-/** SQL: whether a device comes after a key in an order. */
 const isBehindKeySql = (order: PageOrder, after: string[] | null, add: AddParameter): string =>
   after === null ? 'true' : order.isBehindSql(after, add)
 
-/**
- * Counts the matching devices, up to the limit + 1, and reads the page if the count is within the limit. Scans the
- * devices once, in whatever order suits the database.
- */
+/** Counts matching devices up to the limit + 1 and reads the page if within it, in one scan in any order. */
 export function searchStatement(filter: DeviceFilter, asked: Asked): Statement {
   return statement((add) => {
     const { search, keys } = searchSql(filter, asked, limits.pageRowsCounted, ownOrder, add)
@@ -85,7 +80,7 @@ export function searchStatement(filter: DeviceFilter, asked: Asked): Statement {
   })
 }
 
-/** Counts the matching devices, up to `most` + 1, and reads the keys of the page if the count is within that limit. */
+/** Counts matching devices up to `most` + 1 and, within `most`, reads the page's keys. */
 export function keySearchStatement(filter: DeviceFilter, asked: Asked, most: number, order: PageOrder): Statement {
   return statement((add) => {
     const { search, keys } = searchSql(filter, asked, most, order, add)
@@ -93,10 +88,7 @@ export function keySearchStatement(filter: DeviceFilter, asked: Asked, most: num
   })
 }
 
-/**
- * Counts how many of a sample of devices match by their reports; 0 if there are fewer devices than
- * `limits.joinedDevicesLookedAt`.
- */
+/** Counts how many of a sample match by their reports; 0 for fewer than `limits.joinedDevicesLookedAt` devices. */
 export function lookStatement(filter: DeviceFilter): Statement {
   const others = { ...filter, lastReport: null, hasReported: null }
   return statement(
@@ -110,14 +102,13 @@ export function lookStatement(filter: DeviceFilter): Statement {
   )
 }
 
-/** SQL: the rows of `walked`, and when each device reported last. */
 function walkedReportsSql(filter: DeviceFilter, add: AddParameter): string {
   return `walked left join (
       select app_id, device_no, reported_at from device_presence where ${ownerSql(filter, add, 'device_presence')}
     ) as reports using (app_id, device_no)`
 }
 
-/** Reads the keys of a page among all devices that match: along an index, or by sorting them all. */
+/** Reads a page's keys among all matching devices: along an index, or by sorting them. */
 export function orderedKeysStatement(
   filter: DeviceFilter,
   { after, offset, pageSize }: Asked,
@@ -134,17 +125,13 @@ export function orderedKeysStatement(
   })
 }
 
-/**
- * Reads the keys of the devices of all applications in the order of their serials, from the bindings: every bound
- * serial is a device.
- */
+/** Reads the keys of all devices by serial, from the bindings: every bound serial is a device. */
 export function serialsStatement({ after, offset, pageSize }: Asked, order: PageOrder): Statement {
   return statement((add) =>
     keysSql('device_binding', isBehindKeySql(order, after, add), order, pageSize + 1, offset, add),
   )
 }
 
-/** Reads the devices with these keys, in any order. */
 export function keysStatement(filter: DeviceFilter, keys: readonly Row[]): Statement {
   return statement(
     (add) => `
@@ -157,10 +144,10 @@ export function keysStatement(filter: DeviceFilter, keys: readonly Row[]): State
   )
 }
 
-/** A range of devices: `behind` a key within its application, or of all applications `behindApplication`. */
+/** The devices after a key in its application, or those of all later applications. */
 export type KeyRange = { behind: string[] } | { behindApplication: string }
 
-/** Reads a range of the matching devices in order. Scans the index no further than the end of the page. */
+/** Reads matching devices in order, and scans the index only up to the end of the page. */
 export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: number, offset: number): Statement {
   return statement((add) => {
     const fitting = `${conditionsSql(filter, add)} and ${isWithinSql(range, add)}`
@@ -173,13 +160,12 @@ export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: num
 }
 
 /**
- * Reads a range of the matching devices in order, with the times of their newest reports. Looks at the reports of at
- * most `limits.exportRowsWalked` devices, which match all other conditions. `coalesce` hides the condition on reports
- * from the planner, which would otherwise read all reports first.
+ * Reads matching devices in order, with their latest report times, of at most `limits.exportRowsWalked` devices.
+ * `coalesce` hides the condition on reports from the planner, which would otherwise read all reports first.
  */
 export function exportStatement(filter: DeviceFilter, range: KeyRange, limit: number): Statement {
   return statement((add) => {
-    // Without a condition on reports, every device that is walked matches.
+    // Without a condition on reports, every walked device matches.
     const walked = walkedSql(filter, range, isJoined(filter) ? limits.exportRowsWalked : limit, add)
     const fitting = lastReportConditions(filter, add)
     return `
@@ -191,10 +177,7 @@ export function exportStatement(filter: DeviceFilter, range: KeyRange, limit: nu
   })
 }
 
-/**
- * Reads the key of the last device whose reports `exportStatement` looks at; no row if the range has fewer than
- * `limits.exportRowsWalked` devices left.
- */
+/** Reads the last key that `exportStatement` looks at; no row if the devices end before. */
 export function walkEndStatement(filter: DeviceFilter, range: KeyRange): Statement {
   return statement(
     (add) => `
@@ -203,17 +186,14 @@ export function walkEndStatement(filter: DeviceFilter, range: KeyRange): Stateme
   )
 }
 
-/** SQL: the next devices of a range that match all conditions except those on reports, in order. */
+/** SQL: the range's next devices, in order, that match everything except conditions on reports. */
 function walkedSql(filter: DeviceFilter, range: KeyRange, walked: number, add: AddParameter): string {
   const others = { ...filter, lastReport: null, hasReported: null }
   return `select app_id, bound_at, device_no from device
     where ${conditionsSql(others, add)} and ${isWithinSql(range, add)} ${orderSql} limit ${add(walked)}`
 }
 
-/**
- * The condition on the owner again, for what `walkedSql` reads: with a single owner the planner knows that the rows are
- * in order, and does not sort.
- */
+/** Repeats the condition on the owner: for a single owner, the planner knows that the rows are in order. */
 function walkedOwnerSql(filter: DeviceFilter, range: KeyRange, add: AddParameter): string {
   return 'behind' in range ? `walked.app_id = ${add(range.behind[0] ?? '')}` : ownerSql(filter, add, 'walked')
 }

@@ -33,14 +33,11 @@ import {
   walkEndStatement,
 } from './statements.ts'
 
-// Pages and exports of devices, in the order of one index or sorted (docs/decisions/0009-device-pages.md).
-
-/** How many times a page reads a further stretch of the index before all matching devices are sorted. */
+/** After this many stretches of the index, a page sorts all matching devices. */
 const mostWalks = 5
-/** From this row on, a sort that keeps the first rows keeps so many that replacing one of them is expensive. */
+/** From this row on, a sort that keeps the first rows keeps too many to replace one cheaply. */
 const deepRows = 1000
 
-/** Reads the devices with these keys, in their order. */
 async function readByKeys(tx: Statements, filter: DeviceFilter, keys: readonly Row[]): Promise<Row[]> {
   await planByIndexOrder(tx)
   const rows = await run(tx, keysStatement(filter, keys))
@@ -51,7 +48,7 @@ async function readByKeys(tx: Statements, filter: DeviceFilter, keys: readonly R
   })
 }
 
-/** Reads the rows of a page in index order, for when more devices match than are counted. */
+/** Reads a page in index order, when more devices match than are counted. */
 async function readRanges(
   sql: Statements,
   filter: DeviceFilter,
@@ -65,7 +62,7 @@ async function readRanges(
   return [...rows, ...(await read({ behindApplication: after[0] ?? '' }, limit - rows.length))]
 }
 
-/** Reads one page of devices. Throws 10001 for a cursor that this operation did not issue. */
+/** Reads one page of devices. Throws 10001 for another operation's cursor. */
 export async function pageOfDevices(sql: Sql, filter: DeviceFilter, sort: DeviceSort | null, query: PageQuery) {
   const order = sort === null ? ownOrder : sortedOrder(sort, isAnyDevice(filter))
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, order.key)
@@ -95,8 +92,8 @@ export async function pageOfDevices(sql: Sql, filter: DeviceFilter, sort: Device
 }
 
 /**
- * Searches for a page in an order that the query asks for. If no index has it, one read of the index of devices, which
- * holds all compared columns, finds the keys of the page. All statements see the devices as they are at one moment.
+ * Reads a page in the order of `sort`. If no index has it, one read of the device index finds the keys. All statements
+ * see the same snapshot.
  */
 function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort: DeviceSort) {
   const order = sortedOrder(sort, isAnyDevice(filter))
@@ -104,7 +101,7 @@ function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort
   return transaction(
     sql,
     async (tx) => {
-      // A count alone may read the rows in any order, and so need not use the index.
+      // A count alone may read in any order, without the index.
       const [total] = isRange(filter) ? await run(tx, countStatement(filter)) : []
       await (isJoined(filter) ? planByHash(tx) : planByScan(tx))
       const found = isRange(filter) ? [] : await rowsOf(run(tx, keySearchStatement(filter, request, most, order)))
@@ -119,7 +116,6 @@ function searchSorted(sql: Sql, filter: DeviceFilter, request: PageRequest, sort
   )
 }
 
-/** Reads the keys of a sorted page among all devices that match, however many these are. */
 async function readSortedKeys(
   tx: Statements,
   filter: DeviceFilter,
@@ -136,24 +132,21 @@ async function readSortedKeys(
     await planByIndexOrder(tx)
     return rowsOf(run(tx, orderedKeysStatement(filter, request, order)))
   }
-  // Newer devices often have greater values. If a sort that keeps the greatest rows read the oldest devices first, it
-  // would insert nearly every row and drop another one. So the newest are read first.
+  // Newer devices often have greater values. A sort that keeps the greatest and reads the oldest first would replace a
+  // kept row nearly every time, so it reads the newest first.
   const isNewestFirst = sort.isDescending && request.offset >= deepRows && !isJoined(filter)
   if (isNewestFirst) await tx`select set_config('enable_sort', 'off', true)`
   return rowsOf(run(tx, orderedKeysStatement(filter, request, order, isNewestFirst)))
 }
 
-/** Has the statements of a transaction read the index of devices from end to end, and sort in memory. */
+/** Makes the planner read the whole device index and sort in memory. */
 export async function planByScan(tx: Statements): Promise<void> {
   await tx`
     select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('work_mem', '32MB', true)`
 }
 
-/**
- * Searches with a filter that looks into another table: by a join, unless a sample of the devices shows that more match
- * than are counted. All statements see the devices as they are at one moment.
- */
+/** Joins the reports, unless a sample shows that more devices match than are counted. Uses one snapshot. */
 function searchJoined(sql: Sql, filter: DeviceFilter, request: PageRequest): Promise<{ rows: Row[]; counted: number }> {
   return transaction(
     sql,
@@ -177,10 +170,7 @@ function searchJoined(sql: Sql, filter: DeviceFilter, request: PageRequest): Pro
   )
 }
 
-/**
- * Reads a page where very many devices match: nearly always its rows are soon found along the index. If they are not,
- * or if the page is not the first, all matching devices are sorted.
- */
+/** Reads a page when very many devices match: from the index if its rows are soon found, else by a sort. */
 async function readAmongMany(tx: Statements, filter: DeviceFilter, request: PageRequest): Promise<Row[]> {
   const rows: Row[] = []
   let { after } = request
@@ -194,7 +184,6 @@ async function readAmongMany(tx: Statements, filter: DeviceFilter, request: Page
   return readByKeys(tx, filter, await rowsOf(run(tx, orderedKeysStatement(filter, request, ownOrder))))
 }
 
-/** Reads the next devices of an export, with the times of their newest reports. */
 export async function pageOfExportedDevices(sql: Sql, filter: DeviceFilter, query: PageQuery) {
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, ownOrder.key)
   const show = (row: Row): ExportedDevice => ({
@@ -205,10 +194,7 @@ export async function pageOfExportedDevices(sql: Sql, filter: DeviceFilter, quer
   return toPage(request, rows, 0, show, walkedTo)
 }
 
-/**
- * Reads the rows of a page of an export; `walkedTo` is the key after which to continue, if too few rows have matched so
- * far.
- */
+/** Reads an export page. `walkedTo` is the key to continue after, if too few rows matched. */
 async function readExportRows(
   tx: Statements,
   filter: DeviceFilter,
@@ -226,7 +212,7 @@ async function readExportRows(
   return { rows }
 }
 
-/** Not prepared, so that it is planned for its parameters: an application may have ten devices or ten million. */
+/** Not prepared, so that the plan fits the parameters: an application may have ten devices or ten million. */
 function run(sql: Statements, { text, values }: Statement): Promise<Row[]> {
   return sql.unsafe<Row[]>(text, values)
 }

@@ -29,7 +29,6 @@ const LaneType = named('LaneType', described(oneOf(1, 2, 3, 4), '1 entrance, 2 e
 
 const ofSite = integer(1)
 
-/** One row of saveBatch: the body of a save request without `appId`. */
 export const PlacementBatchRow = named(
   'PlacementBatchRow',
   Type.Object({
@@ -41,11 +40,10 @@ export const PlacementBatchRow = named(
 )
 export type PlacementBatchRow = Static<typeof PlacementBatchRow>
 
-/** A row of an import that changes placements: the values of members that it leaves out are kept. */
+/** An import's row: fields that it leaves out keep their values. */
 export const PlacementUpsertRow = Type.Object({ ...Type.Partial(PlacementBatchRow).properties, deviceNo })
 export type PlacementUpsertRow = Static<typeof PlacementUpsertRow>
 
-/** A device's stay at a site. */
 export const PlacementRecord = named(
   'Placement',
   Type.Object({
@@ -64,7 +62,6 @@ export const PlacementRecord = named(
 )
 export type PlacementRecord = Static<typeof PlacementRecord>
 
-/** A current placement, with the members of its device that are shown. */
 export const PlacedDeviceRecord = named(
   'PlacedDevice',
   extended(PlacementRecord, {

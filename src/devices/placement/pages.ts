@@ -7,7 +7,6 @@ import { given } from '../../vocabulary/values.ts'
 import type { pagePlacements } from './contract.ts'
 import { pageOfPlacements } from './store.ts'
 
-/** Reads a page of placements for a caller. */
 export async function readPlacementPage(
   sql: Sql,
   caller: Caller,

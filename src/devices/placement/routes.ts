@@ -31,7 +31,7 @@ interface Parts extends WriteLaneParts, BatchParts {}
 const readRow = validator(PlacementBatchRow, 'placement', undefined)
 const readNamed = validator(DeviceNamed, 'device', undefined)
 
-/** The distance within which devices are suggested by default. */
+/** Suggestions reach this far by default. */
 const defaultMeters = 500
 
 export function placementRoutes(parts: Parts): Handler[] {
@@ -113,7 +113,7 @@ export function placementRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** Throws 10001 unless exactly one of a device and a site is named. */
+/** Throws 10001 unless exactly one of device and site is named. */
 function requireOneOf(query: { deviceNo?: string | null; siteId?: number | '' | null }): void {
   if ((given(query.deviceNo) === null) !== (given(query.siteId) === null)) return
   const reason = {

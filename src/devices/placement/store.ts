@@ -8,7 +8,6 @@ import { Refusal } from '../../vocabulary/refusals.ts'
 import { type PlacedDeviceRecord, pagePlacementHistory, pagePlacements, type SiteSummary } from './contract.ts'
 import { ended, type Placement, type Standing, showPlacement } from './rules.ts'
 
-/** The columns of a placement, with their types, but for its application and the name of its site. */
 const placementTypes: Readonly<Record<string, string>> = {
   id: 'bigint',
   device_no: 'text',
@@ -24,7 +23,7 @@ const placementTypes: Readonly<Record<string, string>> = {
 }
 const columnNames = Object.keys(placementTypes)
 
-/** SQL: the columns of a placement of the application `$1`, from the table's `alias`, with the name of its site. */
+/** SQL: a placement's columns from `alias`, with the site's name. */
 const columnsSql = (alias: string, appId = '$1') => `${columnNames.map((column) => `${alias}.${column}`).join(', ')},
     coalesce(${alias}.site_name, (select site_name from site where app_id = ${appId} and id = ${alias}.site_id)) as site_name`
 
@@ -46,7 +45,7 @@ function toPlacement(row: Row, appId: string): Placement {
   }
 }
 
-/** Reads the application's devices and sites for a change. The transaction must hold the application's lock. */
+/** Reads what a change needs of the application's devices and sites. Needs the application's lock. */
 export async function readStanding(
   tx: Statements,
   appId: string,
@@ -63,8 +62,7 @@ export async function readStanding(
       [appId, textArray(serials)],
       prepared,
     ),
-    // Each row is looked up by its whole key: given a list, a planner without statistics reads all rows of the
-    // application.
+    // By whole keys: given a list, a planner without statistics reads all rows of the application.
     tx.unsafe(
       `select s.id, s.site_name from unnest($2::bigint[]) as i (id)
       cross join lateral (select id, site_name from site where app_id = $1 and id = i.id limit 1) as s`,
@@ -91,7 +89,7 @@ export async function readStanding(
   }
 }
 
-/** The placements that last of the application's devices with these serials, by serial. */
+/** Returns the current placements of these serials in the application. */
 export async function findLasting(
   sql: Statements,
   appId: string,
@@ -107,9 +105,7 @@ export async function findLasting(
   return new Map(rows.map((row) => [row.device_no, toPlacement(row, appId)]))
 }
 
-/**
- * Inserts or updates placements; of one that comes twice, the last. The transaction must hold the applications' locks.
- */
+/** Inserts or updates placements; of duplicates, the last. Needs the applications' locks. */
 export async function writePlacements(tx: Statements, placements: readonly Placement[]): Promise<void> {
   const last = new Map(placements.map((placement) => [placement.id, placement]))
   const own = Map.groupBy(last.values(), ({ appId }) => appId)
@@ -134,8 +130,7 @@ async function writePlacementsOf(tx: Statements, appId: string, placements: read
   const typed = Object.entries({ ...placementTypes, site_name: 'text' })
   const names = typed.map(([name]) => name).join(', ')
   const changing = ['lane_type', 'lane_name', 'removed_at', 'removed_by', 'reason', 'site_name']
-  // One statement writes all: the unique index checks each row as it is written, so the placements that end are written
-  // first.
+  // The unique index checks each row as it is written, so ended placements come first.
   await tx.unsafe(
     `insert into placement (app_id, ${names})
     select $1, ${names} from json_to_recordset($2::text::json) as i (${typed.map(([name, type]) => `${name} ${type}`).join(', ')})
@@ -146,10 +141,7 @@ async function writePlacementsOf(tx: Statements, appId: string, placements: read
   )
 }
 
-/**
- * The current placement of a device. Throws 20002 for a device that is not the application's, and 20030 for one without
- * a placement.
- */
+/** Returns the current placement. Throws 20002 for a device of another application, 20030 without a placement. */
 export async function requirePlacement(sql: Statements, appId: string, deviceNo: string): Promise<Placement> {
   const [row] = await sql.unsafe(
     `select ${columnsSql('p')} from placement p where app_id = $1 and device_no = $2 and removed_at is null`,
@@ -160,7 +152,7 @@ export async function requirePlacement(sql: Statements, appId: string, deviceNo:
   throw new Refusal(binding === undefined ? 'deviceNotFound' : 'placementNotFound')
 }
 
-/** Ends placements at a site that is to be deleted, at most `limits.placementsAtOnce`. Returns them as they ended. */
+/** Ends up to `limits.placementsAtOnce` placements at sites that will be deleted. Returns them. */
 export async function endPlacementsAt(
   tx: Statements,
   appId: string,
@@ -182,21 +174,19 @@ export async function endPlacementsAt(
 export interface PlacementFilter extends PageQuery {
   appId: string
   siteId: number | null
-  /** A part of the serial, regardless of upper and lower case. */
   deviceNo: string | null
-  /** Whole serials; null for any. */
   deviceNos: readonly string[] | null
   laneType: number | null
   status: number | null
   onlineStatus: number | null
   runStatus: number | null
-  /** Of the site. */
+  /** These filter by the site's region. */
   provinceCode: string | null
   cityCode: string | null
   districtCode: string | null
 }
 
-/** Reads one page of the current placements, newest first, with the members of their devices that are shown. */
+/** Reads one page of current placements, newest first, with their devices' shown fields. */
 export function pageOfPlacements(sql: Sql, filter: PlacementFilter) {
   const { appId, siteId, deviceNo, deviceNos, laneType } = filter
   const device = equal(sql, {
@@ -220,7 +210,7 @@ export function pageOfPlacements(sql: Sql, filter: PlacementFilter) {
           where d.app_id = ${appId} and d.bound_at = p.bound_at and d.device_no = p.device_no ${device})`,
     site.length === 0 ? sql`` : sql`and site_id in (select s.id from site s where s.app_id = ${appId} ${site})`,
   ]
-  // Looks up each serial in a subquery of its own: given a list, a planner without statistics scans all placements.
+  // One subquery per serial: given a list, a planner without statistics scans all placements.
   const rows =
     deviceNos === null
       ? sql`select * from placement p where app_id = ${appId} and lasts ${conditions}`
@@ -263,7 +253,7 @@ export interface HistoryFilter extends PageQuery {
   siteId: number | null
 }
 
-/** Reads one page of the placements of a device or at a site, current and ended ones, newest first. */
+/** Reads one page of a device's or site's placements, including ended ones, newest first. */
 export function pageOfHistory(sql: Sql, filter: HistoryFilter) {
   const { appId, deviceNo, siteId } = filter
   const rows = sql`
@@ -277,7 +267,7 @@ export function pageOfHistory(sql: Sql, filter: HistoryFilter) {
   })
 }
 
-/** Counts the devices at these sites, by state and lane, in the order of the ids. Throws 30002. */
+/** Counts the devices at these sites by state and lane, in the order of the ids. Throws 30002. */
 export async function summarizeSites(
   sql: Statements,
   appId: string,

@@ -16,7 +16,7 @@ import {
 } from './rules.ts'
 import { endPlacementsAt, readStanding, writePlacements } from './store.ts'
 
-/** Changes of placements. Refuses with 10001, 20002, 30002, 20030 and 10009. */
+/** Changes placements. Throws 10001, 20002, 30002, 20030 and 10009. */
 export const placementChanges: WriteKind<PlacementChange, ReadonlyMap<string, Standing>, Placement> = {
   read: (tx, writes) =>
     ofEachApplication(writes, (appId, own) => {
@@ -51,22 +51,19 @@ const eventOf =
     record: textOf(placement),
   })
 
-/** A step of a change, each with its event: a placement that began, that has another lane, or that ended. */
 interface PlacementStep {
   type: 'device.placed' | 'device.unplaced'
   placement: Placement
 }
 
-/** A change that is decided. */
 interface DecidedPlacement {
   placement: Placement
-  /** None where all is so already. */
+  /** It is empty if nothing changes. */
   steps: PlacementStep[]
-  /** Whether the device stood at a site just before this change. */
   wasPlaced: boolean
 }
 
-/** Decides one change. Returns the placement after it, and its steps in order. Throws 10001, 20002, 30002, 20030 and 10009. */
+/** Decides one change, with its steps in order. Throws 10001, 20002, 30002, 20030 and 10009. */
 function decidePlacement(
   standing: Standing,
   { deviceNo, to: asked, reason }: PlacementChange,
@@ -111,7 +108,7 @@ function decidePlacement(
   return { placement: step('device.placed', placement), steps, wasPlaced }
 }
 
-/** The spot that a change asks for. Throws 10001 if a device without a placement is not told its site and lane type. */
+/** Returns where to place the device. Throws 10001 if it has no placement and the site or lane type is missing. */
 function spotOf(to: Partial<Spot>, lasting: Placement | undefined): Spot {
   const { siteId = lasting?.siteId, laneType = lasting?.laneType, laneName = lasting?.laneName ?? null } = to
   if (siteId !== undefined && laneType !== undefined) return { siteId, laneType, laneName }
@@ -119,7 +116,6 @@ function spotOf(to: Partial<Spot>, lasting: Placement | undefined): Spot {
   throw invalidRequest(missing.map(([field]) => ({ field, reason: absent })))
 }
 
-/** The name of the site at which a device is to be placed; undefined if the site is not the application's. */
 function siteNameOf({ siteNames }: Standing, siteId: number, lasting: Placement | undefined): string | undefined {
   return siteNames.get(siteId) ?? (lasting?.siteId === siteId ? lasting.siteName : undefined)
 }
@@ -127,13 +123,13 @@ function siteNameOf({ siteNames }: Standing, siteId: number, lasting: Placement 
 const isSame = (placement: Placement, to: Spot) =>
   placement.siteId === to.siteId && placement.laneType === to.laneType && placement.laneName === to.laneName
 
-/** Throws 10009, also for a device without a placement: nothing is there that a tag could match (RFC 9110 §13.1.1). */
+/** Throws 10009, also without a placement: a tag then matches nothing (RFC 9110 §13.1.1). */
 function requirePresent(ifMatch: string | null, lasting: Placement | undefined): void {
   if (lasting !== undefined) requireMatch(ifMatch, placementTag(lasting))
   else if (ifMatch !== null) throw new Refusal('preconditionFailed')
 }
 
-/** Ends the placements at sites that are to be deleted, with an event for each. The transaction must hold the application's lock. */
+/** Ends the placements at sites that will be deleted, with an event each. Needs the application's lock. */
 export async function clearSites(
   tx: Statements,
   appId: string,

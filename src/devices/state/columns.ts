@@ -2,8 +2,6 @@ import { textArray } from '../../database/routine.ts'
 import type { DeviceState } from '../rules.ts'
 import type { ReportedValues } from './rules.ts'
 
-// The columns of a device's state, and the arrays in which a routine receives the reports of a batch.
-
 const text = 'text'
 export const stateTypes = {
   status: 'smallint',
@@ -15,7 +13,7 @@ export const stateTypes = {
   battery_energy: text,
 }
 export const stateColumns = Object.keys(stateTypes)
-/** What each report says of the state: arrays, because to parse JSON costs more than a row. */
+/** Arrays of reported values, because parsing JSON costs more than a row. */
 export const stateParameters = {
   p_status: 'smallint[]',
   p_online: 'smallint[]',
@@ -26,11 +24,10 @@ export const stateParameters = {
   p_energies: 'text[]',
 }
 
-/** An array whose elements are read by number: an empty one says that all are null, and costs nothing. */
+/** Makes an array that is read by number. An empty one means that all are null, and costs nothing. */
 export const elements = (values: readonly (string | number | null)[]) =>
   values.every((value) => value === null) ? '{}' : textArray(values)
 
-/** The values of `stateParameters`. */
 export function stateValues(reports: readonly ReportedValues[]): string[] {
   const ofMember = (member: keyof DeviceState) => elements(reports.map((values) => values[member]))
   return [
@@ -44,10 +41,10 @@ export function stateValues(reports: readonly ReportedValues[]): string[] {
   ]
 }
 
-/** SQL: what the report with the number `n` says of each column; null for a column that it leaves out. */
+/** SQL: what report `n` says of each column; null for a column that it leaves out. */
 export const givenSql = (n: string): Record<keyof typeof stateTypes, string> => ({
   status: `p_status[${n}]`,
-  // A device that reports is online, unless the report itself says offline (contract §5).
+  // A device that reports is online, unless the report says offline (contract §5).
   online_status: `coalesce(p_online[${n}], 1::smallint)`,
   run_status: `p_run[${n}]`,
   status_remark: `p_remarks[${n}]`,

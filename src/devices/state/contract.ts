@@ -20,14 +20,14 @@ import {
 } from '../../vocabulary/values.ts'
 import { DeviceRecord, DeviceStatus, OnlineStatus, RunStatus } from '../contract.ts'
 
-/** A battery level as devices write it: 87%, 87.5%, 87. */
+/** Devices write 87%, 87.5% or 87. */
 const percentage = Type.String({
   pattern: String.raw`^(100(\.0{1,2})?|\d{1,2}(\.\d{1,2})?)%?$`,
   description: 'the battery’s charge, as a percentage, for example 87%',
   [reasonKey]: { en: 'must be a percentage from "0%" to "100%"', zh: '必须是 "0%" 至 "100%" 的百分比' },
 })
 
-/** How far a report's time may lie ahead: the clocks of devices are set by hand, or drift. */
+/** A report's time may be this far ahead, because device clocks are set by hand or drift. */
 export const clockAllowanceSeconds = 60
 
 export const StateReport = named(
@@ -59,7 +59,6 @@ const stateMembers = {
   batteryEnergy: nullable(Type.String({ description: 'the battery’s charge, as a percentage' })),
 }
 
-/** The members of a device that its reports change. */
 export const reportedMembers = Object.keys(stateMembers)
 
 const DeviceStateRecord = named(
@@ -83,7 +82,6 @@ const DeviceStates = named(
   }),
 )
 
-/** The data of `device.stateChanged`. */
 export const StateChangeRecord = named(
   'DeviceStateChange',
   Type.Object({

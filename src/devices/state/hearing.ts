@@ -13,10 +13,7 @@ interface Parts {
   config: Pick<Config, 'presenceSeconds'>
 }
 
-/**
- * Notes in the database, from now on, that this process serves and so can hear devices. What none of the processes could
- * note was a time without a serving process, with a paused one, or an outage of the database.
- */
+/** Notes that this process hears devices. A gap means that no worker ran, or the database was unavailable. */
 export function startHearing({ sql, log, config }: Parts): { stop(lastMs: number): Promise<void> } {
   const times = presenceTimes(config.presenceSeconds)
   const outage = new OutageLog(log, {
@@ -34,7 +31,7 @@ export function startHearing({ sql, log, config }: Parts): { stop(lastMs: number
   const rounds = startRounds(note, times.noteMs)
   void note()
   return {
-    /** For so long, the process that stops still takes requests. */
+    /** A process that stops still takes requests for `lastMs`. */
     async stop(lastMs) {
       await pause(lastMs)
       await rounds.stop()

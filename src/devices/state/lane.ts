@@ -14,7 +14,7 @@ import { isClearing, presenceTimes } from './rules.ts'
 type Submission = Report & { caller: Caller; pending: Pending }
 
 export interface StateLaneParts {
-  /** A pool of its own for the lane's batches, so that creates never wait for them. */
+  /** A pool of its own, so that creates never wait for reports. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
@@ -22,16 +22,13 @@ export interface StateLaneParts {
 }
 
 /**
- * Opens the lane of reports, of single requests and of batches. Returns its submit function.
- *
- * Reports that repeat the state of their device are noted without an application's lock; the others are applied under it,
- * in a second round trip. While most reports change something, the first would find little and is left out: every report
- * can be applied, and the result is the same.
+ * Opens the lane of reports. Returns its submit function. Reports that repeat a device's state are noted without the
+ * application's lock; a second round trip applies the others under it. While most reports change something, the first
+ * is left out, with the same result.
  */
 export function stateLane(parts: StateLaneParts): (submission: Submission) => Promise<string> {
   const { writer, openLane, callers, config } = parts
   const { refreshMs } = presenceTimes(config.presenceSeconds)
-  /** Whether most reports of the last batch changed their device. */
   let changesPrevail = false
   const underWay = new Turns()
 
@@ -40,7 +37,7 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
 
   const lane = openLane<Submission, LaneOutcome>('states', {
     ownerOf: ({ appId }) => appId,
-    // No claims: one write may hold several reports of a device, which it applies in order.
+    // No claims: one write may hold several reports of a device, applied in order.
     claims: () => [],
     atOnce: 2,
     async write(submissions) {
@@ -75,9 +72,8 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
 }
 
 /**
- * Keeps the order of batches that are under way at once. The connection runs statements in the order in which they are
- * sent; so a batch sends what it applies after the batch before it has, and does not note a report of a device that an
- * earlier batch may still change.
+ * Keeps concurrent batches in order. The connection runs statements as they are sent, so a batch sends what it applies
+ * after the batch before it, and doesn't note a device that an earlier batch may still change.
  */
 class Turns {
   private last = Promise.resolve()
@@ -95,16 +91,14 @@ class Turns {
     this.last = comes.then(() => passes)
     return {
       isAwaited: (deviceNo: string) => earlier.some((batch) => batch.has(deviceNo)),
-      /** Resolves when the batches before have sent everything. */
       comes,
-      /** Says that this batch has sent everything. */
       pass,
       end: () => this.batches.delete(own),
     }
   }
 }
 
-/** The reports that may repeat the state: each is the only one of its device and clears no member. */
+/** Returns reports that may repeat the state: each is its device's only one and clears nothing. */
 function repeatsOf(submissions: readonly Submission[]): Submission[] {
   const counts = new Map<string, number>()
   for (const { deviceNo } of submissions) counts.set(deviceNo, (counts.get(deviceNo) ?? 0) + 1)

@@ -9,7 +9,7 @@ import { applyReports, type Report } from './routine.ts'
 import { presenceTimes, reportedValues } from './rules.ts'
 import { findSilentDevices, hasHeardLongEnough, lockSilentDevices, type SilentDevice } from './store.ts'
 
-/** The batch size of one transaction: small, so that it does not hold an application's lock for long. */
+/** Small, so that an application's lock isn't held for long. */
 const stepDevices = 500
 const actor = 'platform:presence'
 
@@ -19,7 +19,7 @@ interface Parts {
   config: Pick<Config, 'presenceSeconds'>
 }
 
-/** Silence is no report: the device's newest one stays. */
+/** Silence is no report, so the latest report's time stays. */
 const toOffline = ({ appId, deviceNo }: SilentDevice): Report => ({
   appId,
   deviceNo,
@@ -29,10 +29,7 @@ const toOffline = ({ appId, deviceNo }: SilentDevice): Report => ({
   values: reportedValues({ onlineStatus: 2 }),
 })
 
-/**
- * Starts the worker that marks a device offline when its last report is older than the timeout, and the service could hear
- * it all that time (contract §5).
- */
+/** Starts to mark devices offline after a timeout in which the service could hear them (contract §5). */
 export function startPresence({ config, sql, log }: Parts): { stop(): void } {
   const times = presenceTimes(config.presenceSeconds)
   const { refreshMs, silenceMs, tickMs } = times
@@ -43,8 +40,8 @@ export function startPresence({ config, sql, log }: Parts): { stop(): void } {
   let isStopped = false
 
   /**
-   * Marks found devices offline in one transaction, under a lock that one process at a time holds. Returns how many it
-   * changed, or undefined if another process holds the lock. Changes none while the silence may be the service's own.
+   * Marks devices offline, in one process at a time. Returns how many changed, or undefined if another process has the
+   * lock. Changes none if the silence may be the service's own.
    */
   function step(found: SilentDevice[]): Promise<number | undefined> {
     return transaction(sql, async (tx) => {

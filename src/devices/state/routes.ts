@@ -46,7 +46,6 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
 
     handleOutOfTurn(reportDeviceStates, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      /** How many rows so far name each device. */
       const counts = new Map<string, number>()
       return runBatch(parts, request, {
         owner: appId,
@@ -75,7 +74,7 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** The device of a query, or its devices. Throws 10001 for a query that names both or neither. */
+/** Returns the named devices. Throws 10001 if a query has both `deviceNo` and `deviceNos`, or neither. */
 function namedIn(query: Static<NonNullable<typeof getDeviceState.query>>): Named {
   const [deviceNo, deviceNos] = [given(query.deviceNo), given(query.deviceNos)]
   if (deviceNo !== null && deviceNos === null) return { deviceNo, deviceNos: [] }
@@ -103,13 +102,12 @@ function showState({ device, reportedAt }: ReportedDevice) {
 }
 
 /**
- * The report time of a row that carries none; it is the n-th row of its device. With an idempotency key, the row counts
- * from the batch's first attempt, so that a retry after a crash does not overwrite later reports, nor its own.
+ * Returns the time of a device's n-th row without one. With an idempotency key, it counts from the batch's first
+ * attempt, so that a retry after a crash overwrites no later report.
  */
 function timeOfUntimedRow(attempt: RequestKey['attempt'], n: number): Pick<Report, 'time' | 'isCompared'> {
   if (attempt === undefined) return { time: 'now', isCompared: false }
   const { begunAt, isFirst } = attempt
-  // A retried row gets a time 1 ms earlier: older than its first attempt, if that was written, and not older than the
-  // row before it.
+  // 1 ms earlier on a retry: older than its first attempt, if written, and not older than the row before it.
   return { time: new Date(begunAt.getTime() + (isFirst ? n : n - 1)), isCompared: !isFirst }
 }

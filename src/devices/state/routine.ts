@@ -11,34 +11,30 @@ import { compareSerials, type Device } from '../rules.ts'
 import { elements, givenSql, stateColumns, stateParameters, stateTypes, stateValues } from './columns.ts'
 import { cleared, type ReportedValues } from './rules.ts'
 
-/** A report of a device's state, or its silence. */
+/** A report, or a device's silence. */
 export interface Report {
   appId: string
   deviceNo: string
   actor: string
-  /** When it was made; `unchanged` leaves the time of the device's newest report as it is. */
+  /** `unchanged` keeps the latest report's time. */
   time: Date | 'now' | 'unchanged'
-  /** Whether a stored report may be newer; then this one changes nothing. */
+  /** Whether a newer stored report makes this one change nothing. */
   isCompared: boolean
   values: ReportedValues
 }
 
-/** The time as sent to the database: null for its own clock. */
+/** Returns the time for the database; null means its own clock. */
 export function timeOf({ time }: Report): string | null {
   if (time === 'now') return null
   return time === 'unchanged' ? '-infinity' : time.toISOString()
 }
 
-/** The variables that a routine with `findBindingsSql` declares. */
 export const findBindingsVariablesSql = `  v_found text[];
   v_numbers integer[];
   v_owners text[];
   v_bounds timestamptz[];`
 
-/**
- * For a routine: reads the bindings of the serials, which are sorted: `v_numbers`, the number of each report whose device
- * is bound, with `v_owners` and `v_bounds`.
- */
+/** SQL: reads the sorted serials' bindings as `v_numbers` (reports with a bound device), `v_owners`, `v_bounds`. */
 export const findBindingsSql = `select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_found, v_owners, v_bounds
   from (select device_no, app_id, bound_at from device_binding where device_no = any(p_serials) order by device_no) as b;
   if v_found = p_serials then
@@ -54,9 +50,8 @@ export const findBindingsSql = `select array_agg(b.device_no), array_agg(b.app_i
   end if;`
 
 /**
- * SQL: the devices of the application `v_app` that its reports are about, with the number of the report, `n`, the place
- * of the row, and what is known of earlier reports. Each row by its whole key: for a join, a planner without statistics
- * reads all rows of the application.
+ * SQL: the devices in `v_app` of its reports, with the report's number `n`, the row's place and the earlier reports. It
+ * uses whole keys: for a join, a planner without statistics reads all rows of the application.
  */
 export const knownSql = (others = '') => `
       select d.*, p.*, i.number as n${others}
@@ -79,29 +74,27 @@ const clearedSql: Partial<Record<StateColumn, string>> = {
   battery_energy: `'${cleared.text}'`,
 }
 
-/** SQL: a value as it is stored: null where a report clears the column. */
+/** SQL: the stored value; null where a report clears the column. */
 function storedSql(column: StateColumn, value: string): string {
   const none = clearedSql[column]
   return none === undefined ? value : `nullif(${value}, ${none})`
 }
 
-/** SQL: for each column of a state, with a comma in between. */
 const each = (sql: (column: StateColumn) => string) => columns.map(sql).join(', ')
 
-/** The columns of a device that no report changes. */
 const otherColumns = deviceColumns.filter((column) => !(column in stateTypes))
 
-/** SQL: what the report with the number `n` gives for a column; null for a column that it leaves out, and without `n`. */
+/** SQL: what report `n` gives for a column; null if it leaves it out or there is no `n`. */
 const givenByReportSql = (column: StateColumn, n: string) =>
   column === 'online_status' ? `case when ${n} is not null then ${givenSql(n)[column]} end` : givenSql(n)[column]
 
-/** SQL: the window of the earlier reports of the same device in the batch. */
+/** SQL: the batch's earlier reports of the same device. */
 const earlierSql =
   'window earlier as (partition by r.last order by r.n rows between unbounded preceding and 1 preceding)'
 
 /**
- * SQL: the reports of the application `v_app`, with the newest time that was known before each. `counted` is the number of
- * the report; null if it is late, so that it gives nothing.
+ * SQL: the reports of `v_app`, with the newest time before each. `counted` is the report's number; null if it is late
+ * and so gives nothing.
  */
 const timedSql = `
           select r.*, case when p_compared[r.n] and r.time < r.newest then null else r.n end as counted
@@ -111,8 +104,8 @@ const timedSql = `
               coalesce(p_times[i.number], v_now) as time`)}) as r ${earlierSql}) as r`
 
 /**
- * SQL: the reports of `timedSql`, with the state before each in the columns `old_…`. The value of such a column is what the
- * last report before it gave, whose number is in the column `…_by`; if there is none, what is stored.
+ * SQL: the reports of `timedSql`, with the previous state in `old_…`: what the last report before gave, whose number is
+ * in `…_by`, or else what is stored.
  */
 const followingSql = `
         select r.*, ${each(
@@ -128,7 +121,7 @@ const followingSql = `
 
 const differs = (column: StateColumn) => `r.new_${column} is distinct from r.old_${column}`
 const isChangedSql = `(${columns.map(differs).join(' or ')})`
-/** SQL: the members that changed, with the values before the change, as JSON text. */
+/** SQL: the changed fields with their previous values, as JSON. */
 const beforeSql = `concat('{', concat_ws(',', ${columns
   .map((column) => {
     const value = stateTypes[column] === 'text' ? `to_json(r.old_${column})` : `r.old_${column}`
@@ -137,13 +130,11 @@ const beforeSql = `concat('{', concat_ws(',', ${columns
   .join(', ')}), '}')`
 
 /**
- * Applies a batch of reports, in one transaction: locks, rows, signs of life and changes in the history. Locks the
- * applications first, so every later statement sees what the last writer of a device wrote. The reports are sorted by
- * device; `p_lasts` has the number of the last one of the same device, and is empty if each is the only one of its device.
- *
- * Returns the device after each report, with the report's number; none where the device does not belong to the report's
- * application. First comes a row without a number for each application of which a caller has lost its access: none of
- * its reports is applied.
+ * Applies a batch of reports in one transaction: locks, rows, `seen_at` and events. Locks the applications first, so
+ * that later statements see each device's last write. Reports are sorted by device; `p_lasts` has the number of a
+ * device's last report, and is empty if each has only one. Returns the device after each report; none if the
+ * application doesn't own it. Before them comes a row without a number for each application whose caller has lost
+ * access: none of its reports is applied.
  */
 export const applyReportsRoutine = routine(
   'apply_reports',
@@ -227,17 +218,14 @@ ${findBindingsVariablesSql}
   end loop;`,
 )
 
-/** What became of the reports of a batch, in their order. */
 export interface Applied {
-  /** The device after the report; undefined if it does not belong to the report's application. */
+  /** Undefined if the report's application doesn't own it. */
   devices: (Device | undefined)[]
-  /** The applications of which a caller has lost its access; none of their reports was applied. */
+  /** Applications whose callers have lost access; none of their reports was applied. */
   revoked: Set<string>
-  /** How many reports changed their device. */
   changes: number
 }
 
-/** Applies reports of any callers, in order, in one transaction. */
 export async function applyReports(
   sql: Statements,
   reports: readonly Report[],
@@ -274,7 +262,7 @@ export async function applyReports(
   return applied
 }
 
-/** Sorts reports by device, the order of every writer, with the number of the last one of each device. */
+/** Sorts reports by device, the order of every writer, with the number of each device's last one. */
 function byDevice(reports: readonly Report[]) {
   const sorted = reports
     .map((report, index) => ({ report, index }))

@@ -4,22 +4,16 @@ import { textArray } from '../../database/routine.ts'
 import type { Device } from '../rules.ts'
 import { findDevices, findHolders, requireDeviceOf } from '../store.ts'
 
-/** Whether the last sign of life is older than this, by the database's clock, as everywhere in presence. */
 const isOlderSql = (milliseconds: string) => `p.seen_at <= ${agoSql(milliseconds)}`
 const agoSql = (milliseconds: string) => `now() - ${millisecondsSql(milliseconds)}`
 const millisecondsSql = (milliseconds: string) => `${milliseconds}::integer * interval '1 millisecond'`
 
-/** A device and the time of its newest report. */
 export interface ReportedDevice {
   device: Device
-  /** The time of its newest report; null if it never reported. */
   reportedAt: Date | null
 }
 
-/**
- * Reads a device of these applications and the time of its newest report; `appIds: null` means any. Throws 20002, also
- * for a serial of another application.
- */
+/** Returns a device with its latest report's time; `appIds: null` means any. Throws 20002. */
 export async function requireReported(
   sql: Statements,
   appIds: readonly string[] | null,
@@ -30,15 +24,14 @@ export async function requireReported(
   return { device, reportedAt: times.get(deviceNo) ?? null }
 }
 
-/** The reported states of several serials, by serial. Serials without a device of these applications are left out. */
+/** Returns states by serial, leaving out serials without a device of these applications. */
 export async function findReported(
   sql: Statements,
   appIds: readonly string[] | null,
   deviceNos: readonly string[],
 ): Promise<Map<string, ReportedDevice>> {
   const found = new Map<string, ReportedDevice>()
-  // If the device of a serial is not found, it has changed its owner since its holder was read: the serial is looked up
-  // again.
+  // A device that isn't found has changed its owner since that was read, so it is looked up again.
   for (let before = ''; ; ) {
     const holders = await findHolders(
       sql,
@@ -59,13 +52,13 @@ export async function findReported(
   }
 }
 
-/** The times of the newest reports of an application's devices, by serial, without those that never reported. */
+/** Returns the latest report times by serial, without devices that never reported. */
 async function findReportTimes(
   sql: Statements,
   appId: string,
   deviceNos: readonly string[],
 ): Promise<Map<string, Date>> {
-  // Each row is looked up by its whole key: for a join, a planner without statistics reads all rows of the application.
+  // By whole keys: for a join, a planner without statistics reads all rows of the application.
   const rows = await sql.unsafe(
     `select p.* from unnest($2::text[]) as b (device_no) cross join lateral (
       select device_no, reported_at from device_presence
@@ -76,13 +69,12 @@ async function findReportTimes(
   return new Map(rows.map((row) => [row.device_no, row.reported_at]))
 }
 
-/** A device that may be silent, and its owner. */
 export interface SilentDevice {
   deviceNo: string
   appId: string
 }
 
-/** Finds at most `limit` online devices that have been silent for `silenceMs`, the longest first. Takes no lock. */
+/** Finds up to `limit` online devices silent for `silenceMs`, longest first. Takes no lock. */
 export async function findSilentDevices(sql: Statements, silenceMs: number, limit: number): Promise<SilentDevice[]> {
   const rows = await sql.unsafe(
     `select device_no, app_id from device_presence p where ${isOlderSql('$1')} order by seen_at limit $2`,
@@ -92,20 +84,17 @@ export async function findSilentDevices(sql: Statements, silenceMs: number, limi
   return rows.map((row) => ({ deviceNo: row.device_no, appId: row.app_id }))
 }
 
-/**
- * Locks the found devices that are still silent, and returns them. They stay silent until the transaction ends: a
- * report that changes one waits for its application's lock, a sign of life for its row of `device_presence`.
- */
+/** Locks and returns devices that are still silent; reports wait for these locks until the transaction ends. */
 export async function lockSilentDevices(
   tx: Statements,
   found: SilentDevice[],
   silenceMs: number,
 ): Promise<SilentDevice[]> {
-  // The lock order of every writer: applications first, then devices, each sorted.
+  // Every writer locks applications first, then devices, each sorted.
   const apps = [...new Set(found.map(({ appId }) => appId))].sort()
   for (const appId of apps) await lockApplication(tx, appId)
   const silent: SilentDevice[] = []
-  // A device that moved to another application meanwhile has no row here; the next search finds it.
+  // A device transferred meanwhile has no row here; the next search finds it.
   for (const appId of apps) {
     const own = found.flatMap((device) => (device.appId === appId ? [device.deviceNo] : []))
     const rows = await tx.unsafe(
@@ -120,8 +109,8 @@ export async function lockSilentDevices(
 }
 
 /**
- * Notes that the service can hear devices now, by the database's clock. After a break of more than `breakMs`, also one in
- * which the clock was set back, it hears them only since now. Writes at most once in `noteMs`, however many processes note.
+ * Notes that the service hears devices now. After a break longer than `breakMs`, or if the clock was set back, it hears
+ * them only since now. Writes at most once per `noteMs`, for all processes.
  */
 export async function noteHearing(sql: Statements, { breakMs, noteMs }: { breakMs: number; noteMs: number }) {
   const distance = `greatest(excluded.heard_at - h.heard_at, h.heard_at - excluded.heard_at)`
@@ -136,8 +125,8 @@ export async function noteHearing(sql: Statements, { breakMs, noteMs }: { breakM
 }
 
 /**
- * Whether the service has heard devices for a whole timeout until now, without a break. In a transaction, now is its
- * beginning, as for `lockSilentDevices`: so a process that is paused between the two judges nothing by what is past.
+ * Tells whether the service has heard devices for the whole timeout. Like `lockSilentDevices` it counts to the
+ * transaction's start, so a process paused between the two judges nothing wrongly.
  */
 export async function hasHeardLongEnough(
   sql: Statements,

@@ -1,15 +1,14 @@
-/** The members of a site's record that hold personal data. */
 const personalMembers = ['contacts', 'contactsPhone', 'customerServicePhone']
-/** Replaces erased values: a text, because readers of these members expect one. */
+/** Erased values become a text, because readers expect one. */
 const erased = '***'
 
-/** Whether a record of this schema, or one within it, can hold personal data. */
+/** Tells whether records of this schema can hold personal data. */
 export function canHoldPersonalData(schema: unknown): boolean {
   const text = JSON.stringify(schema)
   return personalMembers.some((member) => text.includes(`"${member}":`))
 }
 
-/** Erases personal data from the JSON text of one record or several; undefined when it holds none. */
+/** Erases personal data from the JSON of records; undefined if there is none. */
 export function withoutPersonalData(json: string): string | undefined {
   let isChanged = false
   const text = JSON.stringify(JSON.parse(json), (member, value) => {

@@ -6,17 +6,17 @@ import { typesOf } from '../contract.ts'
 import { insertPlatformEvent } from '../store.ts'
 import { withoutPersonalData } from './rules.ts'
 
-/** How many sites one transaction erases. */
+/** One transaction erases this many sites. */
 const stepSites = 100
 const actor = 'operator:command line'
 
-/** A deleted site whose events are still in the log. */
+/** Its events are still in the log. */
 export interface DeletedSite {
   appId: string
   id: string
 }
 
-/** The site, if the log holds its deletion. */
+/** Returns the site if the log holds its deletion. */
 export async function findDeletedSite(sql: Sql, appId: string, id: number): Promise<DeletedSite | undefined> {
   const [row] = await sql`
     select 1 from event where app_id = ${appId} and type = 'site.deleted'
@@ -24,7 +24,7 @@ export async function findDeletedSite(sql: Sql, appId: string, id: number): Prom
   return row && { appId, id: String(id) }
 }
 
-/** Sites that were deleted at least `days` ago, of one application or of all. */
+/** Finds sites deleted at least `days` ago; `appId: null` means all applications. */
 export async function findDeletedSites(sql: Sql, days: number, appId: string | null): Promise<DeletedSite[]> {
   const applications = appId === null ? await sql`select app_id from application order by app_id` : [{ app_id: appId }]
   const found: DeletedSite[] = []
@@ -43,9 +43,8 @@ export interface Erasure {
 }
 
 /**
- * Erases the personal data of these sites from the log and from the responses stored for retries, and records that in
- * the audit trail. Events that hold no personal data any more are skipped and not counted. `operations` are those whose
- * stored responses can hold a site.
+ * Erases the sites' personal data from the log and from stored responses, and records that in the audit log.
+ * `operations` are those whose responses can hold a site. Events without personal data are not counted.
  */
 export async function eraseSites(
   sql: Sql,
@@ -74,7 +73,7 @@ interface Step {
 }
 
 async function eraseStep(tx: Statements, { appId, ids, operations, isDryRun }: Step) {
-  // The lock is taken before the first read, so that writes that were admitted earlier are seen.
+  // Locked before the first read, so that earlier writes are seen.
   await lockApplication(tx, appId)
   const types = typesOf('site')
   const rows = await tx<{ id: number; subject: string; data: string }[]>`
@@ -101,7 +100,6 @@ async function eraseStep(tx: Statements, { appId, ids, operations, isDryRun }: S
   return { siteIds: [...siteIds], events }
 }
 
-/** Erases personal data from the responses that are stored for a day with their idempotency keys. */
 async function eraseResponses(
   tx: Statements,
   appId: string,

@@ -5,13 +5,12 @@ import { transaction } from '../../database/transaction.ts'
 import type { EventType } from '../../vocabulary/event-types.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 
-// History is two tables (decision 0022): `event`, and `state_change` for the changes of devices' states, which are by
-// far the most. An application's ids run through both. Each is partitioned by ranges of ids, which grow with time, so
-// that expired history is dropped with its partition.
+// History is two tables (decision 0022): `event`, and `state_change` for device states, by far the most. An
+// application's ids run through both. Each is partitioned by ranges of ids, so that expired history is dropped with its
+// partition.
 
 export const stateType = 'device.stateChanged' satisfies EventType
 
-/** SQL: a row of `state_change` with the columns of `event`. */
 const changeColumnsSql = `app_id, id, '${stateType}' as type, time, actor, device_no as subject, null as address,
         json_build_array(status, online_status, run_status, status_remark, version, battery_status, battery_energy,
           reported_at, before)::text as data`
@@ -19,29 +18,23 @@ const changeColumnsSql = `app_id, id, '${stateType}' as type, time, actor, devic
 const eventsSql = 'select app_id, id, type, time, actor, subject, address, data from event'
 const changesSql = `select ${changeColumnsSql} from state_change`
 
-/**
- * SQL: both tables as one relation, `history`, with the columns of `event`. `data` of a change of state is a JSON list of
- * what `readData` needs. Ordered by id within an application, the planner merges the indexes of both.
- */
+/** SQL: both tables as `history`, with the columns of `event`; `readData` reads its `data`. */
 export const historySql = `(
       ${eventsSql}
       union all
       ${changesSql}) as history`
 
-/** SQL: `history` from only those tables that hold events of these types (null for all types). */
+/** SQL: `history` from the tables that hold these types; null means all. */
 export function historyOfSql(types: readonly string[] | null): string {
   if (types?.includes(stateType) === false) return `(${eventsSql}) as history`
   return types?.every((type) => type === stateType) ? `(${changesSql}) as history` : historySql
 }
 
-/**
- * SQL: the first events of an application after an id, in order. Each table is read by its own index of ids, even where
- * the planner misjudges the number of rows.
- */
+/** SQL: an application's first events after an id, in order. Each table is read by its index of ids. */
 export const eventsAfterSql = (appId: string, id: string, limit: string): string =>
   firstEventsSql(`app_id = ${appId} and id > ${id}`, limit)
 
-/** SQL: as `eventsAfterSql`, up to another id. */
+/** SQL: the same, up to another id. */
 export const eventsBetweenSql = (appId: string, after: string, through: string, limit: string): string =>
   firstEventsSql(`app_id = ${appId} and id > ${after} and id <= ${through}`, limit)
 
@@ -54,21 +47,19 @@ function firstEventsSql(condition: string, limit: string): string {
       order by id limit ${limit}) as history`
 }
 
-/** The data of an event, from its `type`, `app_id`, `subject` and `data` in `historySql`. */
 export function readData(row: Row): unknown {
   const data = JSON.parse(row.data)
   return isStateChange(row) ? stateData(row, data) : data
 }
 
-/** The data of an event as JSON text. */
 export function dataText(row: Row): string {
   return isStateChange(row) ? JSON.stringify(readData(row)) : row.data
 }
 
-/** A process of the previous version may have written a change of state as an event, with the device's record. */
+/** A process of the previous version may have written a state change as an event. */
 const isStateChange = ({ type, data }: Row) => type === stateType && data.startsWith('[')
 
-/** The state after a change as `getDeviceState` answers it, and the members that it changed, as they were. */
+/** Returns a state as `getDeviceState` does, with the previous values of changed fields. */
 function stateData({ app_id: appId, subject: deviceNo }: Row, columns: unknown[]) {
   const [status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy, ...rest] = columns
   const [reportedAt, before] = rest as [string | null, string]
@@ -79,35 +70,32 @@ function stateData({ app_id: appId, subject: deviceNo }: Row, columns: unknown[]
 
 export interface HistoryDays {
   eventDays: number
-  /** The days of changes of state; they are never kept for longer than events. */
   stateEventDays: number
 }
 
 /**
- * A partition stays at most this many days longer than its days while a callback still waits for events in it. Rows of
- * a default partition always stay that much longer.
+ * A partition stays up to this many days longer while a callback waits for its events. Rows of a default partition
+ * always do.
  */
 const heldDays = 7
 /**
- * A partition holds one of this many parts of its table's days, but at least one day. So rows stay at most one part
- * longer than their days, and a read of an application looks into about this many indexes.
+ * A partition holds this part of the table's days, at least one. Rows stay up to one part longer, and a read looks into
+ * about this many indexes.
  */
 const partOfDays = 15
-/** How long a statement waits for a lock that it needs on a whole table; every other one waits behind it. */
+/** Every other statement waits behind one that waits for a lock on a whole table. */
 const lockTimeoutMs = 250
-/** How long one partition may take: on a cluster it is made, or dropped, on every node. */
+/** On a cluster, a partition is created or dropped on every node. */
 const stepTimeoutMs = 30_000
 
 /**
- * Creates the database function `keep_history`, which makes the next partition ahead of time, or else drops the oldest
- * one whose days are over. The function runs with its owner's rights and contains the number of days, so that a role
- * which may not delete events can prune old events, but no younger ones. It is called once here, so that today's
- * partitions exist when the service is ready.
+ * Creates the database function `keep_history`, which creates the next partition or drops the oldest expired one. It
+ * has its owner's rights and fixed days, so that a role without rights to delete can prune only old events. It is
+ * called once here, so that today's partitions exist at the start.
  */
 export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventDays }: HistoryDays): Promise<void> {
   await transaction(owner, async (tx) => {
-    // Two processes that start at once replace the function one after the other: if they did it at the same time, one
-    // would fail.
+    // Two processes that replace the function at the same time would fail.
     await takeLock(tx, 'install history keeping')
     const [row] = await tx<[{ path: string }]>`select quote_ident(current_schema()) as path`
     await tx.unsafe(`
@@ -180,24 +168,17 @@ export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventD
   await keepHistory(owner)
 }
 
-/** What `keep_history` did to a partition, or could not do. */
 export interface KeptPartition {
-  /** The name of the partition; if it was to be added, the name of its table. */
+  /** The name of the partition, or of its table if none could be added. */
   name: string
-  /**
-   * `held`: its days are over, but a callback still waits for some of its events. `busy`: it was in use, and is tried
-   * again.
-   */
+  /** `held`: expired, but a callback still waits for its events. `busy`: in use, to be retried. */
   outcome: 'added' | 'dropped' | 'dropped although needed' | 'held' | 'busy'
 }
 
-/** How many rows of a default partition one call deletes. */
+/** One call deletes this many rows of a default partition. */
 const defaultRows = 2000
 
-/**
- * Creates partitions ahead of time and drops old ones, each in a transaction of its own. Does nothing while another
- * process does this. Returns what was dropped, and then what could not be added or dropped.
- */
+/** Creates and drops partitions, in one process at a time. Returns what was dropped, then what failed. */
 export async function keepHistory(sql: Sql): Promise<KeptPartition[]> {
   const dropped: KeptPartition[] = []
   for (;;) {

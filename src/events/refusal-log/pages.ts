@@ -11,7 +11,6 @@ import { pageOfRefusals } from './store.ts'
 
 type Query = Static<NonNullable<(typeof pageRefusals)['query']>> & PageQuery
 
-/** Reads the pages of the refusal log, for its page operation and for its export. */
 export async function readRefusalPage(sql: Sql, caller: Caller, { appId, ...query }: Query, language: keyof Reason) {
   const filter = {
     appIds: await requireApplicationsOf(sql, caller, appId),

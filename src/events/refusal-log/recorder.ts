@@ -10,17 +10,16 @@ import { applicationOf, type LoggedRefusal, toLoggedRefusal } from './refusal-re
 import { storeRefusals } from './store.ts'
 
 const everyMs = 500
-/** The most that one transaction writes, so that it stays short. */
+/** Limits one transaction, to keep it short. */
 const batchRows = 500
 const batchApplications = 50
-/** The last write may take this long, so that a silent database does not delay the service’s end. */
+/** Limits the last write, so that a silent database doesn't delay the stop. */
 const lastWriteMs = 500
 const minuteMs = 60_000
 
 /**
- * Stores refused writes with their reasons in the background, twice a second, in batches of limited size; some may be
- * lost. Each application has a limit a minute. A refusal beyond it is dropped before it is queued, so that each refusal of
- * a flood costs one map look-up.
+ * Stores refused writes in the background; some may be lost. Each application has a limit per minute, checked before
+ * queueing, so that a flood costs one look-up each.
  */
 export class RefusalRecorder {
   private readonly sql: Sql
@@ -36,7 +35,6 @@ export class RefusalRecorder {
     this.rounds = startRounds(() => this.write(), everyMs)
   }
 
-  /** Queues a refusal to be stored; it may be dropped. */
   note(refused: RefusedWrite): void {
     const appId = applicationOf(refused)
     if (appId === undefined) return
@@ -45,7 +43,7 @@ export class RefusalRecorder {
     this.waiting.push(toLoggedRefusal(refused, appId, now))
   }
 
-  /** Writes the queued refusals, if the database answers at once. */
+  /** Writes the queued refusals, if the database responds in time. */
   async stop(): Promise<void> {
     await Promise.race([this.rounds.stop().then(() => this.write()), setTimeout(lastWriteMs)])
   }
@@ -68,7 +66,7 @@ export class RefusalRecorder {
       try {
         await transaction(this.sql, (tx) => storeRefusals(tx, batch))
       } catch (error) {
-        // A batch waits for a database that is unavailable; one that the database refuses would be refused again.
+        // Keeps a batch while the database is unavailable; one that it refuses would be refused again.
         if (databaseRefusal(error) !== undefined)
           this.waiting = [...batch, ...this.waiting].slice(0, limits.refusalsWaiting)
         else this.log.warn({ err: error }, 'refused requests couldn’t be stored; these log entries are lost')
@@ -78,7 +76,6 @@ export class RefusalRecorder {
   }
 }
 
-/** Takes the refusals of a few applications from the queue; returns them and the rest of the queue. */
 function nextBatch(waiting: readonly LoggedRefusal[]): { batch: LoggedRefusal[]; rest: LoggedRefusal[] } {
   const applications = new Set<string>()
   const batch: LoggedRefusal[] = []

@@ -4,9 +4,8 @@ import type { RefusedWrite } from '../../http/serve-options.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type FieldFault, refusals } from '../../vocabulary/refusals.ts'
 
-/** A refused write as it is stored: who, what and why, and nothing else of the request. */
 export interface LoggedRefusal {
-  /** Empty for an operator's write that names no application visible to them. */
+  /** It is empty if an operator's write names no application that they may see. */
   appId: string
   time: Date
   requestId: string
@@ -18,10 +17,10 @@ export interface LoggedRefusal {
 }
 
 const longestText = 64
-/** The form of application ids; anything else that an operator sends names no application. */
+/** An operator's text in another form names no application. */
 const appIdForm = /^[\w-]{1,64}$/
 
-/** The application id under which refusals about no application are stored; only operators see them. */
+/** Stands for no application; only operators see its refusals. */
 export const ofNoApplication = ''
 
 export function toLoggedRefusal(refused: RefusedWrite, appId: string, time: Date): LoggedRefusal {
@@ -41,8 +40,8 @@ export function toLoggedRefusal(refused: RefusedWrite, appId: string, time: Date
 }
 
 /**
- * The application under which a refused write is stored: `ofNoApplication` when an operator names none, or one that
- * they may not see. Undefined when the caller is unknown.
+ * Returns the application of a refused write: `ofNoApplication` if an operator names none that they may see, undefined
+ * if the caller is unknown.
  */
 export function applicationOf({ caller, operation, refusal, input }: RefusedWrite): string | undefined {
   if (operation.callers.length === 0) return undefined
@@ -54,7 +53,7 @@ export function applicationOf({ caller, operation, refusal, input }: RefusedWrit
   return visible === null || visible.includes(named) ? named : ofNoApplication
 }
 
-/** The record that a write is about: a serial number, an id, or the name or serial prefix of a new record. */
+/** Returns a serial number, an ID, or a new record's name or serial prefix. */
 function subjectOf(input: unknown): string | null {
   for (const member of ['deviceNo', 'id', 'siteName', 'appName', 'serialPrefix']) {
     const value = memberOf(input, member)
@@ -67,7 +66,7 @@ function memberOf(input: unknown, member: string): unknown {
   return typeof input === 'object' && input !== null ? (input as Record<string, unknown>)[member] : undefined
 }
 
-/** Shortens a request's text and replaces control characters and lone surrogates, which the database refuses. */
+/** Shortens a text and replaces control characters and lone surrogates, which the database refuses. */
 function shownText(text: string | null): string | null {
   return text === null ? null : text.slice(0, longestText).replaceAll(/\p{Cc}|\p{Cs}/gu, '\ufffd')
 }

@@ -20,16 +20,13 @@ import { type LoggedRefusal, ofNoApplication } from './refusal-record.ts'
 
 const minuteMs = 60_000
 
-/**
- * Stores refusals of existing applications and of none, up to their limits. The lock lets one process at a time count
- * and add refusals, so the limits hold for all processes together.
- */
+/** Stores refusals up to their limits. One process at a time counts and adds them, so that the limits hold. */
 export async function storeRefusals(tx: Statements, batch: readonly LoggedRefusal[]): Promise<void> {
   await takeLock(tx, 'refusal log')
   const named = [...new Set(batch.map(({ appId }) => appId))]
   const existing = await tx`select app_id from application where app_id = any(${textArray(named)}::text[])`
   const known = new Set([ofNoApplication, ...existing.map(({ app_id: appId }) => appId)])
-  // A refusal of an operator whose request names an unknown application is stored under none.
+  // An operator's refusal with an unknown application is stored under none.
   const placed = batch.map((refusal) => (known.has(refusal.appId) ? refusal : { ...refusal, appId: ofNoApplication }))
   const shown = new Map<number, number>()
   const count = (time: Date, by: 1 | -1) => {
@@ -51,8 +48,8 @@ export async function storeRefusals(tx: Statements, batch: readonly LoggedRefusa
 }
 
 /**
- * Adds to the refusals of the chart's minutes, so that each minute counts the refusals that the log holds of it. A
- * minute without a row is not lowered: the chart did not count refusals then, or the row has been pruned.
+ * Changes the chart's minutes to count the refusals in the log. A minute without a row is not lowered: it was never
+ * counted, or was pruned.
  */
 async function changeMinutes(tx: Statements, changes: ReadonlyMap<number, number>): Promise<void> {
   const rows = [...changes].filter(([, by]) => by !== 0).sort(([a], [b]) => a - b)
@@ -73,7 +70,7 @@ async function changeMinutes(tx: Statements, changes: ReadonlyMap<number, number
   }
 }
 
-/** Stores refusals, and returns the times of the older ones that were removed to stay within the limit. */
+/** Stores refusals. Returns the times of older ones that the limit removed. */
 async function insertRefusals(tx: Statements, appId: string, rows: readonly LoggedRefusal[]): Promise<Date[]> {
   const values = rows.map(({ time, requestId, operation, code, subject, actor, errors }) => ({
     ...{ app_id: appId, time, request_id: requestId, operation, code, subject, actor },
@@ -87,7 +84,7 @@ async function insertRefusals(tx: Statements, appId: string, rows: readonly Logg
   return gone.map(({ time }) => time)
 }
 
-/** Prunes at most `limit` refusals older than `days`; returns how many. */
+/** Deletes up to `limit` refusals older than `days`; returns how many. */
 export async function deleteOldRefusals(sql: Statements, limit: number, days: number): Promise<number> {
   const isOld = sql`time < now() - ${days} * interval '1 day'`
   const applications = await sql`
@@ -104,20 +101,19 @@ export async function deleteOldRefusals(sql: Statements, limit: number, days: nu
   return deleted
 }
 
-/** A filter of refusals; a null member does not narrow it. */
 export interface RefusalFilter {
-  /** Null for all applications. */
+  /** Null means all applications. */
   appIds: readonly string[] | null
   time: TimeRange
   code: number | null
   operation: string | null
-  /** A part of the serial number, in upper or lower case; only refusals of operations on devices match. */
+  /** Matches a part, ignoring case, of operations on devices. */
   deviceNo: string | null
   subject: string | null
   requestId: string | null
 }
 
-/** Ids are drawn when refusals are stored, in batches of some applications, so they are not quite in the order of time. */
+/** Ids are drawn when refusals are stored, so they are not quite in the order of time. */
 const byTime: PageKey = [{ column: 'time', type: 'timestamptz' }, ...byId]
 
 export function pageOfRefusals(
@@ -133,12 +129,12 @@ export function pageOfRefusals(
     time.before === null ? sql`` : sql`and time < ${time.before}`,
     code === null ? sql`` : sql`and code = ${code}`,
     operation === null ? sql`` : sql`and operation = ${operation}`,
-    // Only operations on devices: sites and rules have subjects too.
+    // Only operations on devices, because sites and rules have subjects too.
     deviceNo === null ? sql`` : sql`and ${part(deviceNo)} and strpos(operation, 'Device') > 0`,
     subject === null ? sql`` : sql`and subject = ${subject}`,
     requestId === null ? sql`` : sql`and request_id = ${requestId}`,
   ]
-  // Of several applications as an expression: the order of the index of time would lead through everybody's refusals.
+  // An expression for several applications, because the time index would lead through everybody's refusals.
   const shownTime = appIds !== null && appIds.length > 1 ? sql`time + interval '0' as time` : sql`time`
   const rows = sql`
     select app_id, id, ${shownTime}, request_id, operation, code, subject, actor, errors from refusal
@@ -167,7 +163,7 @@ export function pageOfRefusals(
 
 const names = new Map(Object.entries(refusals).map(([name, { code }]) => [code as number, name as RefusalName]))
 
-/** A refusal that another version of the service logged may have a code without a name here. */
+/** Returns a code's name. Another version of the service may have logged a code without a name here. */
 function nameOf(code: number): RefusalName {
   return names.get(code) ?? 'internalFault'
 }

@@ -2,10 +2,9 @@ import type { EventRecord } from '../contract.ts'
 import { eventBlock, heartbeatBlocks, openingBlocks } from './blocks.ts'
 import type { Entry, Feed } from './feed.ts'
 
-/** Which events a stream sends; null does not narrow. */
+/** Null fields don't narrow the stream. */
 export interface StreamFilter {
   types: ReadonlySet<string> | null
-  /** The serial number or id that the events are about. */
   subject: string | null
 }
 
@@ -13,30 +12,25 @@ export interface StreamParts {
   feed: Feed
   filter: StreamFilter
   position: number
-  /** Reads the first events that pass the filter, after an id and up to another: at most `behindRows`. */
+  /** Reads up to `behindRows` events that pass the filter, after one ID and up to another. */
   readBehind(afterId: number, throughId: number): Promise<EventRecord[]>
-  /** Called for each piece with the number of its events. */
   onSent(events: number): void
-  /** Called once, when the stream is over. */
+  /** Called once, when the stream has ended. */
   onClose(): void
 }
 
-/** How many events a reader that is behind gets from the log at once. */
+/** A reader that is behind gets this many events from the log at once. */
 export const behindRows = 40
-/** Blocks are sent together up to this size, so that a slow reader holds no more of the process. */
+/** Limits the blocks sent together, and so what a slow reader holds in memory. */
 const pieceBytes = 32 * 1024
 const heartbeatMs = 15_000
-/** How long a reader that is behind waits after its read of the log has failed. */
 const readAgainMs = 500
 
 type Step = IteratorResult<Uint8Array, undefined>
 
-/**
- * One reader's events, pulled by its connection: nothing is kept for a reader that takes nothing. It gets new events from
- * its feed, and from the log while it is behind what the feed keeps.
- */
+/** One reader's events, pulled by its connection, so that nothing is kept for a slow reader. */
 export class EventStream implements AsyncIterableIterator<Uint8Array> {
-  /** The id up to which events were passed to the connection or left out. */
+  /** Events up to this ID were passed on or left out. */
   position: number
   /** Closes the connection of a reader that takes nothing. */
   readonly cut = new AbortController()
@@ -45,9 +39,8 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
   private hasBegun = false
   private isReading = false
   private isOver = false
-  /** The last piece, once the stream is to end. */
   private lastPiece: Uint8Array | undefined
-  /** Passes the next piece to the connection; undefined while the connection still sends the piece before. */
+  /** Undefined while the connection sends the previous piece. */
   private pass: ((step: Step) => void) | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
 
@@ -61,7 +54,6 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
     return this
   }
 
-  /** The connection has sent everything, and asks for more. */
   next(): Promise<Step> {
     if (this.lastPiece !== undefined && this.lastPiece.byteLength === 0) this.close()
     if (this.isOver) return Promise.resolve({ value: undefined, done: true })
@@ -76,7 +68,6 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
     return Promise.resolve({ value: undefined, done: true })
   }
 
-  /** Passes on what there is, if the connection waits for it. */
   offer(): void {
     if (this.pass === undefined) return
     const { lastPiece } = this
@@ -93,12 +84,12 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  /** Shows proxies and the reader, after a time without a block, that the stream lives, and how far it is. */
+  /** Shows proxies and the reader, after a pause, that the stream is open and how far it is. */
   beat(now: number): void {
     if (this.pass !== undefined && now - this.lastAt >= heartbeatMs) this.give(heartbeatBlocks(this.position))
   }
 
-  /** Ends the stream with a last piece; without it, if the reader has not taken it by then. */
+  /** Ends the stream with a last piece, or without it if the reader is too slow. */
   end(lastPiece: Uint8Array, withinMs: number): void {
     if (this.isOver || this.lastPiece !== undefined) return
     this.lastPiece = lastPiece
@@ -126,7 +117,7 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
 
   private takeFromFeed(): Uint8Array | undefined {
     const { feed } = this.parts
-    // A position may be ahead of the log: it waits.
+    // A position ahead of the log waits.
     if (this.position >= feed.head) return undefined
     const { entries } = feed
     const piece = new Piece()
@@ -155,7 +146,7 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
       if (this.pass !== undefined && this.lastPiece === undefined) this.takeFromLog(events, through)
       else this.offer()
     } catch {
-      // Whoever has lost access is told so by the watch; a database that is away comes back.
+      // A lost access is reported by the watch; an unavailable database comes back.
       this.isReading = false
       if (this.isOver || this.lastPiece !== undefined) return
       clearTimeout(this.timer)
@@ -181,7 +172,7 @@ export class EventStream implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** Blocks that are sent together. A single one is not copied: all readers share it. */
+/** Blocks sent together. A single one isn't copied, because all readers share it. */
 class Piece {
   count = 0
   private readonly blocks: Uint8Array[] = []

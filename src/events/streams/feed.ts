@@ -2,7 +2,6 @@ import type { EventRecord } from '../contract.ts'
 import { eventBlock } from './blocks.ts'
 import type { EventStream } from './event-stream.ts'
 
-/** An event in the form in which it is sent, with what filters look at. */
 export interface Entry {
   id: number
   type: string
@@ -11,21 +10,20 @@ export interface Entry {
   readAt: number
 }
 
-/** The most events, and their bytes, that a feed keeps for readers that are a little behind. */
+/** Limits what a feed keeps for readers that are a little behind. */
 const keptEntries = 512
 const keptBytes = 256 * 1024
-/** How long they are kept: what is erased from the log must not stay here. */
+/** Erased events must not stay here for longer. */
 const keptMs = 5_000
 
-/** The newest events of one application, as far as this process has read them for its streams. */
+/** The latest events of one application that this process has read for its streams. */
 export class Feed {
   readonly appId: string
   readonly streams = new Set<EventStream>()
-  /** How many streams use it, or are about to. */
   users = 0
-  /** The id up to which the log was read. */
+  /** The log was read up to this ID. */
   head: number
-  /** The kept events are all those after this id. */
+  /** All events after this ID are kept. */
   start: number
   readonly entries: Entry[] = []
   private bytes = 0
@@ -36,7 +34,7 @@ export class Feed {
     this.start = head
   }
 
-  /** Takes the events that follow the head, and passes them on to the streams; the log was read up to `through`. */
+  /** Adds events after the head and passes them to the streams; the log was read up to `through`. */
   add(events: readonly { event: EventRecord; subject: string | null }[], through: number, now: number): void {
     for (const { event, subject } of events) {
       const block = eventBlock(event)
@@ -49,7 +47,7 @@ export class Feed {
     this.trim(now)
   }
 
-  /** Begins again at a head that is behind: the database has lost what followed it. */
+  /** Restarts at an earlier head, after the database lost what followed it. */
   restartAt(head: number): void {
     this.entries.length = 0
     this.bytes = 0
@@ -57,7 +55,7 @@ export class Feed {
     this.start = head
   }
 
-  /** Forgets old events. A stream that still needs them reads them from the log. */
+  /** Forgets old events, which a stream can still read from the log. */
   trim(now: number): void {
     let gone = 0
     for (const { id, block, readAt } of this.entries) {
@@ -70,7 +68,7 @@ export class Feed {
     if (gone > 0) this.entries.splice(0, gone)
   }
 
-  /** The index of the first kept event after an id. Streams are nearly always at the end. */
+  /** Returns the index of the first kept event after an ID, nearly always at the end. */
   indexAfter(id: number): number {
     let index = this.entries.length
     while (index > 0 && (this.entries[index - 1] as Entry).id > id) index--

@@ -5,13 +5,13 @@ import { Rests } from '../../runtime/rests.ts'
 import { eventsAfter, lastEventIds } from '../store.ts'
 import { Feed } from './feed.ts'
 
-/** How often the log is searched for events of other processes. */
+/** Events of other processes are looked for this often. */
 const lookMs = 800
-/** The pause between two reads: what is committed meanwhile is read together. */
+/** What is committed within this pause is read together. */
 const gatherMs = 40
 const failedMs = 500
 const pageRows = 200
-/** A rest that only a new feed ends. */
+/** Only a new feed ends this rest. */
 const idleMs = 3_600_000
 
 interface ReaderParts {
@@ -19,11 +19,11 @@ interface ReaderParts {
   log: Logger
 }
 
-/** Reads the log for all streams of this process: once for each application that has any. */
+/** Reads the log once per application for all streams of this process. */
 export class LogReader {
   private readonly parts: ReaderParts
   private readonly feeds = new Map<string, Feed>()
-  /** The feeds of applications that have new events, and up to which id the log is known to be complete. */
+  /** Feeds with new events, and up to which ID the log is complete. */
   private readonly behind = new Map<Feed, number>()
   private readonly rests = new Rests()
   private readonly unlisten: () => void
@@ -43,7 +43,7 @@ export class LogReader {
     void this.run()
   }
 
-  /** The application's feed, until `close`. */
+  /** Returns the application's feed, until `close`. */
   async open(appId: string): Promise<Feed> {
     const head = this.feeds.has(appId) ? 0 : await this.newestId(appId)
     // Another stream may have opened it meanwhile.
@@ -54,12 +54,12 @@ export class LogReader {
     return feed
   }
 
-  /** The id of the application's newest event, or one between it and the next. */
+  /** Returns the ID of the application's latest event, or one between it and the next. */
   async newestId(appId: string): Promise<number> {
     return (await lastEventIds(this.parts.sql, [appId])).get(appId) ?? 0
   }
 
-  /** Forgets the feed when nobody uses it any longer. */
+  /** Forgets a feed that nobody uses. */
   close(feed: Feed): void {
     if (--feed.users > 0) return
     this.feeds.delete(feed.appId)
@@ -102,7 +102,6 @@ export class LogReader {
     return false
   }
 
-  /** Finds what other processes have written. */
   private async look(): Promise<void> {
     this.lookedAt = performance.now()
     const before = [...this.feeds.values()].map((feed) => [feed, feed.head] as const)

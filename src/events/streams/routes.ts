@@ -21,7 +21,7 @@ const { [reasonKey]: aPosition } = integer() as unknown as { [reasonKey]: Reason
 const headers = {
   'content-type': eventStreamType,
   'cache-control': 'no-store, no-transform',
-  // nginx buffers responses, and heeds no `no-transform`.
+  // nginx buffers responses and ignores `no-transform`.
   'x-accel-buffering': 'no',
 }
 
@@ -74,13 +74,13 @@ const unnarrowed = {
   isUncounted: true,
 }
 
-/** The position that a reader that connects again names; null without one. */
+/** Returns a reconnecting reader's position; null without one. */
 function positionIn(header: (name: string) => string | null): number | null {
   const sent = header(lastEventId.toLowerCase())
   return sent ? Number(sent) : null
 }
 
-/** As `pageOfEvents` filters: events about a record are those of its kind of types that name it. */
+/** Filters as `pageOfEvents` does: a record's events are those of its kind of types. */
 function streamFilterOf({ types, deviceNo, siteId }: Pick<EventFilter, 'types' | 'deviceNo' | 'siteId'>): StreamFilter {
   let wanted: readonly string[] = types ?? eventTypes
   if (deviceNo !== null) wanted = wanted.filter((type) => typesOf('device').includes(type as never))

@@ -8,29 +8,24 @@ import { EventStream, type StreamParts } from './event-stream.ts'
 import type { Feed } from './feed.ts'
 import type { LogReader } from './log-reader.ts'
 
-/** How often streams without a block are looked for. */
 const beatMs = 500
-/** How long a reader that has lost its access may take to read why. */
+/** A reader that has lost access has this long to read why. */
 const lastWordsMs = 3_500
-/** The same when the process stops. */
+/** A reader of a stopping process has this long. */
 const farewellMs = 800
 
 interface OpenStream extends Omit<StreamParts, 'feed' | 'position' | 'onSent' | 'onClose'> {
   caller: Caller
   appId: string
-  /** Null: behind the newest event. */
+  /** Null means after the latest event. */
   position: number | null
   language: keyof Reason
-  /** Aborted when the client has gone. */
   signal: AbortSignal
   watchAccess(onLoss: (refusal: Refusal) => void): () => void
 }
 
-/** The streams of a process: their places, their heartbeats and their end. */
 export class Streams {
-  /** Events that were passed to connections, since the start. */
   sent = 0
-  /** Places that are taken. */
   private taken = 0
   private readonly open = new Map<EventStream, keyof Reason>()
   private readonly reader: LogReader
@@ -47,7 +42,7 @@ export class Streams {
     return this.open.size
   }
 
-  /** Opens a stream, which has its places until it is closed. Throws 10007 and 50003. */
+  /** Opens a stream, which keeps its places until closed. Throws 10007 and 50003. */
   async start(asked: OpenStream): Promise<EventStream> {
     if (this.isStopping) throw unavailable()
     const free = await this.takePlace(asked.caller)
@@ -86,7 +81,7 @@ export class Streams {
     return stream
   }
 
-  /** Ends all streams: the process stops. */
+  /** Ends all streams when the process stops. */
   stop(): void {
     this.isStopping = true
     const refusal = new Refusal('unavailable')
@@ -103,7 +98,7 @@ export class Streams {
     this.rounds = undefined
   }
 
-  /** Takes a place of the process, and one of the caller over all processes. Returns the function that gives them back. */
+  /** Takes a place of the process and one of the caller, over all processes. Returns the function that frees them. */
   private async takePlace(caller: Caller): Promise<() => void> {
     if (this.taken >= limits.streams) throw tooManyRequests()
     this.taken++
@@ -121,7 +116,7 @@ export class Streams {
   }
 }
 
-/** Whose streams are counted together: an application's, an operator key's, or those of one session. */
+/** Returns whose streams count together: an application's, an operator key's, or a session's. */
 function ownerOf(caller: Caller): { owner: string; most: number } {
   if (caller.kind === 'application') return { owner: `application ${caller.appId}`, most: limits.streamsOfOne }
   const { sessionId, operatorKeyId } = caller

@@ -4,9 +4,8 @@ import { textArray } from '../../database/routine.ts'
 import type { Site } from '../rules.ts'
 import { type SiteConditions, siteColumnsSql, siteConditions, toSite } from '../store.ts'
 
-// Sites that match a filter, for acts on all of them: found without a lock, and checked again under it.
+// Finds sites for bulk actions without a lock, and checks them again under it.
 
-/** A filter on the sites of one application. */
 export interface MatchingSites extends Match {
   filter: SiteConditions
 }
@@ -18,7 +17,7 @@ export function scanSites(
   after: RowKey | null,
   limit: number,
 ): Promise<Matches> {
-  // A site is never created later than its event says, so `beganAfter` bounds the scan.
+  // No site is created later than its event says, so `beganAfter` bounds the scan.
   const scan = (tx: Statements) => ({
     rows: tx`
       select id, (true ${siteConditions(tx, filter)}) as fits from site
@@ -30,10 +29,7 @@ export function scanSites(
   return readMatches(sql, scan, limit)
 }
 
-/**
- * Reads the given sites that match the filter and existed when the act began. The transaction must hold the
- * application's lock. Each site is looked up by its whole key.
- */
+/** Returns which sites match the filter and existed when the bulk action started. Needs the application's lock. */
 export async function findMatchingSites(
   tx: Statements,
   match: MatchingSites,

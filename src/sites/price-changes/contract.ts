@@ -29,7 +29,7 @@ export const priceChangeStatus = { waiting: 1, inForce: 2, cancelled: 3 } as con
 
 const PriceChangeStatus = named('PriceChangeStatus', described(oneOf(1, 2, 3), '1 scheduled, 2 applied, 3 cancelled.'))
 
-/** The fields of a site that a price change can set; null takes the rule away. */
+/** Null removes the rule. */
 const givenRules = {
   fastChargeBillRuleId: optional(integer()),
   rushingBillRuleId: optional(integer()),
@@ -110,10 +110,7 @@ export type PriceChangeRecord = Static<typeof PriceChangeRecord>
 
 const ofOne = { group: 'priceChanges', callers: ['application', 'operator'] } as const
 
-/**
- * The terms as `saveBillingRule` takes them. They are checked together with the type of the rule, so that all of their
- * faults are told at once.
- */
+/** The pricing as `saveBillingRule` takes it, checked with the rule's type to report all errors together. */
 export const NewTerms = Type.Object(ruleTerms)
 const termsOfAnyType = Object.fromEntries(
   Object.entries(ruleTerms).map(([member, schema]) => [member, Type.Optional(Type.Unknown({ [shownKey]: schema }))]),

@@ -8,30 +8,22 @@ import { findSites, saveRulesOfSites } from '../store.ts'
 import { type PriceChange, type RulesOfSite, ruleFields, showPriceChange, withRules } from './rules.ts'
 import { findDue, findUnwritten, noteApplied, noteWritten } from './store.ts'
 
-// How a price change is written down once its moment has come. From that moment on it is in force, because its rows in
-// the history of rules and sites were there before. Writing it down marks them, changes the rows of the sites, and writes
-// the events.
-//
-// Everything happens in transactions that hold the application's lock, and each marks what it has written in the
-// change's own rows. So each change is written once, with any number of processes, and even if one is killed.
-//
-// Never: a write of a rule or a site beside a change of it that is due; an event before the row that it tells of.
+// Writes down a price change once it is due. It is in effect from its effective time on, because its rows in the
+// history were stored before; this marks them, changes the sites and writes the events. Transactions hold the
+// application's lock and mark what they have written, so each change is written once, even if a process is killed. A
+// write of a rule or site must write down its due changes first.
 
-/** The actor of events that a price change causes. */
 const actor = 'platform:prices'
 
-/**
- * A moment of the database's clock up to which all price changes of an application are written down, unless `isLeft`.
- */
+/** All the application's price changes up to `now` are written down, unless `isLeft`. */
 export interface WrittenDown {
   now: Date
   isLeft: boolean
 }
 
 /**
- * Writes down what is due for the application, in the order of moments, but no more than a portion. The transaction
- * must hold the application's lock. The transaction's later writes count as of `now`, before changes that become due
- * later.
+ * Writes down the application's due changes in order of time, up to a portion. Needs the application's lock. Later
+ * writes of the transaction count as of `now`, before changes that become due later.
  */
 export async function writeDue(tx: Statements, appId: string): Promise<WrittenDown> {
   for (let room: number = limits.pricePortionSites; ; ) {
@@ -48,8 +40,8 @@ export async function writeDue(tx: Statements, appId: string): Promise<WrittenDo
 }
 
 /**
- * Applies what is due (`writeDue`) before a write of some sites. If more than a portion is due, the changes of these sites
- * are applied out of turn. Returns the moment as of which the write counts.
+ * Writes down due changes before a write of some sites; if there is more than a portion, those of these sites first.
+ * Returns the time as of which the write counts.
  */
 export async function writeDueBefore(tx: Statements, appId: string, siteIds: readonly number[]): Promise<Date> {
   const { now, isLeft } = await writeDue(tx, appId)
@@ -63,7 +55,7 @@ export async function writeDueBefore(tx: Statements, appId: string, siteIds: rea
 
 async function writeTerms(tx: Statements, change: PriceChange, ruleId: number, now: Date): Promise<void> {
   const { appId, id, terms } = change
-  // The rule exists: its deletion cancels the price changes that wait for it.
+  // The rule exists: its deletion cancels its scheduled price changes.
   const rule = await requireBillingRule(tx, appId, ruleId)
   const isTurn = !areSameTerms(rule, terms)
   await settleTerms(tx, rule, { changeId: id, isTurn })
@@ -74,7 +66,6 @@ async function writeTerms(tx: Statements, change: PriceChange, ruleId: number, n
   await finish(tx, change, now)
 }
 
-/** Writes down the next sites of a change, and ends it with the last of them. Returns how many it has written. */
 async function writeNextSites(tx: Statements, change: PriceChange, most: number, now: Date): Promise<number> {
   const sites = await findUnwritten(tx, change, { most })
   await writeSites(tx, change, sites, now)

@@ -5,22 +5,16 @@ import { writeDue } from './effect.ts'
 import { type PriceChange, showPriceChange } from './rules.ts'
 import { cancelLocked, isGivenByWaiting, lockForCancel, lockOpenOfRule } from './store.ts'
 
-/** A write within its transaction, and the moment of the database's clock as of which it counts. */
+/** `now` is the database's time as of which the write counts. */
 type PricedWrite<Data> = (tx: Statements, now: Date) => Promise<Data>
 
-/** What the operations on billing rules need to know of price changes. */
+/** What operations on billing rules need of price changes. */
 export interface PriceKeeper {
-  /**
-   * Runs a write in a transaction that holds the application's lock, once all price changes that are due for the
-   * application are written down, at most once for the request's key. Throws as `writeAlone` does.
-   */
+  /** Runs a write under the application's lock, once per key, after due price changes. Throws as `writeAlone` does. */
   write<Data extends object>(request: AloneRequest, appId: string, write: PricedWrite<Data>): Promise<Data>
-  /** Whether a price change that waits gives the rule to sites. */
+  /** Tells whether a scheduled price change gives the rule to sites. */
   isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean>
-  /**
-   * Cancels the price changes that wait for a rule that is about to be deleted, with an event for each. Returns the
-   * moment as of which the deletion counts.
-   */
+  /** Cancels a rule's scheduled changes before its deletion. Returns the time as of which the deletion counts. */
   cancelOfRule(tx: Statements, appId: string, ruleId: number, actor: string): Promise<Date>
 }
 
@@ -32,7 +26,7 @@ export function priceKeeper({ sql }: { sql: Sql }): PriceKeeper {
 
     async cancelOfRule(tx, appId, ruleId, actor) {
       const ids = await lockOpenOfRule(tx, appId, ruleId)
-      // One that became due meanwhile is in force; with the rows locked, no other can.
+      // One that became due meanwhile is in effect; with the rows locked, no other can be.
       let written = await writeDue(tx, appId)
       while (written.isLeft) written = await writeDue(tx, appId)
       for (const id of ids) await cancelWaiting(tx, appId, id, { actor, reason: null }, written.now)
@@ -42,8 +36,8 @@ export function priceKeeper({ sql }: { sql: Sql }): PriceKeeper {
 }
 
 /**
- * Cancels a price change and writes the event. Returns undefined if its moment has come already, by the clock after the
- * change was locked, or by `asOf`, a moment after the caller locked it. The transaction must hold the application's lock.
+ * Cancels a price change, with an event. Returns undefined if it took effect before it was locked, or before `asOf`, a
+ * time after the caller locked it. Needs the application's lock.
  */
 export async function cancelWaiting(
   tx: Statements,

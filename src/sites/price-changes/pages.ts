@@ -8,7 +8,6 @@ import { given } from '../../vocabulary/values.ts'
 import type { pagePriceChanges } from './contract.ts'
 import { pageOfPriceChanges } from './store.ts'
 
-/** Reads a page of price changes for a caller. */
 export async function readPriceChangePage(
   sql: Sql,
   caller: Caller,

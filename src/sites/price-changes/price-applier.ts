@@ -9,19 +9,14 @@ import { Rests } from '../../runtime/rests.ts'
 import { writeDue } from './effect.ts'
 import { findDueApplications, findMsToNext } from './store.ts'
 
-/** A change that another process has scheduled is found by the next look, so none is written down more than 2 s late. */
+/** Finds what other processes have scheduled, so no change is written down more than 2 s late. */
 const lookEveryMs = 1_000
-/** How soon the applier tries again to write changes that another process is writing, or that could not be written. */
 const againAfterMs = 100
-/**
- * How long the applier rests after a portion, as a share of the time that the portion took: other writes keep over half
- * of their rate.
- */
+/** Rests for this share of a portion's time, so that other writes keep over half of their rate. */
 const restShare = 0.5
 const mostRestMs = 500
-/** How long one application's lock is waited for: other applications' changes wait meanwhile. */
+/** Other applications' changes wait while this one waits for a lock. */
 const lockWaitMs = 500
-/** How many applications one search returns at most. */
 const foundAtOnce = 1_000
 
 interface Parts {
@@ -29,13 +24,9 @@ interface Parts {
   log: Logger
 }
 
-/** The outcome of an application's due changes in one round. */
 type Outcome = 'written' | 'busy' | 'failed'
 
-/**
- * Writes down, in the order of their moments, the price changes whose moment has come. Processes share the work by
- * application; a killed process leaves a whole portion or none, and another process continues.
- */
+/** Writes down due changes in order of time. A killed process leaves a whole portion or none. */
 export class PriceApplier {
   private readonly parts: Parts
   private readonly rests = new Rests()
@@ -53,12 +44,11 @@ export class PriceApplier {
     })
   }
 
-  /** Whether the changes that became due while the database was away are written down. */
   get isCaughtUp(): boolean {
     return !this.isBehind
   }
 
-  /** Writes down the changes that became due while no process ran. */
+  /** Writes down changes that became due while no process ran. */
   async catchUp(): Promise<void> {
     for (;;) {
       const outcomes = await this.round({ givesWay: false })
@@ -77,7 +67,6 @@ export class PriceApplier {
     await this.running
   }
 
-  /** Looks for work at once. */
   wake(): void {
     this.rests.wake()
   }
@@ -86,28 +75,24 @@ export class PriceApplier {
     let restMs = 0
     while (!this.isStopping) {
       await this.rests.rest(restMs)
-      // A database that does not answer would hold up the stop for as long as a round.
+      // A database that doesn't respond would delay the stop by a round.
       if (this.isStopping) return
       const outcomes = await this.round({ givesWay: true })
       restMs = outcomes.some((outcome) => outcome !== 'written') ? againAfterMs : await this.untilNext()
     }
   }
 
-  /** How long to rest until the next known change is due. */
   private async untilNext(): Promise<number> {
     const ms = (await findMsToNext(this.parts.sql).catch(() => undefined)) ?? lookEveryMs
     return Math.min(Math.max(ms, 0), lookEveryMs)
   }
 
-  /**
-   * Writes down the due changes of every application, a portion of each in turn: no application waits for all changes of
-   * another. Returns one outcome for each.
-   */
+  /** Writes down every application's due changes, one portion each in turn. Returns one outcome each. */
   private async round({ givesWay }: { givesWay: boolean }): Promise<Outcome[]> {
     try {
       const outcomes = new Map<string, Outcome>()
       for (;;) {
-        // Looked for before each portion, because changes of others become due meanwhile.
+        // Before each portion, because others' changes become due meanwhile.
         const found = await findDueApplications(this.parts.sql, foundAtOnce)
         const due = found.filter((appId) => (outcomes.get(appId) ?? 'written') === 'written')
         if (due.length === 0 || this.isStopping) break
@@ -124,18 +109,15 @@ export class PriceApplier {
     }
   }
 
-  /**
-   * Waits for the lock of one application that was busy, another one in each round: where writes follow each other, the
-   * lock is never found free.
-   */
+  /** Waits for one busy application, another in each round: under constant writes its lock is never found free. */
   private async waitForOne(outcomes: Map<string, Outcome>, givesWay: boolean): Promise<void> {
     const busy = [...outcomes].filter(([, outcome]) => outcome === 'busy')
     const [appId] = busy[this.rounds++ % busy.length] ?? []
-    // Busy also when it is written: a portion may be left.
+    // It still counts as busy, because a portion may be left.
     if (appId !== undefined && !this.isStopping) await this.writePortion(appId, givesWay, lockWaitMs)
   }
 
-  /** Writes down a portion of an application's due changes. A failure does not stop other applications. */
+  /** Writes down one portion of an application's due changes. A failure doesn't stop other applications. */
   private async writePortion(appId: string, givesWay: boolean, waitMs: number): Promise<Outcome> {
     const { sql } = this.parts
     const beganAt = performance.now()

@@ -20,7 +20,6 @@ import { undo } from './undo.ts'
 
 interface Parts {
   prices: PriceKeeper
-  /** Wakes the worker: a new price change waits. */
   onScheduled(): void
 }
 
@@ -72,10 +71,7 @@ export function priceChangeRoutes({ prices, onScheduled }: Parts): Handler[] {
   ]
 }
 
-/**
- * The price change that would be scheduled, read without the application's lock, so that other writes do not wait.
- * Undefined while a price change is due that is not written down: then the application's rows are not what is in force.
- */
+/** Returns what would be scheduled, without the lock. Undefined while a due change isn't written down. */
 async function draftOf(
   sql: Sql,
   { caller, ...asked }: Omit<Scheduling, 'now'> & { caller: Caller },

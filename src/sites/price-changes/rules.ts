@@ -16,10 +16,7 @@ import {
   type schedulePriceChange,
 } from './contract.ts'
 
-/**
- * A site's fields for rules. The member names of the customer's document mislead: "rushing" is slow, "placeholder" is
- * occupancy.
- */
+/** In the customer's document, "rushing" is slow charging and "placeholder" is occupancy. */
 export const ruleFields = {
   fast: { number: 1, member: 'fastRuleId', given: 'fastChargeBillRuleId' },
   slow: { number: 2, member: 'slowRuleId', given: 'rushingBillRuleId' },
@@ -28,10 +25,8 @@ export const ruleFields = {
 
 export type Field = keyof typeof ruleFields
 const everyField = Object.keys(ruleFields) as Field[]
-/** The field with a number. */
 export const fieldOf = (number: number) => everyField[number - 1] as Field
 
-/** A site of a price change with the rules that it gets, null for none. */
 export interface RulesOfSite {
   siteId: number
   rules: Partial<Record<Field, number | null>>
@@ -41,10 +36,9 @@ export interface PriceChange {
   id: number
   appId: string
   effectiveAt: Date
-  /** The rule that gets new terms; null if the change gives sites other rules instead. */
+  /** The rule that gets new pricing; null if sites get other rules. */
   billingRuleId: number | null
   terms: RuleTerms
-  /** The fields in which sites get other rules; none for new terms. */
   fields: readonly Field[]
   rules: GivenRules | null
   siteCount: number | null
@@ -61,7 +55,6 @@ export interface PriceChange {
 export interface NewPriceChange {
   appId: string
   effectiveAt: Date
-  /** New terms of a rule, or other rules at sites. */
   what:
     | { billingRuleId: number; terms: RuleTerms }
     | { fields: readonly Field[]; rules: GivenRules | null; sites: readonly RulesOfSite[] }
@@ -72,7 +65,6 @@ export interface NewPriceChange {
   createdBy: string
 }
 
-/** A price change before it is stored. */
 export function draftOf({ what, ...change }: NewPriceChange): PriceChange {
   const noTerms = { periods: null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
   const brought =
@@ -82,7 +74,7 @@ export function draftOf({ what, ...change }: NewPriceChange): PriceChange {
   return { id: 0, ...change, ...brought, appliedAt: null, cancelledAt: null, cancelledBy: null }
 }
 
-/** The public record of a price change at a moment of the database's clock. */
+/** Returns the public record at a time of the database's clock. */
 export function showPriceChange(change: PriceChange, now: Date): PriceChangeRecord {
   const { effectiveAt, createdBy, appliedAt, cancelledAt, cancelledBy } = change
   const shown = (instant: Date | null) => (instant === null ? null : showMoment(instant))
@@ -136,13 +128,13 @@ const atLeastOneRule: Reason = {
 
 type ScheduleBody = Partial<Static<NonNullable<typeof schedulePriceChange.body>>>
 
-/** The faults of a body that show without the database: which members belong together. */
+/** Returns the errors that need no database: which fields belong together. */
 export function scheduleFaults(body: ScheduleBody, faulty: readonly string[]): FieldFault[] {
   const sites = given(body.sites)
   const rules = given(body.rules)
   const hasRule = given(body.billingRuleId) !== null
   const unknown = unknownFilters(sites)
-  // One of the two was given, but faulty.
+  // One of the two was given, but is invalid.
   if (faulty.some((field) => /^(billingRuleId|sites)\b/.test(field))) return unknown
   if (hasRule === (sites !== null)) return ['billingRuleId', 'sites'].map((field) => ({ field, reason: either }))
   if (sites === null) return rules === null ? [] : [{ field: 'rules', reason: belongsToSites }]
@@ -156,7 +148,7 @@ export function scheduleFaults(body: ScheduleBody, faulty: readonly string[]): F
   ]
 }
 
-/** A misspelt filter must not choose more sites. Beside ids, or all, other members choose nothing. */
+/** Refuses a misspelt filter, which would select more sites. Beside `ids` or `all`, other fields select nothing. */
 function unknownFilters(sites: unknown): FieldFault[] {
   if (typeof sites !== 'object' || sites === null || Array.isArray(sites)) return []
   const { ids, all } = sites as Partial<ChosenSites>
@@ -165,17 +157,16 @@ function unknownFilters(sites: unknown): FieldFault[] {
 
 const siteFilters = ['provinceCode', 'cityCode', 'districtCode', 'billingRuleId'] as const
 
-/** How many of the three ways of choosing sites are used: by ids, all, by filters. */
+/** Counts the ways of selecting sites that are used: `ids`, `all`, filters. */
 function formsOf({ ids, all, ...filters }: ChosenSites): number {
   const isFiltered = siteFilters.some((name) => given(filters[name]) !== null)
   return [given(ids) !== null, all === true, isFiltered].filter(Boolean).length
 }
 
-/** The fields that a request gives rules for, or takes them away from. */
 const fieldsOf = (rules: GivenRules): Field[] =>
   everyField.filter((field) => rules[ruleFields[field].given] !== undefined)
 
-/** The rules that a request gives, by field: null takes a rule away. */
+/** Returns the given rules by field; null removes a rule. */
 export function readRules(rules: GivenRules): { given: GivenRules; byField: RulesOfSite['rules'] } {
   const fields = fieldsOf(rules)
   const byField = Object.fromEntries(fields.map((field) => [field, given(rules[ruleFields[field].given])]))
@@ -191,7 +182,7 @@ const skipped: Reason = {
   zh: '在服务时区中，时钟会跳过该时刻',
 }
 
-/** The fault of a moment that shows without a clock. If the clocks repeat the moment, its first occurrence is meant. */
+/** Returns the errors of a time that need no clock. A local time that occurs twice means the first. */
 export function momentFault(text: string): FieldFault[] {
   const field = 'effectiveTime'
   if (/\.\d*[1-9]/.test(text)) return [{ field, reason: wholeSeconds }]
@@ -201,7 +192,7 @@ export function momentFault(text: string): FieldFault[] {
 
 const dayMs = 86_400_000
 
-/** The fault of a moment that is not in the future by the database's clock, or too far in it. */
+/** Refuses a time that is not in the future, or too far in it. */
 export function aheadFault(effectiveAt: Date, now: Date): FieldFault[] {
   const field = 'effectiveTime'
   if (effectiveAt <= now) return [{ field, reason: { en: 'must be in the future', zh: '必须晚于当前时间' } }]
@@ -210,7 +201,7 @@ export function aheadFault(effectiveAt: Date, now: Date): FieldFault[] {
   return [{ field, reason: { en: `must be at most ${days} days ahead`, zh: `不得晚于 ${days} 天之后` } }]
 }
 
-/** The site with the rules that a price change gives it, and the fields that it has them in already. */
+/** Returns the site with its new rules, and the fields that already had them. */
 export function withRules(site: Site, { rules }: RulesOfSite) {
   const given = everyField.filter((field) => rules[field] !== undefined)
   const same = given.filter((field) => rules[field] === site[ruleFields[field].member])
@@ -218,13 +209,11 @@ export function withRules(site: Site, { rules }: RulesOfSite) {
   return { site: { ...site, ...Object.fromEntries(members) } as Site, same, isChanged: same.length < given.length }
 }
 
-/** The rules that sites get, one by one. */
 export const rowsOfSites = (sites: readonly RulesOfSite[]): SiteRule[] =>
   sites.flatMap(({ siteId, rules }) =>
     Object.entries(rules).map(([field, ruleId]) => ({ siteId, field: ruleFields[field as Field].number, ruleId })),
   )
 
-/** The rules that a site has after an update, in the fields in which it had others before. */
 export function changedRules(before: Site, after: Site): SiteRule[] {
   const changed = everyField.filter((field) => before[ruleFields[field].member] !== after[ruleFields[field].member])
   const rules = Object.fromEntries(changed.map((field) => [field, after[ruleFields[field].member]]))

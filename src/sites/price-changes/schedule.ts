@@ -35,8 +35,8 @@ export interface Scheduling {
 }
 
 /**
- * Schedules a price change in a transaction that holds the application's lock and has written down what was due. A dry
- * run only reads, and needs no lock. Throws 10001, 30002, 40002, 40003 and 40007.
+ * Schedules a price change, under the application's lock and after due changes were written down. A dry run needs no
+ * lock. Throws 10001, 30002, 40002, 40003 and 40007.
  */
 export async function schedule(tx: Statements, { appId, actor, body, now }: Scheduling): Promise<Shown> {
   const effectiveAt = readMoment(body.effectiveTime)
@@ -54,14 +54,13 @@ export async function schedule(tx: Statements, { appId, actor, body, now }: Sche
   const change = await insertPriceChange(tx, asked)
   const data = showPriceChange(change, now)
   await insertEvents(tx, appId, [{ type: 'priceChange.scheduled', actor, subject: String(change.id), data }], now)
-  // Checked again, because storing many sites takes a while: a change must not take effect at a moment that has passed.
+  // Storing many sites takes a while, and a change must not take effect at a past time.
   const late = aheadFault(effectiveAt, (await findDue(tx, appId, 1)).now)
   if (late.length > 0) throw invalidRequest(late)
   return data
 }
 
 const termsReader = (ruleType: 1 | 2 | 3) => validator(NewTerms, 'body', (body) => ruleFaults({ ...body, ruleType }))
-/** Read the terms of a rule of each type, as its save does. */
 const termsReaders = { 1: termsReader(1), 2: termsReader(2), 3: termsReader(3) }
 
 type TermsOfRule = Extract<NewPriceChange['what'], { terms: unknown }>
@@ -109,9 +108,7 @@ async function readSites(
   return { fields, rules: asGiven, sites: ids.map((siteId) => ({ siteId, rules: byField })) }
 }
 
-/**
- * The ids of the chosen sites, up to one more than is allowed. Throws 30002 for a site that is not the application's.
- */
+/** Returns the selected sites, up to one above the limit. Throws 30002 for another application's site. */
 async function findChosen(tx: Statements, appId: string, chosen: ChosenSites): Promise<number[]> {
   const ids = given(chosen.ids)
   if (ids === null) {
@@ -129,7 +126,7 @@ async function findChosen(tx: Statements, appId: string, chosen: ChosenSites): P
   return distinct
 }
 
-/** Throws 40002 and 40003, as the update of a site does, and names the members of `rules`. */
+/** Throws 40002 and 40003 as a site's update does, and names the fields of `rules`. */
 async function requireFittingRules(tx: Statements, appId: string, byField: RulesOfSite['rules']): Promise<void> {
   const { fast = null, slow = null, occupancy = null } = byField
   const ids = [fast, slow, occupancy].filter((id) => id !== null)
@@ -156,7 +153,7 @@ const tooManyWait = (most: number, of: Reason): Reason => ({
   zh: `${of.zh}已有 ${most} 项价格变更在等待`,
 })
 
-/** Throws 40007. Due changes have been written down, so every open change waits. */
+/** Checks that the change fits the scheduled ones. Due ones must be written down. Throws 40007. */
 async function requireRoom(
   tx: Statements,
   appId: string,

@@ -25,7 +25,7 @@ const columns = [
   ...['created_by', 'applied_at', 'cancelled_at', 'cancelled_by'],
 ]
 const columnsSql = columns.join(', ')
-/** SQL: a price change that waits or is to be written down; the index has `effective_at`, which tells the two apart. */
+/** SQL: a change that is scheduled or due; `effective_at` tells which. */
 const isOpenSql = 'applied_at is null and cancelled_at is null'
 
 function toChange(row: Row): PriceChange {
@@ -50,9 +50,8 @@ function toChange(row: Row): PriceChange {
 }
 
 /**
- * The database's clock, and the application's price changes that are to be written down, in the order of their moments,
- * at most `limit`. The transaction must hold the application's lock: then a change that becomes due after `now` is
- * written after this transaction.
+ * Returns the database's clock and up to `limit` due changes, in order of time. Needs the application's lock: then
+ * later changes are written after this transaction.
  */
 export async function findDue(
   tx: Statements,
@@ -69,10 +68,7 @@ export async function findDue(
   return { now: rows[0].now, due: rows.filter(({ id }) => id !== null).map(toChange) }
 }
 
-/**
- * In how many milliseconds the next price change of all applications is to be written down; zero or less for one that is
- * due, undefined for none.
- */
+/** Returns the milliseconds to the next change of all applications; undefined without one. */
 export async function findMsToNext(sql: Statements): Promise<number | undefined> {
   const [row] = await sql.unsafe(
     `select (extract(epoch from effective_at - statement_timestamp()) * 1000)::float8 as in_ms
@@ -83,7 +79,7 @@ export async function findMsToNext(sql: Statements): Promise<number | undefined>
   return row?.in_ms
 }
 
-/** The applications with price changes that are to be written down, in the order of their first moments. */
+/** Returns the applications with due changes, earliest first. */
 export async function findDueApplications(sql: Statements, limit: number): Promise<string[]> {
   const rows = await sql.unsafe(
     `select app_id from price_change where ${isOpenSql} and effective_at <= statement_timestamp()
@@ -94,10 +90,7 @@ export async function findDueApplications(sql: Statements, limit: number): Promi
   return rows.map((row) => row.app_id)
 }
 
-/**
- * The price changes of an application that wait. The caller must hold the application's lock and must have written the
- * changes that were due.
- */
+/** Returns the application's scheduled changes. Needs its lock, and due changes written down. */
 export async function findWaiting(tx: Statements, appId: string): Promise<PriceChange[]> {
   const rows = await tx.unsafe(
     `select ${columnsSql} from price_change where app_id = $1 and ${isOpenSql} order by effective_at, id`,
@@ -107,7 +100,6 @@ export async function findWaiting(tx: Statements, appId: string): Promise<PriceC
   return rows.map(toChange)
 }
 
-/** Whether one of these sites is in one of these price changes. */
 export async function isAnyIn(
   tx: Statements,
   appId: string,
@@ -124,7 +116,7 @@ export async function isAnyIn(
   return found !== undefined
 }
 
-/** Whether a price change that is neither in force nor cancelled gives the rule to sites. */
+/** Tells whether a scheduled price change gives the rule to sites. */
 export async function isGivenByWaiting(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
   const [found] = await tx.unsafe(
     `select 1 from price_change where app_id = $1 and ${isOpenSql} and given_fields is not null
@@ -134,10 +126,7 @@ export async function isGivenByWaiting(tx: Statements, appId: string, ruleId: nu
   return found !== undefined
 }
 
-/**
- * Locks the price changes of a rule's terms that are neither written down nor cancelled, and returns their ids. Until the
- * transaction ends, a read that finds that their moment has come waits.
- */
+/** Locks a rule's open pricing changes and returns their ids. Reads that find one due wait for this transaction. */
 export async function lockOpenOfRule(tx: Statements, appId: string, ruleId: number): Promise<number[]> {
   const rows = await tx.unsafe(
     `select id from price_change where app_id = $1 and ${isOpenSql} and billing_rule_id = $2 order by effective_at, id
@@ -147,10 +136,7 @@ export async function lockOpenOfRule(tx: Statements, appId: string, ruleId: numb
   return rows.map((row) => row.id)
 }
 
-/**
- * Stores a price change, and from its moment on the terms or rules that it brings. The transaction must hold the
- * application's lock. Throws 10007 when the application has scheduled too much in a day.
- */
+/** Stores a price change with its pricing or rules. Needs the application's lock. Throws 10007 past the daily limit. */
 export async function insertPriceChange(tx: Statements, change: NewPriceChange): Promise<PriceChange> {
   const draft = draftOf(change)
   const { appId, billingRuleId, terms, effectiveAt } = draft
@@ -174,9 +160,7 @@ export async function insertPriceChange(tx: Statements, change: NewPriceChange):
 
 const jsonOf = (value: unknown) => (value === null ? null : JSON.stringify(value))
 
-/**
- * The sites of a price change that are not written down yet: the first ones by id, or those among `siteIds`.
- */
+/** Returns sites of a price change that aren't written down: the first by ID, or those in `siteIds`. */
 export async function findUnwritten(
   tx: Statements,
   { appId, id, fields }: PriceChange,
@@ -186,7 +170,7 @@ export async function findUnwritten(
   const rows = await tx.unsafe(
     `select site_id, field, rule_id from site_rule where app_id = $1 and change_id = $2 and not is_written
     ${isOf ? 'and site_id = any($3::bigint[]) order by site_id' : 'order by site_id limit $3'}`,
-    // A site has a row for each field.
+    // A site has a row per field.
     [appId, id, isOf ? textArray(of.siteIds) : of.most * fields.length],
     { prepare: true },
   )
@@ -196,7 +180,7 @@ export async function findUnwritten(
   }))
 }
 
-/** Stores that sites of a price change are written down. `same` are those that had what it gives in a field. */
+/** Marks sites of a change as written down. `same` are those that already had what it gives. */
 export async function noteWritten(
   tx: Statements,
   { appId, id }: PriceChange,
@@ -213,15 +197,11 @@ export async function noteWritten(
   }
 }
 
-/** Stores that a price change is completely written down. */
 export async function noteApplied(tx: Statements, { appId, id }: PriceChange, now: Date): Promise<void> {
   await tx`update price_change set applied_at = ${now} where app_id = ${appId} and id = ${id}`
 }
 
-/**
- * Locks a price change for its cancel, and returns the database's clock after the lock was taken. Until the transaction
- * ends, a read that finds that the moment has come waits (`settledNow`).
- */
+/** Locks a change for its cancel and returns the clock after that. Reads that find it due wait (`settledNow`). */
 export async function lockForCancel(tx: Statements, appId: string, id: number): Promise<Date | undefined> {
   await tx`select 1 from price_change where app_id = ${appId} and id = ${id} for update`
   const [row] = await tx.unsafe(`select ${nowSql} as now from price_change where app_id = $1 and id = $2`, [appId, id])
@@ -229,8 +209,8 @@ export async function lockForCancel(tx: Statements, appId: string, id: number): 
 }
 
 /**
- * Cancels a price change that `lockForCancel` has locked, and removes the terms or rules that it would have brought. The
- * number of its sites stays. Returns undefined if it was cancelled before, or has taken effect.
+ * Cancels a change that `lockForCancel` has locked, and removes its pricing or rules. Returns undefined if it was
+ * cancelled before or took effect.
  */
 export async function cancelLocked(
   tx: Statements,
@@ -248,10 +228,7 @@ export async function cancelLocked(
   return toChange(row)
 }
 
-/**
- * Removes at most `limit` price changes that were cancelled more than so many days ago. Those that took effect stay: the
- * history of prices names them.
- */
+/** Deletes up to `limit` changes cancelled `days` ago. Others stay, because the price history names them. */
 export async function deleteOldPriceChanges(tx: Statements, limit: number, days: number): Promise<number> {
   const rows = await tx`
     select app_id, id from price_change where cancelled_at < now() - ${days} * interval '1 day' limit ${limit}`
@@ -262,24 +239,20 @@ export async function deleteOldPriceChanges(tx: Statements, limit: number, days:
   return rows.length
 }
 
-/** The application's price change with this id; undefined for none. */
 export async function findPriceChange(tx: Statements, appId: string, id: number): Promise<PriceChange | undefined> {
   const [row] = await tx.unsafe(`select ${columnsSql} from price_change where app_id = $1 and id = $2`, [appId, id])
   return row && toChange(row)
 }
 
-/** A field of a site of a price change that took effect. */
 export interface ChangedField {
   siteId: number
   field: Field
   present: number | null
-  /** The rule that the change gave. */
   gave: number | null
-  /** The rule before; undefined if it was the same. */
+  /** It is undefined if the rule was the same before. */
   former: number | null | undefined
 }
 
-/** The fields of the sites of a price change that took effect, by site. */
 export async function findChangedFields(tx: Statements, { appId, id }: PriceChange): Promise<ChangedField[]> {
   const rows = await tx.unsafe(
     `select own.site_id, own.field, own.rule_id, own.from_at < 'infinity' as is_turn,
@@ -303,7 +276,7 @@ export async function findChangedFields(tx: Statements, { appId, id }: PriceChan
   }))
 }
 
-/** The price change with this id, of these applications (null for all), by the database's clock. Throws 40005. */
+/** Returns a price change by the database's clock; `appIds: null` means all. Throws 40005. */
 export async function requirePriceChange(
   sql: Statements,
   appIds: readonly string[] | null,
@@ -317,12 +290,11 @@ export async function requirePriceChange(
 }
 
 export interface PriceChangeFilter extends PageQuery {
-  /** Owners; null for all applications. */
+  /** Null means all applications. */
   appIds: readonly string[] | null
   status: number | null
   billingRuleId: number | null
   siteId: number | null
-  /** Only undos of these. */
   undoOf: readonly number[] | null
   effective: TimeRange
 }
@@ -332,7 +304,7 @@ const byMoment: PageKey = [
   { column: 'id', type: 'bigint' },
 ]
 
-/** Reads one page of price changes, latest moment first. */
+/** Reads one page of price changes, latest effective time first. */
 export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter) {
   const { appIds, status, billingRuleId, siteId, undoOf, effective } = filter
   const now = await settledNow(sql, appIds)
@@ -352,7 +324,7 @@ export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter) {
     effective.from === null ? sql`` : sql`and effective_at >= ${effective.from}`,
     effective.before === null ? sql`` : sql`and effective_at < ${effective.before}`,
   ]
-  // A site has few price changes. `limit 1` keeps the planner, which may know nothing of them, from reading all others.
+  // A site has few price changes. `limit 1` keeps the planner from reading all others.
   const source =
     siteId === null
       ? sql`price_change`

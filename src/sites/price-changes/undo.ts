@@ -17,9 +17,8 @@ interface Undoing {
 }
 
 /**
- * Restores what was before a price change, by another price change that is in force at once. If it is more than a
- * portion, later transactions write down the rest. The transaction must hold the application's lock and have written
- * down what was due. Throws 40005 and 40006.
+ * Undoes a price change with another that takes effect immediately; later transactions write down what exceeds a
+ * portion. Needs the application's lock, and due changes written down. Throws 40005 and 40006.
  */
 export async function undo(tx: Statements, { appId, id, actor, reason, now }: Undoing): Promise<PriceChangeRecord> {
   const original = await store.findPriceChange(tx, appId, id)
@@ -41,7 +40,7 @@ function findFormer(tx: Statements, original: PriceChange): Promise<Former | und
   return billingRuleId === null ? findFormerRules(tx, original) : findFormerTerms(tx, original, billingRuleId)
 }
 
-/** The terms that a rule had before, if the rule still exists with the terms that the change brought. */
+/** Returns a rule's previous pricing, if it still has what the change brought. */
 async function findFormerTerms(
   tx: Statements,
   { appId, id, terms, effectiveAt }: PriceChange,
@@ -60,9 +59,7 @@ async function findFormerTerms(
   return { what: { billingRuleId, terms: former }, skippedCount: null }
 }
 
-/**
- * The rules that sites had before, for sites that still have what the change gave them, and whose former rules exist.
- */
+/** Returns previous rules that still exist, of sites that still have what the change gave them. */
 async function findFormerRules(tx: Statements, original: PriceChange): Promise<Former | undefined> {
   const changed = await store.findChangedFields(tx, original)
   const ids = [...new Set(changed.map(({ former }) => former))].filter((id) => id !== null && id !== undefined)

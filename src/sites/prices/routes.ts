@@ -13,7 +13,7 @@ export function sitePriceRoutes(): Handler[] {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       const time = given(query.time)
       const asked = time === null ? null : wholeSecond(readMoment(time))
-      // What holds at the end of a second counts for the second.
+      // What is in effect at the end of a second counts for the second.
       const bound = asked && new Date(asked.getTime() + 1000)
       const { now, createdAt, prices } = await readHeldPrices(sql, appId, query.id, bound)
       const at = asked ?? wholeSecond(now)
@@ -33,7 +33,7 @@ export function sitePriceRoutes(): Handler[] {
   ]
 }
 
-/** A price at a moment, since when the site has had this rule with these terms, and until when. */
+/** Shows a price at a time, with since when and until when the site has it. */
 function showPrice(
   { ruleId, ruleName, ruleCreatedAt, terms, ofSite, ofRule }: HeldPrice,
   { at, madeAt }: { at: Date; madeAt: Date },

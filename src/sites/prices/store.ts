@@ -7,9 +7,9 @@ import { Refusal } from '../../vocabulary/refusals.ts'
 import type { SiteRule } from './rules.ts'
 
 /**
- * Stores the rules that sites get at a moment, by a price change, or by an update (0). The rows of a site are in order,
- * even if the database's clock was set back: none is earlier than the newest that is written down. The sites themselves
- * must not be changed yet. The transaction must hold the application's lock.
+ * Stores the rules that sites get at a time, by a price change or an update (0). A site's rows stay in order even if
+ * the clock was set back: none is earlier than the latest one written down. The sites must not be changed yet. Needs
+ * the application's lock.
  */
 export async function insertSiteRules(
   tx: Statements,
@@ -53,9 +53,8 @@ export async function insertSiteRules(
 }
 
 /**
- * SQL: the last of a thing's rows before $3, with the moment since which its value holds, the price change that brought
- * it, and the moment until which it holds. A row with the value of the row before it is no turn: a price change that is
- * not written down may have brought it.
+ * SQL: the last row before $3, with since when and until when its value is in effect, and by which change. A row with
+ * the previous row's value is no turn: an unwritten price change may have brought it.
  */
 const lastRowSql = (rows: string, isOther: string) => `(
     select held.*, nullif(start.from_at, '-infinity') as since_at, start.change_id as since_change, next.from_at as until_at
@@ -83,15 +82,13 @@ const ruleTermsSql = lastRowSql(
   `${comparedSql('')} is distinct from ${comparedSql('held.')}`,
 )
 
-/** Since when a value holds, by which price change, and until when. */
 interface Held {
-  /** Undefined: since the site or the rule was created. */
+  /** Undefined means since the site or rule was created. */
   since: Date | undefined
   changeId: number | null
   until: Date | undefined
 }
 
-/** The rule of a field of a site at a moment, and its terms. */
 export interface HeldPrice {
   field: number
   ruleId: number
@@ -108,10 +105,7 @@ const heldOf = (since: Date | null, change: number | null, until: Date | null): 
   until: until ?? undefined,
 })
 
-/**
- * Reads the prices of a site at the end of a second, or now (null), with the database's clock. A field without a rule is
- * left out. Throws 30002.
- */
+/** Returns a site's prices at the end of a second, or now (null), with the database's clock. Throws 30002. */
 export async function readHeldPrices(
   sql: Statements,
   appId: string,

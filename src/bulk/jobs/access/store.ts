@@ -6,15 +6,13 @@ import type { RefusalName } from '../../../vocabulary/refusals.ts'
 import { type Admission, rolesOf } from '../../../vocabulary/roles.ts'
 import { applicationsOf, type Job } from '../store.ts'
 
-/** Locks the applications that a job writes for. */
 export async function lockApplicationsOf(tx: Statements, job: Job): Promise<void> {
   for (const appId of applicationsOf(job)) await lockApplication(tx, appId)
 }
 
 /**
- * Returns the reason why the caller who began a job may no longer write; undefined while they may. The transaction must
- * hold the locks of the job's applications. `admission` says who may do to one row what the job does to many. A token or
- * session that expires by itself does not stop its jobs.
+ * Returns why the caller may no longer write, or undefined. Needs the locks of the job's applications. `admission` is
+ * the operation on one row. A token or session that expires doesn't stop its jobs.
  */
 export async function findAccessLoss(tx: Statements, job: Job, admission: Admission): Promise<RefusalName | undefined> {
   const [given] = await tx`
@@ -42,7 +40,7 @@ async function lossOfOperator(
   return mayWrite && isOwn ? undefined : 'notPermitted'
 }
 
-/** Whether the session that began the job was ended; one that expires by itself stops nothing. */
+/** Tells whether the session was ended; expiry stops nothing. */
 async function isSessionEnded(tx: Statements, { session_id, session_until }: Row): Promise<boolean> {
   if (session_id === null) return false
   const [row] = await tx`

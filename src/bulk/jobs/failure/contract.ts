@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { named, nullable, textOneOf } from '../../../vocabulary/values.ts'
 
-/** Why a job failed. */
 export const JobFailure = named(
   'JobFailure',
   Type.Object({

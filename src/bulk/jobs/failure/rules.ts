@@ -2,13 +2,12 @@ import { limits } from '../../../vocabulary/limits.ts'
 import { type RefusalName, refusals } from '../../../vocabulary/refusals.ts'
 import type { JobFailure } from './contract.ts'
 
-// Why a job failed: as data, of which the console makes a sentence in the reader's language, and as a sentence in English
-// for other readers and for the command line.
+// The console makes a sentence of the data, in the reader's language; other readers and the CLI get an English one.
 
 interface FailedJob {
   noun: 'import' | 'act'
   id: number
-  /** Where the job stopped: a line of its file, a serial number or the id of a site; null before its first row. */
+  /** A line, serial number or site ID; null before the first row. */
   place: string | null
 }
 
@@ -21,7 +20,6 @@ const nothing = { place: null, code: null, count: null, cause: null }
 
 const at = ({ noun, place }: FailedJob) => (place === null ? '' : ` at ${noun === 'import' ? 'line ' : ''}${place}`)
 
-/** The caller who began the job may not go on with it. */
 export function accessLost(job: FailedJob, loss: RefusalName): ToldFailure {
   const { code, en } = refusals[loss]
   return {
@@ -30,7 +28,7 @@ export function accessLost(job: FailedJob, loss: RefusalName): ToldFailure {
   }
 }
 
-/** Too many rows were refused to keep their outcomes. */
+/** Refused too many rows to keep their results. */
 export function rowsRefused(job: FailedJob): ToldFailure {
   const count = limits.importRefusedRows
   const todo = job.noun === 'import' ? '. Correct the file and upload it again' : ''
@@ -40,7 +38,7 @@ export function rowsRefused(job: FailedJob): ToldFailure {
   }
 }
 
-/** Attempts failed one after the other. Only the log has the database's own words: they can repeat a row. */
+/** Only the log has the database's own words, which can repeat a row. */
 export function attemptsFailed(job: FailedJob, error: unknown): ToldFailure {
   const { name = 'Error', code } = error as { name?: string; code?: string }
   const cause = code === undefined ? name : `${name} ${code}`

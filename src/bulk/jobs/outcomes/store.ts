@@ -1,7 +1,7 @@
 import type { Statements } from '../../../database/open.ts'
 import { columnOf, countColumns, type KeptOutcome, type Outcome, unpackOutcomes } from '../rules.ts'
 
-/** The outcomes of a job's rows, one portion after the other; undefined after the last. */
+/** Reads the results in portions; undefined after the last. */
 export async function readOutcomes(
   sql: Statements,
   jobId: number,
@@ -17,7 +17,6 @@ export async function readOutcomes(
   return row && { id: row.id, outcomes: unpackOutcomes(row.outcomes) }
 }
 
-/** The bytes that the outcomes of a job's rows take. */
 export async function readResultBytes(sql: Statements, jobId: number): Promise<number> {
   const [row] = await sql<[{ bytes: number }]>`
     select coalesce(sum(octet_length(outcomes)), 0)::bigint as bytes from import_result where import_id = ${jobId}`

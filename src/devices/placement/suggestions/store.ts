@@ -8,8 +8,8 @@ import type { Suggestion } from '../contract.ts'
 import { boxAround, earthRadiusMeters } from '../rules.ts'
 
 /**
- * SQL: the great-circle distance in meters between `$2,$3` and two columns; haversine, which is exact for short distances. A
- * lateral look-up, so that it is computed once. Null without coordinates.
+ * SQL: the great-circle distance in meters from `$2,$3`, null without coordinates. Haversine is exact for short
+ * distances. The lateral look-up computes it once.
  */
 const distanceSql = (longitude: string, latitude: string) => `cross join lateral (
       select case when ${latitude} is not null then ${2 * earthRadiusMeters} * asin(least(1, sqrt(
@@ -17,7 +17,7 @@ const distanceSql = (longitude: string, latitude: string) => `cross join lateral
         + cos(radians($3::float8)) * cos(radians(${latitude})) * sin(radians(${longitude} - $2::float8) / 2) ^ 2))) end as meters
     ) as distance`
 
-/** The values from `$2` on: the point, the distance, and the rectangle that holds all points within that distance. */
+/** Returns the values from `$2` on: the point, the distance and the rectangle around it. */
 function pointValues(longitude: number, latitude: number, meters: number) {
   const { minLng, maxLng, minLat, maxLat } = boxAround(longitude, latitude, meters)
   return [longitude, latitude, meters, minLng, maxLng, minLat, maxLat]
@@ -25,7 +25,7 @@ function pointValues(longitude: number, latitude: number, meters: number) {
 
 const distanceOf = ({ meters }: Row): number | null => (meters === null ? null : Math.round(meters))
 
-/** The devices without a placement near a site, nearest first. Throws 30002. */
+/** Returns devices without a site near this site, nearest first. Throws 30002. */
 export async function suggestDevices(
   sql: Statements,
   appId: string,
@@ -36,7 +36,6 @@ export async function suggestDevices(
     select site_name, longitude, latitude, district_code from site where app_id = ${appId} and id = ${siteId}`
   if (site === undefined) throw new Refusal('siteNotFound')
   const { longitude, latitude } = site
-  // Walks the devices from the nearest on, and looks each up by its key until enough without a placement are found.
   const nowhere = (candidates: string) => `
     select near.* from (${candidates}) as near left join lateral (
       select true as stands from placement where app_id = $1 and device_no = near.device_no and removed_at is null limit 1) as at on true
@@ -67,7 +66,7 @@ export async function suggestDevices(
   }))
 }
 
-/** The sites near a device, nearest first; then the sites of its district that have no coordinates. Throws 20002. */
+/** Returns sites near a device, nearest first, then those of its district without coordinates. Throws 20002. */
 export async function suggestSites(
   sql: Statements,
   appId: string,

@@ -9,12 +9,10 @@ import { elements, givenSql, stateParameters, stateValues } from '../columns.ts'
 import { findBindingsSql, findBindingsVariablesSql, knownSql, type Report, timeOf } from '../routine.ts'
 
 /**
- * Notes the reports that repeat the state that their device is in: their time alone, and the sign of life once the
- * stored one is old. Takes no application's lock. A noted report found the device as it is returned, with no report
- * between: each report that changes a device changes its row of `device_presence` too. The commit does not wait for the
- * disk: a database crash may lose half a second of these times, no more.
- *
- * Returns the devices of the noted reports. Notes nothing if a caller has lost its access.
+ * Notes reports that repeat their device's state: the time, and `seen_at` once the stored one is old. It takes no
+ * application's lock, because a report that changes a device changes its row of `device_presence` too. A database crash
+ * may lose half a second of these times. Returns the devices of the noted reports. Notes nothing if a caller has lost
+ * access.
  */
 export const noteRepeatsRoutine = routine(
   'note_repeats',
@@ -55,7 +53,7 @@ export const noteRepeatsRoutine = routine(
   end loop;`,
 )
 
-/** Notes the reports that repeat the state of their device; these are of distinct devices. Returns the devices, by serial. */
+/** Notes repeated reports of distinct devices. Returns the devices by serial. */
 export async function noteRepeats(
   sql: Statements,
   reports: readonly Report[],
