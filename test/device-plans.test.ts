@@ -81,7 +81,7 @@ const anyDevice: DeviceFilter = {
   runStatus: null,
   siteId: null,
   isPlaced: null,
-  bound: { from: null, before: null },
+  time: { from: null, before: null },
   lastReport: null,
   hasReported: null,
   bbox: null,
@@ -91,7 +91,7 @@ const common: { what: string; filter: Partial<DeviceFilter> }[] = [
   { what: 'a state that most have', filter: { status: 1 } },
   {
     what: 'a time',
-    filter: { bound: { from: new Date('2026-01-01T10:00:00Z'), before: new Date('2026-01-02T10:00:00Z') } },
+    filter: { time: { from: new Date('2026-01-01T10:00:00Z'), before: new Date('2026-01-02T10:00:00Z') } },
   },
 ]
 const rare: { what: string; filter: Partial<DeviceFilter> }[] = [
@@ -265,7 +265,7 @@ describe('a sorted page', () => {
   test.each(deviceSorts)('by %s reads the index once, of one application and of all', async (by) => {
     for (const appIds of [['app 8'], ['app 8', 'app 9'], null]) {
       const order = sortedOrder({ by, isDescending: false }, false)
-      const filter = { ...anyDevice, appIds, status: 1 }
+      const filter: DeviceFilter = { ...anyDevice, appIds, status: 1 }
       const search = keySearchStatement(filter, firstPage, limits.pageRowsCounted, order)
       for (const statement of [search, orderedKeysStatement(filter, firstPage, order)]) {
         const planned = await plan(statement, byScan)

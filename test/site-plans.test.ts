@@ -43,7 +43,7 @@ const anything: SiteFilter = {
   districtCode: null,
   billingRuleId: null,
   hasDevices: null,
-  created: { from: null, before: null },
+  time: { from: null, before: null },
   bbox: null,
 }
 const hours = (count: number) => new Date(Date.now() - count * 3_600_000)
@@ -64,7 +64,7 @@ const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[
   { what: 'a district that has none', filter: { districtCode: 'x' }, indexes: ['site_by_filter'] },
   {
     what: 'a few hours long ago',
-    filter: { created: { from: hours(500), before: hours(490) } },
+    filter: { time: { from: hours(500), before: hours(490) } },
     indexes: ['site_by_filter'],
   },
   {

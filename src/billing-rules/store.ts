@@ -11,9 +11,9 @@ import {
   type SortQuery,
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
-import { showMoment, type TimeRange } from '../vocabulary/moments.ts'
+import type { Filters } from '../vocabulary/filters.ts'
+import { showMoment } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
-import { given } from '../vocabulary/values.ts'
 import { type BillingRuleRecord, pageBillingRules, type ruleSorts } from './contract.ts'
 import { type RuleTerms, termsOf } from './rules.ts'
 
@@ -203,13 +203,12 @@ export async function findRuleTypes(
   return new Map(rows.map((row) => [row.id, row.rule_type]))
 }
 
-export interface BillingRuleFilter extends PageQuery, SortQuery<(typeof ruleSorts)[number]> {
-  /** Null means all applications. */
-  appIds: readonly string[] | null
-  ruleName?: string | null
-  ruleType?: number | null | ''
-  created: TimeRange
-}
+export type BillingRuleFilter = Filters<typeof pageBillingRules.query> &
+  PageQuery &
+  SortQuery<(typeof ruleSorts)[number]> & {
+    /** Owners; null for all applications. */
+    appIds: readonly string[] | null
+  }
 
 const sortKeys: Record<(typeof ruleSorts)[number], PageKey> = {
   createTime: [{ column: 'created_at', type: 'timestamptz' }],
@@ -219,10 +218,8 @@ const sortKeys: Record<(typeof ruleSorts)[number], PageKey> = {
 }
 
 export async function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter) {
-  const { appIds } = filter
-  const { from, before } = filter.created
-  const ruleName = given(filter.ruleName)
-  const ruleType = given(filter.ruleType)
+  const { appIds, ruleName, ruleType } = filter
+  const { from, before } = filter.time
   const rows = sql`
     select ${sql.unsafe(columnsSql)} from billing_rule
     where ${ofApplications(sql, appIds)}

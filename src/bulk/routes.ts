@@ -18,8 +18,9 @@ import { startRounds } from '../runtime/actor.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { readSitePage } from '../sites/pages.ts'
 import { readPriceChangePage } from '../sites/price-changes/pages.ts'
+import { readFilters } from '../vocabulary/filters.ts'
 import { limits } from '../vocabulary/limits.ts'
-import { readTimeRange, showMoment } from '../vocabulary/moments.ts'
+import { showMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import {
@@ -117,13 +118,8 @@ export function bulkRoutes(parts: Parts): Handler[] {
     ),
 
     read(pageImports, async ({ sql, caller, query: { appId, ...query } }) => {
-      const filter = {
-        ...query,
-        appIds: await requireApplicationsOf(sql, caller, appId),
-        kind: given(query.kind),
-        status: given(query.status),
-        created: readTimeRange(query),
-      }
+      const appIds = await requireApplicationsOf(sql, caller, appId)
+      const filter = { ...query, ...readFilters(pageImports.query, query), appIds }
       return jobs.pageOfJobs(sql, store.imports, filter)
     }),
 
@@ -156,7 +152,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         const { kind } = query
         const format = given(query.format) ?? 'csv'
         if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') throw notOnTheMap()
-        const filters = readFilters(kind, query)
+        const filters = checkFilters(kind, query)
         const language = preferredLanguage(header('accept-language'))
         const readPageAt = (cursor: string | null) =>
           readNext((sql) =>
@@ -268,8 +264,8 @@ function exportReader(parts: Parts) {
 
 const filterReaders = new Map<ExportKind, (value: unknown) => object>()
 
-/** Reads an export's filters as the list operation does. Throws 10001, also for other kinds' filters. */
-function readFilters(
+/** Checks an export's filters as the list operation does. Throws 10001, also for other kinds' filters. */
+function checkFilters(
   kind: ExportKind,
   { kind: _, format: __, ...filters }: { kind: ExportKind; format?: unknown },
 ): object {

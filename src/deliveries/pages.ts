@@ -5,9 +5,8 @@ import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import type { PageQuery } from '../database/page.ts'
 import { readTypes } from '../events/rules.ts'
-import { readTimeRange } from '../vocabulary/moments.ts'
-import { given } from '../vocabulary/values.ts'
-import { deliveryTypes, type pageDeliveries } from './contract.ts'
+import { readFilters } from '../vocabulary/filters.ts'
+import { deliveryTypes, pageDeliveries } from './contract.ts'
 import { askedStatuses } from './rules.ts'
 import { pageOfDeliveries } from './store.ts'
 
@@ -23,14 +22,9 @@ export function deliveryPages({ config }: Parts) {
     { appId, ...query }: Static<NonNullable<typeof pageDeliveries.query>> & PageQuery,
   ) => {
     const appIds = await requireApplicationsOf(sql, caller, appId)
-    const filter = {
-      ...query,
-      appIds,
-      statuses: askedStatuses(query),
-      types: readTypes(query.type, deliveryTypes),
-      eventId: given(query.eventId),
-      time: readTimeRange(query),
-    }
+    const { type, eventId, time } = readFilters(pageDeliveries.query, query)
+    const types = readTypes(type, deliveryTypes)
+    const filter = { ...query, appIds, statuses: askedStatuses(query), types, eventId, time }
     return { appIds, page: await pageOfDeliveries(sql, filter, config.callbacks === 'paused') }
   }
 }

@@ -4,9 +4,9 @@ import { requireApplicationOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
 import type { PageQuery } from '../database/page.ts'
 import { eventTypes } from '../vocabulary/event-types.ts'
-import { readTimeRange } from '../vocabulary/moments.ts'
+import { readFilters } from '../vocabulary/filters.ts'
 import { given } from '../vocabulary/values.ts'
-import { auditTypes, type pageAudit, type pageEvents } from './contract.ts'
+import { auditTypes, pageAudit, pageEvents } from './contract.ts'
 import { readTypes } from './rules.ts'
 import { pageOfAudit, pageOfEvents } from './store.ts'
 
@@ -16,19 +16,9 @@ export async function readEventPage(
   query: Static<NonNullable<typeof pageEvents.query>> & PageQuery,
 ) {
   const appId = await requireApplicationOf(sql, caller, query.appId)
-  const filter = {
-    ...query,
-    appId,
-    types: readTypes(query.type, eventTypes),
-    afterId: given(query.afterId),
-    beforeId: given(query.beforeId),
-    time: readTimeRange(query),
-    deviceNo: given(query.deviceNo),
-    siteId: given(query.siteId),
-    billingRuleId: given(query.billingRuleId),
-    newestFirst: query.order === 'desc',
-  }
-  return pageOfEvents(sql, filter)
+  const { type, ...filters } = readFilters(pageEvents.query, query)
+  const types = readTypes(type, eventTypes)
+  return pageOfEvents(sql, { ...query, ...filters, types, appId, newestFirst: query.order === 'desc' })
 }
 
 /** Reads a page of the audit log, which is the same for all readers. */
@@ -37,15 +27,7 @@ export async function readAuditPage(
   _: Caller,
   query: Static<NonNullable<typeof pageAudit.query>> & PageQuery,
 ) {
-  const filter = {
-    ...query,
-    appId: given(query.appId),
-    actor: given(query.actor),
-    actorId: given(query.actorId),
-    types: readTypes(query.type, auditTypes),
-    subject: given(query.subject),
-    beforeId: given(query.beforeId),
-    time: readTimeRange(query),
-  }
-  return pageOfAudit(sql, filter)
+  const { type, ...filters } = readFilters(pageAudit.query, query)
+  const types = readTypes(type, auditTypes)
+  return pageOfAudit(sql, { ...query, ...filters, types, appId: given(query.appId) })
 }

@@ -6,6 +6,7 @@ import { byId, type PageKey, type PageQuery, readPage } from '../database/page.t
 import { recordsOf, textArray } from '../database/routine.ts'
 import { ownerOf, spendEvent } from '../database/usage.ts'
 import { type EventType, eventTypes, type PlatformEventType, platformTypesNaming } from '../vocabulary/event-types.ts'
+import type { Filters } from '../vocabulary/filters.ts'
 import { showMoment, type TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type AuditRecord, auditTypes, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
@@ -110,18 +111,8 @@ async function insertNumbered(
   if (appId !== platformLog) noteEvents(tx, [appId])
 }
 
-export interface EventFilter extends PageQuery {
-  appId: string
-  types: readonly string[] | null
-  afterId: number | null
-  beforeId: number | null
-  time: TimeRange
-  // Each selects the events about one record.
-  deviceNo: string | null
-  siteId: number | null
-  billingRuleId: number | null
-  newestFirst: boolean
-}
+export type EventFilter = Omit<Filters<typeof pageEvents.query>, 'type'> &
+  PageQuery & { appId: string; types: readonly string[] | null; newestFirst: boolean }
 
 /** Reads a page of events. Ids become visible in order, because writers hold the application's lock. */
 export async function pageOfEvents(sql: Sql, filter: EventFilter) {
@@ -185,15 +176,8 @@ export async function requireEvent(sql: Sql, appId: string, id: number): Promise
   return toEvent(row)
 }
 
-export interface AuditFilter extends PageQuery {
-  appId: string | null
-  actor: string | null
-  actorId: number | null
-  types: readonly string[] | null
-  subject: string | null
-  beforeId: number | null
-  time: TimeRange
-}
+export type AuditFilter = Omit<Filters<typeof pageAudit.query>, 'type'> &
+  PageQuery & { appId: string | null; types: readonly string[] | null }
 
 /** An ID is unique only within an application. */
 const byIdInAnyLog: PageKey = [...byId, { column: 'app_id', type: 'text' }]

@@ -11,8 +11,7 @@ import {
   type SortQuery,
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
-import type { Box } from '../vocabulary/coordinates.ts'
-import type { TimeRange } from '../vocabulary/moments.ts'
+import type { Filters } from '../vocabulary/filters.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { pageSites, type siteSorts } from './contract.ts'
 import { type Site, type SiteMembers, showSite } from './rules.ts'
@@ -199,19 +198,7 @@ export async function removeSites(tx: Statements, appId: string, ids: readonly n
 
 const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 
-export interface SiteConditions {
-  /** Matches a part, ignoring case, as `contacts` does. */
-  siteName: string | null
-  contacts: string | null
-  provinceCode: string | null
-  cityCode: string | null
-  districtCode: string | null
-  /** Matches any of the three rule fields. */
-  billingRuleId: number | null
-  hasDevices: boolean | null
-  created: TimeRange
-  bbox: Box | null
-}
+export type SiteConditions = Filters<typeof pageSites.query>
 
 export interface SiteFilter extends SiteConditions, PageQuery, SortQuery<(typeof siteSorts)[number]> {
   /** Null means all applications. */
@@ -242,7 +229,7 @@ export async function findSiteIds(
 }
 
 export function siteConditions(sql: Statements, filter: SiteConditions) {
-  const { siteName, contacts, hasDevices, created, bbox } = filter
+  const { siteName, contacts, hasDevices, time, bbox } = filter
   const device = sql`
     exists (select 1 from placement where placement.app_id = site.app_id and site_id = site.id and lasts)`
   return [
@@ -250,8 +237,8 @@ export function siteConditions(sql: Statements, filter: SiteConditions) {
     hasDevices === null ? sql`` : hasDevices ? sql`and ${device}` : sql`and not ${device}`,
     siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,
     contacts === null ? sql`` : sql`and strpos(lower(contacts), lower(${contacts})) > 0`,
-    created.from === null ? sql`` : sql`and created_at >= ${created.from}`,
-    created.before === null ? sql`` : sql`and created_at < ${created.before}`,
+    time.from === null ? sql`` : sql`and created_at >= ${time.from}`,
+    time.before === null ? sql`` : sql`and created_at < ${time.before}`,
     bbox === null
       ? sql``
       : sql`and longitude between ${bbox.minLng} and ${bbox.maxLng}

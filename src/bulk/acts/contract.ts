@@ -2,8 +2,9 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { DeviceBatchRow, pageDevices, updateDevice } from '../../devices/contract.ts'
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../../devices/ownership/contract.ts'
 import { deleteSite, pageSites, SiteBatchRow, updateSite } from '../../sites/contract.ts'
+import { filterMembers, isFlag } from '../../vocabulary/filters.ts'
 import { operation } from '../../vocabulary/operation.ts'
-import { pageOf, pageQuery, sortMembers, timeRange } from '../../vocabulary/pages.ts'
+import { pageOf, pageQuery, timeRange } from '../../vocabulary/pages.ts'
 import type { Admission } from '../../vocabulary/roles.ts'
 import {
   anyAppId,
@@ -48,16 +49,11 @@ interface Choice {
 const wordsOf = ({ description, anyOf = [] }: Choice): string =>
   description ?? anyOf.map(wordsOf).find((words) => words !== '') ?? ''
 
-const isFlag = ({ const: value, anyOf = [] }: Choice): boolean => value === 'true' || anyOf.some(isFlag)
-
-const noFilters = ['appId', ...Object.keys(pageQuery), ...sortMembers]
-
 /** Returns a list operation's filters as fields of a JSON body, where `true` and `false` are booleans. */
 function filtersOf({ query }: { query?: TObject }): TObject {
-  const members = Object.entries((query as TObject).properties).filter(([name]) => !noFilters.includes(name))
   return Type.Object(
     Object.fromEntries(
-      members.map(([name, schema]): [string, TSchema] => [
+      filterMembers(query).map(([name, schema]): [string, TSchema] => [
         name,
         isFlag(schema as object) ? optional(Type.Boolean({ description: wordsOf(schema as Choice) })) : schema,
       ]),

@@ -2,11 +2,11 @@ import type { Matches, RowKey } from '../../database/matches.ts'
 import type { Sql } from '../../database/open.ts'
 import { scanDevices } from '../../devices/matching/store.ts'
 import { readDeviceFilter } from '../../devices/pages.ts'
+import { pageSites } from '../../sites/contract.ts'
 import { scanSites } from '../../sites/matching/store.ts'
-import { readSiteFilter } from '../../sites/pages.ts'
+import { readFilters } from '../../vocabulary/filters.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import type { ActKind } from './contract.ts'
-import { asQuery } from './rules.ts'
 
 // The filter is read exactly as the list operation reads it.
 
@@ -20,13 +20,13 @@ interface ActRows {
 export const devicesOf = ({ appId, filter, beganAfter }: ActRows) => ({
   appId,
   beganAfter,
-  filter: readDeviceFilter(asQuery(filter), [appId]),
+  filter: readDeviceFilter(filter, [appId]),
 })
 
 export const sitesOf = ({ appId, filter, beganAfter }: ActRows) => ({
   appId,
   beganAfter,
-  filter: readSiteFilter(asQuery(filter)),
+  filter: readFilters(pageSites.query, filter),
 })
 
 export function scanRows(sql: Sql, rows: ActRows, after: RowKey | null): Promise<Matches> {

@@ -10,8 +10,9 @@ import { readActor } from '../../events/rules.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { type Handler, handle, handleOutOfTurn, read, stream } from '../../http/handler.ts'
 import { Turns } from '../../runtime/turns.ts'
+import { readFilters } from '../../vocabulary/filters.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { readTimeRange, showMoment } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal, tooManyRequests } from '../../vocabulary/refusals.ts'
 import { given } from '../../vocabulary/values.ts'
 import { writeAlone } from '../../writes/alone.ts'
@@ -114,13 +115,8 @@ export function actRoutes({ sql, config, onSubmitted }: Parts): Handler[] {
     }),
 
     read(pageActs, async ({ sql, caller, query: { appId, ...query } }) => {
-      const filter = {
-        ...query,
-        appIds: await requireApplicationsOf(sql, caller, appId),
-        kind: given(query.kind),
-        status: given(query.status),
-        created: readTimeRange(query),
-      }
+      const appIds = await requireApplicationsOf(sql, caller, appId)
+      const filter = { ...query, ...readFilters(pageActs.query, query), appIds }
       const page = await jobs.pageOfJobs(sql, acts, filter)
       return { ...page, list: page.list.map((act) => shownTo(caller, act)) }
     }),

@@ -118,12 +118,6 @@ function faultsWithin(member: string, schema: TObject, value: Members): FieldFau
   }
 }
 
-/** Writes a filter as a query: true and false as text. */
-export const asQuery = ({ all: _, ...filter }: Members): Members =>
-  Object.fromEntries(
-    Object.entries(filter).map(([name, value]) => [name, typeof value === 'boolean' ? String(value) : value]),
-  )
-
 /** Reads texts as the JSON types of a schema; empty means null. */
 export const readTexts = ({ properties }: TObject, texts: Record<string, string>): Members =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, readText(properties[name], text)]))

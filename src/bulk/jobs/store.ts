@@ -67,18 +67,18 @@ export interface JobFilter extends PageQuery {
   appIds: Whose
   kind: string | null
   status: number | null
-  created: TimeRange
+  time: TimeRange
 }
 
 export function pageOfJobs<Told>(sql: Sql, family: JobFamily<Told>, filter: JobFilter) {
-  const { appIds, kind, status, created } = filter
+  const { appIds, kind, status, time } = filter
   const rows = sql`
     select ${sql.unsafe(columnsOf(family))} from import
     where status > 0 and ${sql.unsafe(family.isOneSql)} and ${ofThem(sql, appIds)}
       and (${kind}::text is null or kind = ${kind})
       and (${status}::smallint is null or status = ${status})
-      and (${created.from}::timestamptz is null or created_at >= ${created.from})
-      and (${created.before}::timestamptz is null or created_at < ${created.before})`
+      and (${time.from}::timestamptz is null or created_at >= ${time.from})
+      and (${time.before}::timestamptz is null or created_at < ${time.before})`
   const source = { operation: family.page, rows, key: byId, newestFirst: true }
   return readPage(sql, source, filter, (row) => family.toRecord(row))
 }

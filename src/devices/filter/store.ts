@@ -1,31 +1,16 @@
 import { folded } from '../../database/page.ts'
-import type { Box } from '../../vocabulary/coordinates.ts'
+import type { Filters } from '../../vocabulary/filters.ts'
 import type { TimeRange } from '../../vocabulary/moments.ts'
+import type { pageDevices } from '../contract.ts'
 
 /** The index holds this many characters of a tag (`tag_start`). */
 const tagStart = 64
 
-export interface DeviceFilter {
-  /** Null means all applications. */
+export type DeviceFilter = Omit<Filters<typeof pageDevices.query>, 'lastReportFrom' | 'lastReportTo'> & {
+  /** Owners; null for all applications. */
   appIds: readonly string[] | null
-  /** Matches a part, ignoring case, as `deviceName` does. */
-  deviceNo: string | null
-  deviceName: string | null
-  tag: string | null
-  provinceCode: string | null
-  cityCode: string | null
-  districtCode: string | null
-  modelName: string | null
-  status: number | null
-  onlineStatus: number | null
-  runStatus: number | null
-  siteId: number | null
-  isPlaced: boolean | null
-  bound: TimeRange
-  /** Never matches a device that never reported. */
+  /** A device that never reported does not match. */
   lastReport: TimeRange | null
-  hasReported: boolean | null
-  bbox: Box | null
 }
 
 export type AddParameter = (value: string | number | Date) => string
@@ -62,10 +47,10 @@ function reportConditions(filter: DeviceFilter, add: AddParameter): string[] {
 
 /** Returns a filter's conditions. The index `device_by_age` holds every column that they read, except long tags. */
 export function conditionsSql(filter: DeviceFilter, add: AddParameter): string {
-  const { deviceNo, deviceName, tag, bound, bbox } = filter
+  const { deviceNo, deviceName, tag, time, bbox } = filter
   const found = [ownerSql(filter, add)]
-  if (bound.from !== null) found.push(`bound_at >= ${add(bound.from)}`)
-  if (bound.before !== null) found.push(`bound_at < ${add(bound.before)}`)
+  if (time.from !== null) found.push(`bound_at >= ${add(time.from)}`)
+  if (time.before !== null) found.push(`bound_at < ${add(time.before)}`)
   const equal = {
     status: filter.status,
     online_status: filter.onlineStatus,
@@ -112,12 +97,12 @@ export function isLikelyByMost(filter: DeviceFilter): boolean {
 }
 
 export function isAnyDevice(filter: DeviceFilter): boolean {
-  const { from, before } = filter.bound
+  const { from, before } = filter.time
   return filter.appIds === null && from === null && before === null && isRange(filter)
 }
 
 /** Tells whether only owner and time filter the list, which is then a range of the index. */
 export function isRange(filter: DeviceFilter): boolean {
-  const { appIds, bound, ...others } = filter
+  const { appIds, time, ...others } = filter
   return Object.values(others).every((value) => value === null)
 }

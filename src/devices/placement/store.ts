@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, folded, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
+import type { Filters } from '../../vocabulary/filters.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { showMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
@@ -171,20 +172,8 @@ export async function endPlacementsAt(
   return over
 }
 
-export interface PlacementFilter extends PageQuery {
-  appId: string
-  siteId: number | null
-  deviceNo: string | null
-  deviceNos: readonly string[] | null
-  laneType: number | null
-  status: number | null
-  onlineStatus: number | null
-  runStatus: number | null
-  /** These filter by the site's region. */
-  provinceCode: string | null
-  cityCode: string | null
-  districtCode: string | null
-}
+export type PlacementFilter = Omit<Filters<typeof pagePlacements.query>, 'deviceNos'> &
+  PageQuery & { appId: string; deviceNos: readonly string[] | null }
 
 /** Reads one page of current placements, newest first, with their devices' shown fields. */
 export function pageOfPlacements(sql: Sql, filter: PlacementFilter) {

@@ -11,8 +11,9 @@ import {
   type SortQuery,
 } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
+import type { Filters } from '../../vocabulary/filters.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { showMoment, type TimeRange } from '../../vocabulary/moments.ts'
+import { showMoment } from '../../vocabulary/moments.ts'
 import { type FieldFault, type Reason, type RefusalName, refusals } from '../../vocabulary/refusals.ts'
 import { readActor } from '../rules.ts'
 import { pageRefusals, type RefusalRecord } from './contract.ts'
@@ -101,16 +102,9 @@ export async function deleteOldRefusals(sql: Statements, limit: number, days: nu
   return deleted
 }
 
-export interface RefusalFilter {
-  /** Null means all applications. */
+export type RefusalFilter = Filters<typeof pageRefusals.query> & {
+  /** Null for all applications. */
   appIds: readonly string[] | null
-  time: TimeRange
-  code: number | null
-  operation: string | null
-  /** Matches a part, ignoring case, of operations on devices. */
-  deviceNo: string | null
-  subject: string | null
-  requestId: string | null
 }
 
 /** Ids are drawn when refusals are stored, so they are not quite in the order of time. */

@@ -4,7 +4,7 @@ import type { Sql, Statements } from '../../database/open.ts'
 import { ofApplications, type PageKey, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { spendPriceChange } from '../../database/usage.ts'
-import type { TimeRange } from '../../vocabulary/moments.ts'
+import type { Filters } from '../../vocabulary/filters.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { insertSiteRules } from '../prices/store.ts'
 import { type PriceChangeRecord, pagePriceChanges, priceChangeStatus } from './contract.ts'
@@ -289,15 +289,13 @@ export async function requirePriceChange(
   return showPriceChange(toChange(row), now)
 }
 
-export interface PriceChangeFilter extends PageQuery {
-  /** Null means all applications. */
-  appIds: readonly string[] | null
-  status: number | null
-  billingRuleId: number | null
-  siteId: number | null
-  undoOf: readonly number[] | null
-  effective: TimeRange
-}
+export type PriceChangeFilter = Omit<Filters<typeof pagePriceChanges.query>, 'undoOf'> &
+  PageQuery & {
+    /** Owners; null for all applications. */
+    appIds: readonly string[] | null
+    /** Only undos of these. */
+    undoOf: readonly number[] | null
+  }
 
 const byMoment: PageKey = [
   { column: 'effective_at', type: 'timestamptz' },
@@ -306,7 +304,7 @@ const byMoment: PageKey = [
 
 /** Reads one page of price changes, latest effective time first. */
 export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter) {
-  const { appIds, status, billingRuleId, siteId, undoOf, effective } = filter
+  const { appIds, status, billingRuleId, siteId, undoOf, time } = filter
   const now = await settledNow(sql, appIds)
   const statusIs: Record<number, PendingQuery<Row[]>> = {
     [priceChangeStatus.waiting]: sql`and ${sql.unsafe(isOpenSql)} and effective_at > ${now}`,
@@ -321,8 +319,8 @@ export async function pageOfPriceChanges(sql: Sql, filter: PriceChangeFilter) {
       : sql`and (billing_rule_id = ${billingRuleId} or ${billingRuleId}::bigint = any(given_rule_ids))`,
     // An undo is younger than what it undoes.
     undoOf === null ? sql`` : sql`and undo_of in ${sql(undoOf)} and id > ${Math.min(...undoOf)}`,
-    effective.from === null ? sql`` : sql`and effective_at >= ${effective.from}`,
-    effective.before === null ? sql`` : sql`and effective_at < ${effective.before}`,
+    time.from === null ? sql`` : sql`and effective_at >= ${time.from}`,
+    time.before === null ? sql`` : sql`and effective_at < ${time.before}`,
   ]
   // A site has few price changes. `limit 1` keeps the planner from reading all others.
   const source =
