@@ -1,12 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, Button, Form, Input, Modal, Progress, Radio, Select } from 'antd'
+import { Alert, Button, Form, Input, Modal, Radio, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { type ActKind, type ActName, createAct, getAct } from '../../../src/bulk/acts/contract.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { newIdempotencyKey, readAnew, useRead, useWrite } from '../api/api.ts'
-import { isUnderWay } from '../imports/parts.tsx'
-import { useLanguage } from '../language/index.ts'
+import { isUnderWay, JobFailure, JobProgress } from '../jobs/parts.tsx'
 import { paths } from '../paths.ts'
 import { RulePicker } from '../pricing/rule-picker.tsx'
 import { ApplicationPicker } from '../ui/filter/application-picker.tsx'
@@ -17,9 +16,8 @@ import { Facts } from '../ui/text/facts.tsx'
 import { grouped } from '../ui/text/number.ts'
 import { useCommon } from '../ui/text/texts.ts'
 import { useDeviceFields, useSiteFields } from '../words/fields.ts'
-import { jobFailureWords } from '../words/job-failure-words.ts'
 import { actFilter, ruleTypes, settable } from './filter-values.ts'
-import { ActCounts, decidedOf, FilterInWords, percentOf } from './parts.tsx'
+import { ActCounts, FilterInWords, useProgressWords } from './parts.tsx'
 import { useTexts } from './texts.ts'
 
 interface ActDialogProps {
@@ -256,7 +254,7 @@ function MemberFields({ kind, appId, draft, change }: Pick<ActFormProps, 'kind' 
 /** How far an act is, and what became of its rows. */
 function ActProgress({ appId, id }: { appId: string; id: number }) {
   const t = useTexts()
-  const language = useLanguage()
+  const progressWords = useProgressWords()
   const queries = useQueryClient()
   const [isOver, setOver] = useState(false)
   const { data: act, error } = useRead(getAct, { appId, id }, isOver ? {} : { refetchInterval: 1_000 })
@@ -267,28 +265,13 @@ function ActProgress({ appId, id }: { appId: string; id: number }) {
   }, [isOver, queries])
   if (act === undefined) return <RefusalAlert error={error} />
   return (
-    <div role="status">
-      <Progress
-        aria-label={t('progress', { done: decidedOf(act), count: act.rows })}
-        percent={isUnderWay(act) ? percentOf(act) : 100}
-        status={act.error === null ? (isUnderWay(act) ? 'active' : 'success') : 'exception'}
-      />
-      <p className="number">
-        {t('progress', { done: grouped(decidedOf(act)), count: grouped(act.rows) })}{' '}
-        {isUnderWay(act) && <span className="faint">{t('runsWhileYouRead')}</span>}
-      </p>
-      {act.error !== null && (
-        <Alert
-          type="error"
-          showIcon
-          title={jobFailureWords({ ...act, noun: 'act' }, language)}
-          style={{ marginBottom: 12 }}
-        />
-      )}
+    <>
+      <JobProgress job={act} label={progressWords(act)} words={progressWords(act)} mayLeave={t('runsWhileYouRead')} />
+      <JobFailure job={act} />
       <ActCounts act={act} />
       <p>
         <Link to={paths.act(id)}>{t('showAct')}</Link>
       </p>
-    </div>
+    </>
   )
 }
